@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from typing_extensions import TypeIs
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -14,6 +15,7 @@ from xdsl.dialects.builtin import (
     Float32Type,
     Float64Type,
     Float80Type,
+    Float128Type,
     IndexType,
     IntegerType,
 )
@@ -26,6 +28,11 @@ class Layout:
 
     size: int
     align: int
+
+
+def is_long_double(type: Attribute) -> TypeIs[Float80Type | Float128Type]:
+    """Whether `type` is C's `long double` on some machine: 80 bits on x86-64, 128 on AArch64."""
+    return isinstance(type, Float80Type | Float128Type)
 
 
 def layout_of(type: Attribute) -> Layout:
@@ -54,7 +61,7 @@ def _layout_of(type: Attribute) -> Layout:
             return Layout(4, 4)
         case Float64Type() | llvm.LLVMPointerType() | IndexType():
             return Layout(8, 8)
-        case Float80Type():
+        case Float80Type() | Float128Type():
             return Layout(16, 16)
         case llvm.LLVMArrayType():
             element = layout_of(type.type)

@@ -25,13 +25,14 @@ from typing import Literal
 
 from xdsl.context import Context
 from xdsl.dialects import acc, llvm
-from xdsl.dialects.builtin import DenseArrayBase, Float80Type, ModuleOp, StringAttr, i1, i8, i32
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, StringAttr, i1, i8, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ..compiler.base.diagnostics import error
 from ..dialects.accx import WHY
 from ..dialects.accx_scan import ScanOp, ScanStepOp
+from ..dialects.layout import is_long_double
 from .ir.acc_ops import NONE, has_level, source_loc
 from .ir.building import Cursor, erase
 from .ir.in_order import scan_in_order
@@ -141,7 +142,7 @@ class ExpandScansPass(ModulePass):
             check_gangs(loop)
             threads = has_level(loop.worker) or has_level(loop.vector)
             shared = threads or has_level(loop.gang)
-            if shared and target == "nvptx" and isinstance(step.target_type, Float80Type):
+            if shared and target == "nvptx" and is_long_double(step.target_type):
                 raise error(source_loc(loop), "a GPU has no long double to scan", "use double")
             scan = whole_scan(loop, step)
             erase(loop)

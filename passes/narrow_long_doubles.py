@@ -1,14 +1,15 @@
 """
-Compute `long double` as f64 in GPU code, which has no wider type, and keep the host's 80 bits in memory.
+Compute `long double` as f64 in GPU code, which has no wider type, and keep the host's format in memory.
 
 C lets `long double` have the precision of `double` (C17 6.2.5, 6.2.4.2). Memory always has the format of the
 host, 16 bytes, so that copies between host and device are plain: a load rounds to the nearest f64, a store
-is exact, and variables, arrays and structures get an i128, which has the size and alignment, where f80 was.
+is exact, and variables, arrays and structures get an i128, which has the size and alignment, where f80 was
+(f128 on AArch64).
 Values, arguments and results of functions are f64; the host rounds what it passes to a kernel. Functions of
 the mathematical library are called in their `double` forms. One warning per kernel or routine says so.
 
 Takes:  the gpu level.
-Leaves: no f80 in `gpu.module`s.
+Leaves: no f80 or f128 in `gpu.module`s.
 Fails:  on `long double` as part of a structure passed or returned by value (complex numbers),
         in `printf`, and in functions that write one through a pointer (`modfl`).
 
@@ -25,6 +26,7 @@ After:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -32,9 +34,12 @@ from xdsl.dialects import arith, gpu, llvm
 from xdsl.dialects.builtin import (
     ArrayAttr,
     Float80Type,
+    Float128Type,
     FloatAttr,
     FunctionType,
+    IntegerAttr,
     IntegerType,
+    LocationAttr,
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
@@ -48,21 +53,52 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ..compiler.base.diagnostics import SourceLoc, error
+from ..dialects.layout import is_long_double
 from ..dialects.volatility import is_volatile
 from .decisions.device_functions import MATH_F80
+from .ir import binary128, x87
 from .ir.building import Cursor, erase
 from .ir.messages import Messages
-from .ir.x87 import FROM_X87, SIGN_EXPONENT, SIGNIFICAND, conversions, x87_bits
 
 _SLOT = IntegerType(128)
+
+
+@dataclass(frozen=True)
+class _Format:
+    """
+    How a `long double` is in memory: the second of its two words, the functions between the words and f64,
+    and the bits of a double.
+    """
+
+    second: IntegerType
+    to_double: str
+    words: tuple[str, str]
+    bits: Callable[[float], int]
+    conversions: Callable[[LocationAttr], tuple[llvm.FuncOp, ...]]
+
+
+_X87 = _Format(
+    i16, x87.FROM_X87, (x87.SIGNIFICAND, x87.SIGN_EXPONENT), x87.x87_bits, x87.conversions
+)
+_BINARY128 = _Format(
+    i64,
+    binary128.FROM_BINARY128,
+    (binary128.LOW, binary128.HIGH),
+    binary128.binary128_bits,
+    binary128.conversions,
+)
 _WRITE_LONG_DOUBLE = frozenset(("modfl", "sincosl"))
 _REMEDY = "use double in compute regions"
 
 
+def _format(type: Attribute) -> _Format:
+    return _BINARY128 if isinstance(type, Float128Type) else _X87
+
+
 def in_memory(type: Attribute) -> Attribute:
-    """`type` with 16 bytes in place of each f80, at the same offsets."""
+    """`type` with 16 bytes in place of each `long double`, at the same offsets."""
     match type:
-        case Float80Type():
+        case Float80Type() | Float128Type():
             return _SLOT
         case llvm.LLVMArrayType():
             inner = in_memory(type.type)
@@ -78,9 +114,9 @@ def in_memory(type: Attribute) -> Attribute:
 
 
 def as_value(type: Attribute) -> Attribute:
-    """`type` of a value, or of a function, with f64 for f80."""
+    """`type` of a value, or of a function, with f64 for `long double`."""
     match type:
-        case Float80Type():
+        case Float80Type() | Float128Type():
             return f64
         case FunctionType():
             return FunctionType.from_lists(
@@ -94,7 +130,7 @@ def as_value(type: Attribute) -> Attribute:
 
 
 def _narrow_value(value: SSAValue, at: Operation) -> None:
-    if isinstance(value.type, Float80Type):
+    if is_long_double(value.type):
         Rewriter.replace_value_with_new_type(value, f64)
     elif in_memory(value.type) is not value.type:
         raise error(
@@ -107,21 +143,22 @@ def _narrow_value(value: SSAValue, at: Operation) -> None:
 def _load(op: llvm.LoadOp) -> None:
     cursor = Cursor.before(op)
     parts: list[SSAValue] = []
-    for type, offset in ((i64, 0), (i16, 8)):
+    format = _format(op.dereferenced_value.type)
+    for type, offset in ((i64, 0), (format.second, 8)):
         address = _second_half(cursor, op.ptr) if offset else op.ptr
         part = llvm.LoadOp(address, type)
         part.attributes.update(op.attributes)
         parts.append(cursor.value(part))
     call = cursor.value(
-        llvm.CallOp(FROM_X87, *parts, return_type=f64), op.dereferenced_value.name_hint
+        llvm.CallOp(format.to_double, *parts, return_type=f64), op.dereferenced_value.name_hint
     )
     op.dereferenced_value.replace_all_uses_with(call)
     erase(op)
 
 
-def _store(op: llvm.StoreOp) -> None:
+def _store(op: llvm.StoreOp, format: _Format) -> None:
     cursor = Cursor.before(op)
-    for symbol, type, offset in ((SIGNIFICAND, i64, 0), (SIGN_EXPONENT, i16, 8)):
+    for symbol, type, offset in ((format.words[0], i64, 0), (format.words[1], format.second, 8)):
         part = cursor.value(llvm.CallOp(symbol, op.value, return_type=type))
         address = _second_half(cursor, op.ptr) if offset else op.ptr
         store = llvm.StoreOp(part, address, volatile=is_volatile(op))
@@ -151,7 +188,7 @@ def _call_for_double(op: llvm.CallOp) -> str:
 
 
 def _is_wide(op: llvm.CallOp) -> bool:
-    wide = any(isinstance(v.type, Float80Type) for v in (*op.args, *op.results))
+    wide = any(is_long_double(v.type) for v in (*op.args, *op.results))
     return wide or (op.callee is not None and op.callee.string_value() in _WRITE_LONG_DOUBLE)
 
 
@@ -162,8 +199,26 @@ def _same_values(op: Operation) -> None:
         erase(op)
 
 
-def _refuse_bits(op: Operation) -> None:
-    if isinstance(op, arith.BitcastOp) and (_is_f80(op.input) or _is_f80(op.result)):
+def _constant_bits(op: arith.BitcastOp) -> int:
+    """The bits of a `long double` constant that is no double."""
+    constant = op.input.owner
+    assert isinstance(constant, arith.ConstantOp) and isinstance(constant.value, IntegerAttr)
+    return constant.value.value.data & (1 << _width(op)) - 1
+
+
+def _width(op: arith.BitcastOp) -> int:
+    return 128 if isinstance(op.result.type, Float128Type) else 80
+
+
+def _bits(op: Operation) -> None:
+    """A constant given by its bits becomes the nearest double; other uses of bits are refused."""
+    if not isinstance(op, arith.BitcastOp):
+        return
+    if is_long_double(op.result.type) and isinstance(op.input.owner, arith.ConstantOp):
+        value = binary128.nearest_double(_constant_bits(op), _width(op))
+        op.result.replace_all_uses_with(Cursor.before(op).constant(value, f64))
+        erase(op)
+    elif _is_wide_value(op.input) or _is_wide_value(op.result):
         loc = SourceLoc.from_attr(op.location)
         raise error(loc, "the bits of a 'long double' are not available on the GPU", _REMEDY)
 
@@ -187,11 +242,16 @@ def _global(op: llvm.GlobalOp) -> None:
     """A variable of the device, and its initial value."""
     op.global_type = in_memory(op.global_type)
     for inner in tuple(op.walk()):
-        if isinstance(inner, arith.ExtFOp) and isinstance(inner.result.type, Float80Type):
+        if isinstance(inner, arith.BitcastOp) and is_long_double(inner.result.type):
+            value = Cursor.before(inner).constant(_constant_bits(inner), _SLOT)
+            inner.result.replace_all_uses_with(value)
+            erase(inner)
+            continue
+        if isinstance(inner, arith.ExtFOp) and is_long_double(inner.result.type):
             constant = inner.input.owner
             assert isinstance(constant, arith.ConstantOp)
             assert isinstance(constant.value, FloatAttr)
-            bits = x87_bits(constant.value.value.data)
+            bits = _format(inner.result.type).bits(constant.value.value.data)
             value = Cursor.before(inner).constant(bits, _SLOT)
             inner.result.replace_all_uses_with(value)
             erase(inner)
@@ -210,6 +270,8 @@ class _Narrowing:
         functions = [op for op in self.body.ops if isinstance(op, llvm.FuncOp)]
         self.defined = frozenset(f.sym_name.data for f in functions if f.body.blocks)
         self.replaced: set[str] = set()
+        self.formats: set[_Format] = set()
+        """Those of memory that is read or written: one, as a program is compiled for one host."""
         self.declared = {f.sym_name.data: f for f in functions if not f.body.blocks}
 
     def run(self) -> None:
@@ -221,8 +283,8 @@ class _Narrowing:
                 _global(op)
         for name in self.replaced & self.declared.keys():
             erase(self.declared[name])
-        if wide:
-            for function in conversions(wide[0].location):
+        for format in self.formats:
+            for function in format.conversions(wide[0].location):
                 self.body.add_op(function)
 
     def _function(self, func: gpu.FuncOp | llvm.FuncOp) -> None:
@@ -230,24 +292,30 @@ class _Narrowing:
             self._warn(func)
         func.function_type = as_value(func.function_type)  # type: ignore[assignment]
         inner = tuple(op for op in func.walk() if op is not func)
-        stores = [op for op in inner if isinstance(op, llvm.StoreOp) and _is_f80(op.value)]
+        stores = [
+            (op, _format(op.value.type))
+            for op in inner
+            if isinstance(op, llvm.StoreOp) and _is_wide_value(op.value)
+        ]
         for op in inner:
-            _refuse_bits(op)
+            _bits(op)
             if isinstance(op, llvm.CallOp) and _is_wide(op):
                 self._call(op)
         for block in (b for op in (func, *inner) for r in op.regions for b in r.blocks):
             for argument in block.args:
                 _narrow_value(argument, func)
         for op in inner:
-            if isinstance(op, llvm.LoadOp) and _is_f80(op.dereferenced_value):
+            if isinstance(op, llvm.LoadOp) and _is_wide_value(op.dereferenced_value):
+                self.formats.add(_format(op.dereferenced_value.type))
                 _load(op)
             else:
                 _retype(op)
         for op in inner:
             if isinstance(op, arith.ExtFOp | arith.TruncFOp):
                 _same_values(op)
-        for op in stores:
-            _store(op)
+        self.formats.update(format for _, format in stores)
+        for op, format in stores:
+            _store(op, format)
 
     def _call(self, op: llvm.CallOp) -> None:
         if op.callee is None or op.callee.string_value() in self.defined:
@@ -269,12 +337,12 @@ class _Narrowing:
         )
 
 
-def _is_f80(value: SSAValue) -> bool:
-    return isinstance(value.type, Float80Type)
+def _is_wide_value(value: SSAValue) -> bool:
+    return is_long_double(value.type)
 
 
 def _mentions(op: Operation) -> bool:
-    """Whether a symbol of the module has anything to do with f80."""
+    """Whether a symbol of the module has anything to do with `long double`."""
     if isinstance(op, llvm.GlobalOp):
         return in_memory(op.global_type) is not op.global_type
     assert isinstance(op, gpu.FuncOp | llvm.FuncOp)
@@ -306,7 +374,7 @@ def _round_arguments(launch: gpu.LaunchFuncOp) -> None:
     """What the host passes by value."""
     cursor = Cursor.before(launch)
     for index, operand in enumerate(launch.operands):
-        if _is_f80(operand):
+        if _is_wide_value(operand):
             rounded = cursor.value(arith.TruncFOp(operand, f64), operand.name_hint)
             launch.operands[index] = rounded
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from ..base.machine import target_machine
 from ..base.phases import asking
 
 _DIGEST_BYTES = 32
@@ -71,9 +72,13 @@ class DiskCache:
 
     @staticmethod
     def default(kind: str) -> DiskCache:
-        """The user's cache for `kind`: `$XDG_CACHE_HOME/accopt/<kind>` (XDG Base Directory)."""
+        """
+        The user's cache for `kind`: `$XDG_CACHE_HOME/accopt/<kind>` (XDG Base Directory), a folder for each
+        machine that is compiled for.
+        """
         root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        return DiskCache(root / "accopt" / kind, root=root)
+        folder = kind if target_machine() == "x86_64" else f"{kind}-{target_machine()}"
+        return DiskCache(root / "accopt" / folder, root=root)
 
     def get(self, key: str) -> bytes | None:
         """The entry of `key`, or `None`."""

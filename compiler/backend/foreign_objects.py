@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..base.diagnostics import UNKNOWN_LOC, CompileError, error
+from ..base.machine import target_machine
 from .elf import ET_REL, SHF_TLS, SHN_UNDEF, STB_GLOBAL, STB_LOCAL, STB_WEAK, ElfFile
 
 CONSTRUCTORS = ("__accopt_init_begin", "__accopt_init_end")
@@ -68,14 +69,12 @@ class ForeignObject:
 
     def check(self) -> None:
         """Raises `CompileError` for what cannot be linked."""
-        import platform
-
         elf = self.elf
         if elf.type != ET_REL:
             raise self._refusal(
                 "is not an object file, but a program or library", "link it with -l"
             )
-        if elf.machine != _MACHINES.get(platform.machine(), elf.machine):
+        if elf.machine != _MACHINES[target_machine()]:
             raise self._refusal("has code for another processor", "compile it for this one")
         if any(s.name.startswith(".gnu.lto_") for s in elf.sections) and not elf.code:
             raise self._refusal("has no machine code, as -flto leaves it", "compile without -flto")

@@ -19,11 +19,13 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
 
 import llvmlite.binding as llvm
 
 from ..base.diagnostics import CompileError
 from ..base.host_mathematics import vector_library, with_mathematics
+from ..base.machine import is_foreign, target_machine
 from ..base.options import OptLevel
 from ..base.phases import phase
 from .optimize import open_module, optimize, without_missed_loops
@@ -37,8 +39,28 @@ _DIVISION = re.compile(
 )
 
 
+@dataclass(frozen=True)
+class Processor:
+    """What LLVM makes host code for, in its words."""
+
+    triple: str
+    cpu: str
+    features: str
+
+
+def processor() -> Processor:
+    """This computer's, with all its features, or any of the kind that is compiled for instead."""
+    if is_foreign():
+        return Processor(f"{target_machine()}-unknown-linux-gnu", "generic", "")
+    features = llvm.get_host_cpu_features().flatten()
+    return Processor(llvm.get_process_triple(), llvm.get_host_cpu_name(), features)
+
+
 def initialize() -> None:
-    """Makes LLVM ready to generate code for this computer."""
+    """Makes LLVM ready to generate code for the host."""
+    if is_foreign():
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     llvm.initialize_native_asmparser()  # for inline assembly
@@ -46,17 +68,18 @@ def initialize() -> None:
 
 def host_machine(opt_level: OptLevel = 3) -> llvm.TargetMachine:
     """
-    Code generation for this computer's processor with all its features. Position-independent, as
-    the memory of the JIT can be too far from libraries for direct addresses.
+    Code generation for the host. Position-independent, as the memory of the JIT can be too far from libraries
+    for direct addresses.
     """
     initialize()
-    target = llvm.Target.from_triple(llvm.get_process_triple())
+    made_for = processor()
+    target = llvm.Target.from_triple(made_for.triple)
     return target.create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
-        features=llvm.get_host_cpu_features().flatten(),
+        cpu=made_for.cpu,
+        features=made_for.features,
         opt=opt_level,
         reloc="pic",
-        codemodel="jitdefault",
+        codemodel="default" if is_foreign() else "jitdefault",
     )
 
 
@@ -73,7 +96,7 @@ def compile_here(ir: str, opt_level: OptLevel, *, vectorize: bool = True) -> byt
     if opt_level >= 2 and vectorize:
         ir = hide_divisors(ir)
     machine = host_machine(opt_level)
-    ir = with_mathematics(ir, vector_library(llvm.get_host_cpu_features().flatten()))
+    ir = with_mathematics(ir, vector_library(processor().features))
     header = f'target datalayout = "{machine.target_data}"\ntarget triple = "{machine.triple}"\n'
     with open_module(header + ir, "host code") as (module, _):
         wanted = "llvm.loop.vectorize.enable" in ir

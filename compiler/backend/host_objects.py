@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import llvmlite
-import llvmlite.binding as llvm
 
 from ..base.deep_stack import with_deep_stack
 from ..base.host_mathematics import uses_mathematics, vector_library, with_mathematics
 from ..base.options import OptLevel
 from .cache import DiskCache, content_key, source_digest
-from .host_code import object_code
+from .host_code import object_code, processor
 
 
 @with_deep_stack
@@ -30,9 +29,16 @@ def object_of(ir: str, opt_level: OptLevel, cache: DiskCache | None) -> bytes:
 
 def object_key(ir: str, opt_level: OptLevel) -> str:
     """The key of the object code: all that it follows from."""
-    features = llvm.get_host_cpu_features().flatten()
-    library = vector_library(features) if uses_mathematics(ir) else None
+    made_for = processor()
+    library = vector_library(made_for.features) if uses_mathematics(ir) else None
     text = with_mathematics(ir, library)
     maker = source_digest("host_code.py", "optimize.py")
-    cpu = llvm.get_host_cpu_name()
-    return content_key("host", maker, llvmlite.__version__, cpu, features, str(opt_level), text)
+    return content_key(
+        "host",
+        maker,
+        llvmlite.__version__,
+        made_for.cpu,
+        made_for.features,
+        str(opt_level),
+        text,
+    )

@@ -1,13 +1,54 @@
-"""The processor that a program is compiled for, as far as C's types and calling convention depend on it."""
+"""
+The processor that host code is compiled for, as far as C's types and calling convention depend on it: this
+computer's, or the one that `ACCOPT_MACHINE` names, whose code other tools link and run.
+"""
 
 from __future__ import annotations
 
+import os
 import platform
+import shutil
+from functools import cache
 from typing import Literal
 
+from .diagnostics import UNKNOWN_LOC, error
+
 Machine = Literal["x86_64", "aarch64"]
+_NAMES: dict[str, Machine] = {
+    "x86_64": "x86_64",
+    "AMD64": "x86_64",
+    "aarch64": "aarch64",
+    "arm64": "aarch64",
+}
+VARIABLE = "ACCOPT_MACHINE"
 
 
 def this_machine() -> Machine:
     """That of this computer."""
-    return "aarch64" if platform.machine() in ("aarch64", "arm64") else "x86_64"
+    return _NAMES.get(platform.machine(), "x86_64")
+
+
+@cache
+def target_machine() -> Machine:
+    """That for which this process compiles. Raises `CompileError` where the variable names none."""
+    name = os.environ.get(VARIABLE) or this_machine()
+    if name not in _NAMES:
+        raise error(
+            UNKNOWN_LOC, f"{VARIABLE} names no processor: '{name}'", "use x86_64 or aarch64"
+        )
+    return _NAMES[name]
+
+
+def is_foreign() -> bool:
+    """Whether this computer cannot run what is compiled."""
+    return target_machine() != this_machine()
+
+
+def tool(name: str) -> str | None:
+    """The path of a program of binutils for the machine (`ld`, `as`); None where it is not installed."""
+    return shutil.which(f"{machine_folder()}-{name}" if is_foreign() else name)
+
+
+def machine_folder() -> str:
+    """The name of the folders of the machine's headers and libraries, and of its tools."""
+    return f"{target_machine()}-linux-gnu"

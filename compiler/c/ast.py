@@ -154,10 +154,10 @@ class IntConst(Expr):
 
 @dataclass(eq=False, kw_only=True)
 class FloatConst(Expr):
-    """Of a `long double` that is no double, `low` is what `value`, the nearest one, lacks."""
+    """Of a `long double` that is no double, `value` is the nearest one, and `bits` are its own."""
 
     value: float
-    low: float = 0.0
+    bits: int | None = None
 
 
 @dataclass(eq=False, kw_only=True)

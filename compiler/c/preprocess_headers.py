@@ -13,7 +13,6 @@ another compiler.
 from __future__ import annotations
 
 import difflib
-import platform
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from pathlib import Path
 
 from ..base.diagnostics import CompileError, SourceLoc, error
 from ..base.library_headers import INCLUDE_DIR
+from ..base.machine import is_foreign, machine_folder
 
 """The bundled C library headers."""
 
@@ -35,9 +35,14 @@ WINNERS = frozenset(
 
 
 def system_folders() -> list[Path]:
-    """The folders in which C compilers of this machine look for headers."""
-    multiarch = f"{platform.machine()}-linux-gnu"
-    folders = [Path("/usr/local/include"), Path("/usr/include") / multiarch, Path("/usr/include")]
+    """The folders in which C compilers of the machine look for headers."""
+    folders = [
+        Path("/usr/local/include"),
+        Path("/usr/include") / machine_folder(),
+        Path("/usr/include"),
+    ]
+    if is_foreign():
+        folders = [Path("/usr") / machine_folder() / "include", *folders[1:]]
     return [folder for folder in folders if folder.is_dir()]
 
 

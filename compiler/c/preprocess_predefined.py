@@ -1,9 +1,11 @@
 """
-Macros defined before the first line: those of a C11 compiler for x86-64 Linux that portable programs
+Macros defined before the first line: those of a C11 compiler for Linux that portable programs
 and our headers ask about (C11 6.10.8; the names with `__SIZEOF_`, `_MAX__`, … are gcc's and clang's).
 """
 
 from __future__ import annotations
+
+from ..base.machine import Machine, target_machine
 
 OPENACC_VERSION = "202506"
 """`_OPENACC` of OpenACC 3.4 (1.3)."""
@@ -16,8 +18,8 @@ OPENMP_VERSION = "201511"
 
 _ONES = """
 __STDC__ __STDC_HOSTED__ __STDC_IEC_559__ __STDC_NO_COMPLEX__
-__STDC_NO_THREADS__ __STDC_UTF_16__ __STDC_UTF_32__ __ACCOPT__ __x86_64__ __x86_64 __amd64__
-__amd64 __LP64__ _LP64 __ELF__ __linux__ __linux __unix__ __unix __gnu_linux__
+__STDC_NO_THREADS__ __STDC_UTF_16__ __STDC_UTF_32__ __ACCOPT__ __LP64__
+_LP64 __ELF__ __linux__ __linux __unix__ __unix __gnu_linux__
 """
 
 _SIZES = {
@@ -25,8 +27,26 @@ _SIZES = {
     "POINTER": 8, "INT128": 16, "SIZE_T": 8, "PTRDIFF_T": 8, "WCHAR_T": 4, "WINT_T": 4,
 }  # fmt: skip
 
+_ONES_OF: dict[Machine, str] = {
+    "x86_64": "__x86_64__ __x86_64 __amd64__ __amd64",
+    "aarch64": "__aarch64__ __AARCH64EL__ __ARM_64BIT_STATE __ARM_ARCH_8A __ARM_ARCH_ISA_A64 "
+    "__ARM_PCS_AAPCS64 __ARM_FEATURE_CLZ __ARM_FEATURE_FMA __ARM_FEATURE_IDIV __ARM_FEATURE_UNALIGNED "
+    "__CHAR_UNSIGNED__",
+}
+_VALUES_OF: dict[Machine, dict[str, str]] = {
+    "x86_64": {"__WCHAR_TYPE__": "int", "__WCHAR_MAX__": "0x7fffffff"},
+    "aarch64": {
+        "__WCHAR_TYPE__": "unsigned int", "__WCHAR_MAX__": "0xffffffffU", "__ARM_ARCH": "8",
+        "__ARM_ARCH_PROFILE": "65", "__ARM_SIZEOF_WCHAR_T": "4", "__ARM_SIZEOF_MINIMAL_ENUM": "4",
+    },
+}  # fmt: skip
+"""
+What a machine has besides. Of AArch64's vectors nothing is said (`__ARM_NEON`): code that asks for them
+uses functions of that processor alone.
+"""
+
 _TYPES = {
-    "SIZE": "long unsigned int", "PTRDIFF": "long int", "WCHAR": "int", "WINT": "unsigned int",
+    "SIZE": "long unsigned int", "PTRDIFF": "long int", "WINT": "unsigned int",
     "INTMAX": "long int", "UINTMAX": "long unsigned int",
     "INTPTR": "long int", "UINTPTR": "long unsigned int",
     "INT8": "signed char", "INT16": "short int", "INT32": "int", "INT64": "long int",
@@ -39,9 +59,26 @@ _ATOMIC_TYPES = ("BOOL", "CHAR", "SHORT", "INT", "LONG", "LLONG", "POINTER")
 _MAXIMA = {
     "SCHAR": "0x7f", "SHRT": "0x7fff", "INT": "0x7fffffff", "LONG": "0x7fffffffffffffffL",
     "LONG_LONG": "0x7fffffffffffffffLL", "SIZE": "0xffffffffffffffffUL",
-    "PTRDIFF": "0x7fffffffffffffffL", "WCHAR": "0x7fffffff", "WINT": "0xffffffffU",
+    "PTRDIFF": "0x7fffffffffffffffL", "WINT": "0xffffffffU",
     "INTMAX": "0x7fffffffffffffffL", "UINTMAX": "0xffffffffffffffffUL",
     "INTPTR": "0x7fffffffffffffffL", "UINTPTR": "0xffffffffffffffffUL",
+}  # fmt: skip
+
+_LONG_DOUBLE: dict[Machine, dict[str, str]] = {
+    "x86_64": {
+        "MANT_DIG": "64", "DIG": "18", "DECIMAL_DIG": "21", "MIN_EXP": "(-16381)",
+        "MAX_EXP": "16384", "MIN_10_EXP": "(-4931)", "MAX_10_EXP": "4932",
+        "EPSILON": "1.08420217248550443401e-19L", "MIN": "3.36210314311209350626e-4932L",
+        "MAX": "1.18973149535723176502e+4932L", "DENORM_MIN": "3.64519953188247460253e-4951L",
+    },
+    "aarch64": {
+        "MANT_DIG": "113", "DIG": "33", "DECIMAL_DIG": "36", "MIN_EXP": "(-16381)",
+        "MAX_EXP": "16384", "MIN_10_EXP": "(-4931)", "MAX_10_EXP": "4932",
+        "EPSILON": "1.92592994438723585305597794258492732e-34L",
+        "MIN": "3.36210314311209350626267781732175260e-4932L",
+        "MAX": "1.18973149535723176508575932662800702e+4932L",
+        "DENORM_MIN": "6.47517511943802511092443895822764655e-4966L",
+    },
 }  # fmt: skip
 
 _FLOATING = {
@@ -57,12 +94,7 @@ _FLOATING = {
         "EPSILON": "2.22044604925031308085e-16", "MIN": "2.22507385850720138309e-308",
         "MAX": "1.79769313486231570815e+308", "DENORM_MIN": "4.94065645841246544177e-324",
     },
-    "LDBL": {
-        "MANT_DIG": "64", "DIG": "18", "DECIMAL_DIG": "21", "MIN_EXP": "(-16381)",
-        "MAX_EXP": "16384", "MIN_10_EXP": "(-4931)", "MAX_10_EXP": "4932",
-        "EPSILON": "1.08420217248550443401e-19L", "MIN": "3.36210314311209350626e-4932L",
-        "MAX": "1.18973149535723176502e+4932L", "DENORM_MIN": "3.64519953188247460253e-4951L",
-    },
+    "LDBL": _LONG_DOUBLE[target_machine()],
 }  # fmt: skip
 
 _OF_GNU_C: tuple[tuple[str, str], ...] = (
@@ -116,7 +148,8 @@ PREDEFINED: tuple[tuple[str, str], ...] = (
         for name in (*_ATOMIC_TYPES, "CHAR16_T", "CHAR32_T", "WCHAR_T")
     ),
     ("__FLT_EVAL_METHOD__", "0"),
-    *((name, "1") for name in _ONES.split()),
+    *((name, "1") for name in (*_ONES.split(), *_ONES_OF[target_machine()].split())),
+    *_VALUES_OF[target_machine()].items(),
     *((f"__SIZEOF_{name}__", str(size)) for name, size in _SIZES.items()),
     *((f"__{name}_TYPE__", spelling) for name, spelling in _TYPES.items()),
     *((f"__{name}_MAX__", value) for name, value in _MAXIMA.items()),

@@ -1,5 +1,5 @@
 """
-C types and their x86-64 System V layout (C11 6.2.5; psABI 3.1.2).
+C types and their layout (C11 6.2.5; System V psABI for x86-64 3.1.2, AAPCS64 5 and 10).
 
 Types are immutable values compared structurally, except struct and union types, which are compared
 by identity (each declaration of a tag makes one type, completed later by `complete`). Qualifiers
@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from ..base.machine import target_machine
 
 if TYPE_CHECKING:
     from .ast import Expr
@@ -65,7 +67,7 @@ class IntType(CType):
 
 @dataclass(frozen=True)
 class FloatType(CType):
-    """`float` (32), `double` (64) or `long double` (80 bits, stored in 16 bytes)."""
+    """`float` (32), `double` (64) or `long double` (80 bits, stored in 16 bytes; on AArch64 128)."""
 
     name: str
     bits: int
@@ -78,9 +80,11 @@ class FloatType(CType):
         return 16 if self.bits == 80 else self.bits // 8
 
 
+_ON_ARM = target_machine() == "aarch64"
+
 VOID = VoidType()
 BOOL = IntType("_Bool", 8, False, 0)
-CHAR = IntType("char", 8, True, 1)
+CHAR = IntType("char", 8, not _ON_ARM, 1)
 SCHAR = IntType("signed char", 8, True, 1)
 UCHAR = IntType("unsigned char", 8, False, 1)
 SHORT = IntType("short", 16, True, 2)
@@ -95,10 +99,11 @@ INT128 = IntType("__int128", 128, True, 6)
 UINT128 = IntType("unsigned __int128", 128, False, 6)
 FLOAT = FloatType("float", 32)
 DOUBLE = FloatType("double", 64)
-LDOUBLE = FloatType("long double", 80)
+LDOUBLE = FloatType("long double", 128 if _ON_ARM else 80)
 COMPLEX_TAG = "_Complex"
 """What the tags of complex types begin with; no tag of a program does."""
 SIZE_T = ULONG
+WCHAR_T = UINT if _ON_ARM else INT
 PTRDIFF_T = LONG
 
 
@@ -210,6 +215,8 @@ class RecordType(CType):
     """Whether it has members at offsets that their types' alignments forbid."""
     is_transparent: bool = False
     """Of a union: arguments of its members' types convert to it (GNU C's `transparent_union`)."""
+    natural_align: int = 1
+    """The alignment that its members ask for, without what is asked of the type as a whole."""
     _size: int = 0
     _align: int = 1
 
@@ -236,10 +243,11 @@ class RecordType(CType):
         self, members: Sequence[RecordMember], align: int = 1, *, most: int | None = None
     ) -> None:
         """
-        Lay out `members` per the x86-64 psABI, the whole aligned to `align` bytes at least, no member to more
-        than `most` bytes unless it asks for it (`#pragma pack`). A trailing flexible array member has size 0.
+        Lay out `members` as the machine's ABI says, the whole aligned to `align` bytes at least, no member
+        to more than `most` bytes unless it asks for it (`#pragma pack`). A trailing flexible array member
+        has size 0.
         """
-        at, size = 0, 0  # bits, bytes
+        at, size, needed = 0, 0, 1  # bits, bytes, bytes
         out: list[Field] = []
         for member in members:
             t = member.qual.type
@@ -252,19 +260,22 @@ class RecordType(CType):
                 at = _round_up(at, t_align * 8)
                 out.append(Field(member.name, member.qual, at // 8))
                 at += 0 if flexible else t.size * 8
-                align = max(align, t_align)
+                needed = max(needed, t_align)
                 self.is_packed |= _is_packed(t)
             elif member.width == 0:
                 at = _round_up(at, max(t.align, member.align) * 8)
+                needed = max(needed, t_align if _ON_ARM else 1)
                 continue
             else:
                 at = _bit_field_place(at, member, natural)
+                if member.name is not None or _ON_ARM:  # AAPCS64 10.1.8: with or without a name
+                    needed = max(needed, t_align)
                 if member.name is not None:
-                    align = max(align, t_align)
                     out.append(_bit_field(member, at, whole=natural == t.align))
                 at += member.width
             size = max(size, -(-at // 8))
         self.fields = tuple(out)
+        self.natural_align, align = needed, max(align, needed)
         self._align = align
         self._size = _round_up(size, align)
         self.is_packed |= any(

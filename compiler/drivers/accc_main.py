@@ -31,6 +31,7 @@ from ..base.diagnostics import (
     render,
     warning,
 )
+from ..base.machine import is_foreign, target_machine
 from ..base.phase_table import add_timing, timed
 from ..base.phases import LOADING, phase
 from ..base.progress import telling_progress
@@ -252,6 +253,11 @@ class _Command:
             from .program_file import program_file, require_standalone
             from .run_program import device_number, for_this_machine
 
+        if is_foreign() and not self.args.shared:
+            raise command_error(
+                f"programs for {target_machine()} cannot be linked on this computer",
+                "make a library (-shared), or link there",
+            )
         inputs = self._needed(self._objects())
         objects = [each for each in inputs if isinstance(each, ObjectFile)]
         args = self._with_options_of(objects)
@@ -265,6 +271,7 @@ class _Command:
             here = replace(options, target="nvptx")
         try:
             watch = _remarks(sink, args, here.target)
+            here = replace(here, host_lines=args.shared)
             executable = build_sources(sources, here, sink, watch, kept=kept)
             require_no_failing(sink.diagnostics)
         finally:
@@ -273,8 +280,9 @@ class _Command:
         defined = set[str](exported_names(executable.host_ir)).union(*(f.defined for f in foreign))
         if "main" not in defined and not args.shared:
             raise without_main(defined)
-        with phase("find references"):
-            self._check_references(executable, sources, foreign)
+        if not is_foreign():  # whose libraries cannot be asked here
+            with phase("find references"):
+                self._check_references(executable, sources, foreign)
         if args.shared:
             if options.managed and here.target == "nvptx":
                 message = (

@@ -7,7 +7,6 @@ changes a program's meaning and is not done is a warning; values that do not exi
 from __future__ import annotations
 
 import argparse
-import platform
 import re
 import shlex
 import sys
@@ -15,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..base.diagnostics import UNKNOWN_LOC, CommandLineError, Diagnostic, DiagnosticSink, Severity
+from ..base.machine import is_foreign, machine_folder
 from .reporting import report, report_options
 
 _SEPARATE = ("-isystem", "-idirafter", "-iquote", "-include", "-imacros")
@@ -227,7 +227,7 @@ def answer(arguments: Sequence[str]) -> str | None:
     """What `-dumpmachine` and the like, which compile nothing, print; None without such an option."""
     from importlib.metadata import version
 
-    machine = f"{platform.machine()}-linux-gnu"
+    machine = machine_folder()
     for argument in arguments:
         name, _, value = argument.partition("=")
         match name.replace("--print", "-print"):
@@ -260,7 +260,7 @@ def tell_search(args: argparse.Namespace) -> None:
     """
     from ..c.preprocess_headers import searched_folders
 
-    machine = f"{platform.machine()}-linux-gnu"
+    machine = machine_folder()
     print(f"Target: {machine}", '#include "..." search starts here:', sep="\n", file=sys.stderr)
     headers = [f" {folder}" for folder in searched_folders(args.include_dirs)]
     print(
@@ -276,6 +276,8 @@ def tell_search(args: argparse.Namespace) -> None:
 
 
 def _folders(machine: str) -> list[str]:
+    if is_foreign():
+        return [f"/usr/{machine}/lib", f"/usr/lib/{machine}"]
     return [f"/lib/{machine}", f"/usr/lib/{machine}", "/lib", "/usr/lib"]
 
 

@@ -8,24 +8,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xdsl.dialects import gpu, llvm
-from xdsl.dialects.builtin import ArrayAttr, Float80Type, IntegerAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
 from xdsl.ir import Operation
 from xdsl.traits import SymbolTable
 
 from ...dialects.accx import GPU_MODULE_NAME, KERNEL, SITE, SITES, LaunchHostOp
+from ...dialects.layout import is_long_double
 
 _HOST_ARGUMENTS = 4
 _DEVICE_DIALECTS = frozenset(("arith", "math", "scf", "cf", "llvm", "gpu", "nvvm"))
 
 
 def device_operation(op: Operation) -> Iterator[str]:
-    """Device code is arith, math, scf, cf, llvm, gpu and nvvm, without f80."""
+    """Device code is arith, math, scf, cf, llvm, gpu and nvvm, without `long double`."""
     dialect = op.name.partition(".")[0]
     if dialect not in _DEVICE_DIALECTS and op.name != "accx.watch":
         yield "device code has no operation of this dialect"
     for value in op.results:
-        if isinstance(value.type, Float80Type):
-            yield "device code has no f80 (narrow-long-doubles)"
+        if is_long_double(value.type):
+            yield "device code has no f80 or f128 (narrow-long-doubles)"
 
 
 def host_operation(op: Operation) -> Iterator[str]:

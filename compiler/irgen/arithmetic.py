@@ -6,13 +6,7 @@ from collections.abc import Callable
 
 from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import (
-    Float32Type,
-    Float64Type,
-    Float80Type,
     IntegerType,
-    f32,
-    f64,
-    f80,
     i1,
     i8,
     i32,
@@ -24,7 +18,7 @@ from ...passes.ir.building import constant_value
 from ..c.sema.constants import integer_binary, wrap
 from ..c.types import BOOL, CType, FloatType, IntType, PointerType, VoidType
 from .builder import NSW, Builder
-from .layout import is_integer_type
+from .layout import FLOATS, is_integer_type
 
 _INT_OPS = {
     "&": arith.AndIOp,
@@ -130,13 +124,13 @@ def convert(b: Builder, x: SSAValue, source: CType, target: CType) -> SSAValue:
         case IntType(), IntType():
             return b.resize(x, IntegerType(target.bits), signed=source.signed)
         case IntType(), FloatType():
-            to = _float_type(target)
+            to = FLOATS[target.bits]
             op = arith.SIToFPOp(x, to) if source.signed else arith.UIToFPOp(x, to)
             return b.value(op, x.name_hint)
         case FloatType(), IntType():
             return _float_to_int(b, x, target)
         case FloatType(), FloatType():
-            to = _float_type(target)
+            to = FLOATS[target.bits]
             if x.type == to:
                 return x
             wider = target.bits > source.bits
@@ -148,10 +142,6 @@ def convert(b: Builder, x: SSAValue, source: CType, target: CType) -> SSAValue:
             return b.resize(b.to_int(x), IntegerType(target.bits), signed=False)
         case _:
             return x
-
-
-def _float_type(t: FloatType) -> Float32Type | Float64Type | Float80Type:
-    return f32 if t.bits == 32 else f64 if t.bits == 64 else f80
 
 
 def _float_to_int(b: Builder, x: SSAValue, target: IntType) -> SSAValue:

@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     f64,
-    f80,
     i1,
     i8,
     i32,
@@ -22,6 +21,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
+from ...dialects.layout import is_long_double
 from ...dialects.llvm_ext import MemcpyOp, MemsetOp
 from ...dialects.volatility import set_volatile
 from ..base.diagnostics import UNKNOWN_LOC, SourceLoc
@@ -109,16 +109,16 @@ class Builder:
             )
         return found
 
-    def float(self, value: float, t: Attribute, low: float = 0.0) -> SSAValue:
-        """A floating constant; `low` is added to a `long double` that is no double."""
+    def float(self, value: float, t: Attribute, bits: int | None = None) -> SSAValue:
+        """A floating constant; `bits` are those of a `long double` that is no double."""
         assert isinstance(t, AnyFloat)
-        key = (self.block, f"{value!r}+{low!r}" if low else repr(value), t)
+        key = (self.block, repr(value) if bits is None else hex(bits), t)
         found = self._constants.get(key)
         if found is None:
-            if low and t == f80:
-                parts = self.float(value, t), self.float(low, t)
-                made = self.value(arith.AddfOp(*parts), "cst")
-            elif t == f80:  # xDSL cannot print such a constant
+            if bits is not None:
+                whole = self.int(bits, IntegerType(t.bitwidth))
+                made = self.value(arith.BitcastOp(whole, t), "cst")
+            elif is_long_double(t):  # xDSL cannot print such a constant
                 made = self.value(arith.ExtFOp(self.float(value, f64), t), "cst")
             else:
                 made = self.value(arith.ConstantOp(FloatAttr(value, t)), "cst")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -38,7 +39,7 @@ from ..c.types import (
     RecordType,
     VoidType,
 )
-from .layout import PTR, TypeLowering
+from .layout import FLOATS, PTR, TypeLowering
 
 GENERAL_REGISTERS = 6
 """Registers for integers and pointers among the arguments on x86-64."""
@@ -48,7 +49,10 @@ VECTOR_REGISTERS = 8
 
 @dataclass(frozen=True)
 class AsItIs:
-    """A scalar. `extended`: narrower than a register, which the caller fills by its sign."""
+    """
+    A scalar. `extended`: narrower than a register, which the caller fills by its sign; on AArch64 nothing is
+    said about the rest of a register (AAPCS64 6.8.2).
+    """
 
     type: Attribute
     extended: str | None = None
@@ -210,7 +214,7 @@ def needed(passing: InRegisters) -> tuple[int, int]:
 
 def _scalar(types: TypeLowering, t: CType) -> Passing:
     extended = None
-    if isinstance(t, IntType) and t.bits < 32:
+    if types.machine == "x86_64" and isinstance(t, IntType) and t.bits < 32:
         extended = "signext" if t.signed else "zeroext"
     return AsItIs(types.convert(t), extended)
 
@@ -223,7 +227,7 @@ def _result(types: TypeLowering, t: CType) -> Passing:
     x86 = types.machine == "x86_64"
     if x86 and isinstance(t, ComplexType) and t.element.bits == 80:
         return InRegisters(((0, f80), (16, f80)))  # COMPLEX_X87: st(0) and st(1)
-    if x86 and _is_one_long_double(t):
+    if x86 and _classes(t) == _LONG_DOUBLE:
         return InRegisters(((0, f80),))
     return classify(t, types.machine)
 
@@ -254,36 +258,53 @@ def _scalars(t: CType, offset: int = 0) -> Iterator[tuple[int, CType, int]]:
         yield offset, t, t.size
 
 
-def _classify_x86(t: RecordType) -> InRegisters | InMemory:
-    """psABI 3.2.3: an eightbyte is SSE if all that is in it is `float` or `double`, else INTEGER."""
-    memory = InMemory(t, max(8, t.align), on_stack=True)
+class _Class(Enum):
+    """What an eightbyte of a record is (psABI 3.2.3)."""
+
+    INTEGER = auto()
+    SSE = auto()
+    X87 = auto()
+    X87UP = auto()
+
+
+_LONG_DOUBLE = [_Class.X87, _Class.X87UP]
+
+
+def _classes(t: RecordType) -> list[_Class | None] | None:
+    """Those of the eightbytes of `t`, None for one that has nothing but padding; None for MEMORY."""
     if t.size > 16:
-        return memory
-    is_vector = [True] * -(-t.size // 8)
+        return None
+    classes: list[_Class | None] = [None] * -(-t.size // 8)
     for offset, scalar, size in _scalars(t):
-        if isinstance(scalar, FloatType) and scalar.bits == 80:
-            return memory
-        if not isinstance(scalar, FloatType):
-            for n in range(offset // 8, (offset + size - 1) // 8 + 1):
-                is_vector[n] = False
+        if size == scalar.size and offset % scalar.align:
+            return None  # it is not aligned
+        of_it = [_Class.INTEGER] * 2
+        if isinstance(scalar, FloatType):
+            of_it = _LONG_DOUBLE if scalar.bits == 80 else [_Class.SSE]
+        first = offset // 8
+        for n in range(first, (offset + size - 1) // 8 + 1):
+            before, now = classes[n], of_it[n - first]
+            if before is None or now in (before, _Class.INTEGER):
+                classes[n] = now
+            elif before is not _Class.INTEGER:
+                return None  # X87 and SSE
+    up_alone = _Class.X87UP in classes and classes != _LONG_DOUBLE
+    return None if up_alone else classes
+
+
+def _classify_x86(t: RecordType) -> InRegisters | InMemory | Nothing:
+    """An eightbyte of class INTEGER or SSE is in a register, and a `long double` in memory."""
+    classes = _classes(t)
+    if classes is None or _Class.X87 in classes:
+        return InMemory(t, max(8, t.align), on_stack=True)
     pieces: list[tuple[int, Attribute]] = []
-    for n, vector in enumerate(is_vector):
+    for n, kind in enumerate(classes):
         left = min(8, t.size - 8 * n)
-        if vector:
+        if kind is _Class.SSE:
             pieces.append((8 * n, f64 if left > 4 else f32))
-        else:
+        elif kind is not None:
             pieces.append((8 * n, IntegerType(8 * (1 << (left - 1).bit_length()))))
-    return InRegisters(tuple(pieces))
-
-
-def _is_one_long_double(t: RecordType) -> bool:
-    """Whether the classes of `t` are X87 and X87UP: nothing in it but one `long double`'s place."""
-    found = [scalar for _, scalar, _ in _scalars(t)]
-    return (
-        t.size == 16
-        and bool(found)
-        and all(isinstance(s, FloatType) and s.bits == 80 for s in found)
-    )
+    return InRegisters(tuple(pieces)) if pieces else Nothing()
 
 
 def _classify_arm(t: RecordType) -> InRegisters | InMemory:
@@ -295,12 +316,12 @@ def _classify_arm(t: RecordType) -> InRegisters | InMemory:
         count = t.size // first.size
         places = {offset for offset, _, _ in scalars}
         if count <= 4 and len(places) == count and t.size == count * first.size:
-            kind: TypeAttribute = f32 if first.bits == 32 else f64 if first.bits == 64 else f80
+            kind: TypeAttribute = FLOATS[first.bits]
             return InRegisters(((0, LLVMArrayType(count, kind)),))
     if t.size > 16:
         return InMemory(t, t.align, on_stack=False)
     if t.size <= 8:
         return InRegisters(((0, i64),))
-    if t.align == 16:
+    if t.natural_align >= 16:
         return InRegisters(((0, IntegerType(128)),))
     return InRegisters(((0, LLVMArrayType(2, i64)),))

@@ -55,7 +55,7 @@ def _rvalue(fn: FunctionState, e: c.Expr) -> SSAValue | None:
                 return b.value(llvm.IntToPtrOp(b.int(e.value, i64)))
             return b.int(e.value, fn.module.types.convert(e.type))
         case c.FloatConst():
-            return b.float(e.value, fn.module.types.convert(e.type), e.low)
+            return b.float(e.value, fn.module.types.convert(e.type), e.bits)
         case c.Load():
             return _load(fn, e)
         case c.Decay():

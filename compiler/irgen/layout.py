@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
     f32,
     f64,
     f80,
+    f128,
     i8,
 )
 from xdsl.dialects.llvm import (
@@ -27,7 +28,7 @@ from xdsl.dialects.llvm import (
 from xdsl.ir import Attribute, TypeAttribute
 
 from ...dialects.layout import layout_of
-from ..base.machine import Machine, this_machine
+from ..base.machine import Machine, target_machine
 from ..c.types import (
     ArrayType,
     CType,
@@ -41,6 +42,8 @@ from ..c.types import (
 )
 
 PTR = LLVMPointerType()
+FLOATS = {32: f32, 64: f64, 80: f80, 128: f128}
+"""Floating types by their bits in C."""
 
 
 def is_integer_type(t: Attribute) -> TypeIs[IntegerType]:
@@ -71,7 +74,7 @@ class TypeLowering:
     comparing them is quick.
     """
 
-    machine: Machine = field(default_factory=this_machine)
+    machine: Machine = field(default_factory=target_machine)
     layouts: dict[int, RecordLayout] = field(default_factory=dict[int, RecordLayout])
     _integers: dict[int, IntegerType] = field(default_factory=dict[int, IntegerType])
     _arrays: dict[tuple[int, int], LLVMArrayType] = field(
@@ -89,7 +92,7 @@ class TypeLowering:
                     self._integers[t.bits] = IntegerType(t.bits)
                 return self._integers[t.bits]
             case FloatType():
-                return f32 if t.bits == 32 else f64 if t.bits == 64 else f80
+                return FLOATS[t.bits]
             case PointerType() | FunctionType():
                 return PTR
             case ArrayType():

@@ -17,17 +17,17 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     TensorType,
-    f80,
     i8,
     i64,
 )
 from xdsl.dialects.llvm import LLVMArrayType, LLVMPointerType, LLVMStructType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from ...dialects.layout import layout_of, size_of, struct_layout
+from ...dialects.layout import is_long_double, layout_of, size_of, struct_layout
 from ..base.diagnostics import UNKNOWN_LOC, SourceLoc, error
 from ..c import ast as c
 from ..c.sema.constants import AddressConstant, ConstantValue, constant_value
+from ..c.sema.long_doubles import Extended, bits_of
 from ..c.types import ArrayType, CType, Field, QualType, RecordType
 from .builder import Builder
 from .layout import PTR, is_integer_type
@@ -78,7 +78,7 @@ def _is_constant(qual: QualType) -> bool:
 def _zero(t: Attribute) -> tuple[Attribute | None, Region | None]:
     if is_integer_type(t):
         return IntegerAttr(0, t), None
-    if isinstance(t, AnyFloat) and t != f80:
+    if isinstance(t, AnyFloat) and not is_long_double(t):
         return FloatAttr(0.0, t), None
     block = Block()
     b = Builder(block)
@@ -98,8 +98,8 @@ def _initial(
         return ir_type, text_attr(first.data[:size].ljust(size, b"\0")), None
     items = [(offset, e, _constant(e)) for offset, e in init.items]
     value = items[-1][2]
-    is_number = (is_integer_type(ir_type) or isinstance(ir_type, AnyFloat)) and ir_type != f80
-    if is_number and isinstance(value, int | float):
+    is_number = is_integer_type(ir_type) or isinstance(ir_type, AnyFloat)
+    if is_number and not is_long_double(ir_type) and isinstance(value, int | float):
         if is_integer_type(ir_type):
             return ir_type, _integer(int(value), ir_type), None
         assert isinstance(ir_type, AnyFloat)
@@ -110,16 +110,15 @@ def _initial(
     block = Block()
     b = Builder(block)
     leaves = _leaves(state, init, items)
-    lows = {offset: e.low for offset, e in init.items if isinstance(e, c.FloatConst) and e.low}
     paths = [_path(ir_type, offset, t) for offset, t, _ in leaves]
     if any(p is None for p in paths):
         leaves = _in_bytes(leaves)
         ir_type = _pieces(leaves, init.type.size)
         paths = [_path(ir_type, offset, t) for offset, t, _ in leaves]
     aggregate = b.zero(ir_type)
-    for path, (offset, t, value) in zip(paths, leaves, strict=True):
+    for path, (_, t, value) in zip(paths, leaves, strict=True):
         assert path is not None
-        leaf = _materialize(state, b, value, t, lows.get(offset, 0.0))
+        leaf = _materialize(state, b, value, t)
         if not path:
             aggregate = leaf
             continue
@@ -274,7 +273,11 @@ def _in_bytes(leaves: list[Leaf]) -> list[Leaf]:
         if is_integer_type(t) or isinstance(t, LLVMPointerType):
             data = (int(value) % (1 << 8 * layout.size)).to_bytes(layout.size, "little")
         else:
-            data = struct.pack("<f" if layout.size == 4 else "<d", float(value))
+            data = (
+                bits_of(value).to_bytes(16, "little")
+                if is_long_double(t)
+                else struct.pack("<f" if layout.size == 4 else "<d", float(value))
+            )
         out += [(offset + i, i8, byte) for i, byte in enumerate(data)]
     return out
 
@@ -294,7 +297,7 @@ def _pieces(leaves: list[Leaf], size: int) -> LLVMStructType:
 
 
 def _materialize(
-    state: ModuleState, b: Builder, value: ConstantValue | bytes, t: Attribute, low: float
+    state: ModuleState, b: Builder, value: ConstantValue | bytes, t: Attribute
 ) -> SSAValue:
     if isinstance(value, AddressConstant):
         return _address(state, b, value, t)
@@ -307,7 +310,8 @@ def _materialize(
         assert isinstance(value, int | float)
         return b.value(arith.ConstantOp(_integer(int(value), t)))
     assert isinstance(value, int | float)
-    return b.float(float(value), t, low)
+    bits = value.bits if isinstance(value, Extended) else None
+    return b.float(float(value), t, bits)
 
 
 def _address(state: ModuleState, b: Builder, value: AddressConstant, t: Attribute) -> SSAValue:

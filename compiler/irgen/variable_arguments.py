@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import AnyFloat, f32, f64, i8, i32, i64
 from xdsl.dialects.llvm import LLVMArrayType
 from xdsl.ir import Attribute, SSAValue
 
+from ...dialects.layout import size_of
 from ...dialects.llvm_ext import VaCopyOp, VaEndOp, VaStartOp
 from ..c import ast as c
 from ..c.types import CType, FloatType, RecordType
@@ -88,7 +89,7 @@ def _gather(
 ) -> SSAValue:
     """The address of an argument whose pieces are saved registers if `fits`, else on the stack."""
     b = fn.b
-    size = max(t.size, max(p.offset + 8 for p in pieces))
+    size = max(t.size, max(p.offset + size_of(p.type) for p in pieces))
     copy = fn.scratch(LLVMArrayType(size, i8), max(16, t.align), "argument")
     for piece in pieces:
         there = b.offset(stack, piece.offset)
@@ -129,24 +130,21 @@ def _from_registers(fn: FunctionState, list_: SSAValue, t: CType, passing: InReg
 def _on_arm(fn: FunctionState, list_: SSAValue, t: CType) -> SSAValue:
     """The address of the next argument on AArch64."""
     b = fn.b
-    element = fn.module.types.convert(t)
-    count, size, align = 1, 8, 8
+    wanted = t.natural_align if isinstance(t, RecordType) else t.align
+    size, align = _in_slots(t.size), 16 if wanted >= 16 else 8
+    element, count = fn.module.types.convert(t), 1
     if isinstance(t, RecordType):
         passing = classify(t, "aarch64")
         if isinstance(passing, InMemory):
             return b.load(_next_on_arm(fn, list_, _ARM_GENERAL, [(i64, 0)], 8, 8, t), PTR)
         assert isinstance(passing, InRegisters)
         element = passing.pieces[0][1]
-        size, align = _in_slots(t.size), max(8, t.align)
         if isinstance(element, LLVMArrayType) and isinstance(element.type, AnyFloat):
             count, element = element.size.data, element.type
-        else:
-            count, element = size // 8, i64
     if isinstance(element, AnyFloat):
-        step = 4 if element == f32 else 8
-        parts = [(element, n * step) for n in range(count)]
+        parts = [(element, n * size_of(element)) for n in range(count)]
         return _next_on_arm(fn, list_, _ARM_VECTOR, parts, size, align, t)
-    parts: list[tuple[Attribute, int]] = [(i64, 8 * n) for n in range(count)]
+    parts: list[tuple[Attribute, int]] = [(i64, offset) for offset in range(0, size, 8)]
     return _next_on_arm(fn, list_, _ARM_GENERAL, parts, size, align, t)
 
 
@@ -171,7 +169,7 @@ def _next_on_arm(
     after = b.value(arith.AddiOp(offset, b.int(step * len(parts), i32)))
     fits = b.cmp("sle", after, b.int(0, i32))
     b.store(after, b.offset(list_, area[1]))
-    stack = b.load(list_, PTR)
+    begin = stack = b.load(list_, PTR)
     if align > 8:
         stack = b.value(llvm.IntToPtrOp(_aligned(fn, b.to_int(stack), align)), "argument")
     top = b.load(b.offset(list_, area[0]), PTR)
@@ -181,7 +179,7 @@ def _next_on_arm(
         for n, (part, place) in enumerate(parts)
     ]
     copy = _gather(fn, pieces, fits, stack, t)
-    b.store(b.value(arith.SelectOp(fits, stack, b.offset(stack, size))), list_)
+    b.store(b.value(arith.SelectOp(fits, begin, b.offset(stack, size))), list_)
     return copy
 
 

@@ -60,28 +60,6 @@ def _binary_parts(value: float, exponent_bits: int, fraction_bits: int) -> tuple
     return sign, exponent - 1 + bias, int(fraction * (1 << fraction_bits))
 
 
-def extended_text(value: Fraction) -> str:
-    """A number within double's range as an `x86_fp80` constant, rounded to nearest even."""
-    if value == 0:
-        return "0xK" + "0" * 20
-    size = abs(value)
-    exponent = size.numerator.bit_length() - size.denominator.bit_length()
-    exponent -= size < Fraction(2) ** exponent
-    mantissa = round(size / Fraction(2) ** (exponent - 63))
-    if mantissa >> 64:
-        mantissa, exponent = mantissa >> 1, exponent + 1
-    return f"0xK{((value < 0) << 15) | (exponent + 16383):04X}{mantissa:016X}"
-
-
-def _extended_value(value: SSAValue) -> Fraction:
-    """The part of a sum that is the extension of a double constant."""
-    extension = value.owner
-    assert isinstance(extension, llvm.FPExtOp)
-    constant = extension.arg.owner
-    assert isinstance(constant, llvm.ConstantOp) and isinstance(constant.value, FloatAttr)
-    return Fraction(constant.value.value.data)
-
-
 def float_text(value: float, type: Attribute) -> str:
     """A floating-point constant as LLVM's hexadecimal bit pattern (LangRef, Simple Constants)."""
     if isinstance(type, Float64Type):
@@ -297,8 +275,6 @@ class InitializerEvaluator:
                 return attribute_text(op.value, type, self.types)
             case llvm.FPExtOp() if isinstance(constant := op.arg.owner, llvm.ConstantOp):
                 return attribute_text(constant.value, type, self.types)
-            case llvm.FAddOp() if isinstance(type, Float80Type):
-                return extended_text(_extended_value(op.lhs) + _extended_value(op.rhs))
             case llvm.AddressOfOp():
                 return f"@{identifier(op.global_name.root_reference.data)}"
             case llvm.ZeroOp():

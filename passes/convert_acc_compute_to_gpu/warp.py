@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import (
     AnyFloat,
     Float32Type,
     Float64Type,
-    Float80Type,
     IntegerType,
     f64,
     i32,
@@ -18,6 +17,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ...dialects import nvvm
+from ...dialects.layout import is_long_double
 from ..decisions.block_shape import WARP
 from ..decisions.loop_partition import Mode
 from ..ir.building import Cursor
@@ -55,7 +55,7 @@ def shuffle(
     if isinstance(type, llvm.LLVMStructType | llvm.LLVMArrayType):
         members = [shuffle(k, kind, part, offset, width) for part in parts(k.value, value)]
         return make(k.value, type, *members)
-    if isinstance(type, Float80Type):  # which device code computes as f64
+    if is_long_double(type):  # which device code computes as f64
         narrow = k.value(arith.TruncFOp(value, f64), value.name_hint)
         return k.value(arith.ExtFOp(shuffle(k, kind, narrow, offset, width), type))
     if isinstance(type, Float32Type) or type == i32:

@@ -41,7 +41,6 @@ from xdsl.context import Context
 from xdsl.dialects import arith, gpu, llvm
 from xdsl.dialects.builtin import (
     DenseArrayBase,
-    Float80Type,
     IndexType,
     IntegerAttr,
     IntegerType,
@@ -56,6 +55,7 @@ from xdsl.passes import ModulePass
 from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects import llvm_ext, nvvm
 from ...dialects.dense import integers
+from ...dialects.layout import is_long_double
 from ..decisions.device_math import LLVM_OPERATIONS, MATH_OPERATIONS
 from ..ir.building import Cursor, erase
 from ..ir.machine import machine_of
@@ -216,7 +216,7 @@ class KernelLowering:
 
 
 def _check_type(type: Attribute, loc: SourceLoc) -> None:
-    if isinstance(type, Float80Type):
+    if is_long_double(type):
         raise error(
             loc, "GPUs have no type as wide as 'long double'", "use double in compute regions"
         )

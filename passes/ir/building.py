@@ -16,7 +16,6 @@ from xdsl.dialects.builtin import (
     IntegerType,
     LocationAttr,
     f64,
-    f80,
     i8,
     i32,
     i64,
@@ -27,6 +26,7 @@ from xdsl.traits import IsTerminator
 
 from ...compiler.base.names import value_name
 from ...dialects.accx_element import Index
+from ...dialects.layout import is_long_double
 
 PTR = llvm.LLVMPointerType()
 
@@ -92,7 +92,7 @@ class Cursor:
             name = f"c{value}" if value >= 0 else f"cm{-value}"
             return self.value(arith.ConstantOp(attr), name)
         assert isinstance(type, AnyFloat)
-        if type == f80:  # xDSL cannot print such a constant
+        if is_long_double(type):  # xDSL cannot print such a constant
             return self.value(arith.ExtFOp(self.constant(value, f64), type), "cst")
         return self.value(arith.ConstantOp(FloatAttr(float(value), type)), "cst")
 

@@ -15,7 +15,15 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, arith
-from xdsl.dialects.builtin import AnyFloat, Float32Type, Float64Type, Float80Type, IntegerType, i1
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    Float32Type,
+    Float64Type,
+    Float80Type,
+    Float128Type,
+    IntegerType,
+    i1,
+)
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...compiler.base.diagnostics import SourceLoc, error
@@ -122,7 +130,7 @@ class ScalarOperator(Combiner):
         if isinstance(self.type, IntegerType):
             known = self.kind in _INTEGER or self.kind in _LOGICAL
             return known and self.bits in (1, 8, 16, 32, 64)
-        floats = isinstance(self.type, Float32Type | Float64Type | Float80Type)
+        floats = isinstance(self.type, Float32Type | Float64Type | Float80Type | Float128Type)
         return floats and (self.kind in _FLOAT or self.kind in _LOGICAL)
 
     def neutral(self, at: Cursor) -> SSAValue:

@@ -132,13 +132,14 @@ def _sign_exponent(c: Cursor, value: SSAValue) -> SSAValue:
     return c.value(arith.TruncIOp(_or(c, sign, biased), i16))
 
 
-def _function(
+def function(
     name: str,
     inputs: list[Attribute],
     result: Attribute,
     body: Callable[..., SSAValue],
     loc: LocationAttr,
 ) -> llvm.FuncOp:
+    """An internal function whose result `body` makes of its arguments."""
     block = Block(arg_types=inputs)
     cursor = Cursor.at_end(block, loc)
     cursor.insert(llvm.ReturnOp(body(cursor, *block.args)))
@@ -154,7 +155,7 @@ def conversions(loc: LocationAttr) -> tuple[llvm.FuncOp, ...]:
     rounded to nearest even; `SIGNIFICAND` (f64) -> i64 and `SIGN_EXPONENT` (f64) -> i16, exact.
     """
     return (
-        _function(FROM_X87, [i64, i16], f64, _to_double, loc),
-        _function(SIGNIFICAND, [f64], i64, _significand, loc),
-        _function(SIGN_EXPONENT, [f64], i16, _sign_exponent, loc),
+        function(FROM_X87, [i64, i16], f64, _to_double, loc),
+        function(SIGNIFICAND, [f64], i64, _significand, loc),
+        function(SIGN_EXPONENT, [f64], i16, _sign_exponent, loc),
     )

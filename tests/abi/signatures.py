@@ -22,10 +22,19 @@ INTEGERS = (
     "long",
     "unsigned long",
     "long long",
+    "__int128",
+    "_Bool",
+    "enum Kind",
 )
 FLOATS = ("float", "double")
 WIDE = ("long double",)
+BIT_FIELDS = (("unsigned", 24), ("int", 24), ("unsigned char", 7), ("long long", 40))
+"""Types of bit-fields, and how wide they are at most."""
 COMPLEX = ("float _Complex", "double _Complex", "long double _Complex")
+
+
+WISHES = ("__attribute__((aligned(16)))", "__attribute__((aligned(32)))")
+"""Alignments of members and of types."""
 
 
 @dataclass
@@ -35,15 +44,12 @@ class Record:
     name: str
     text: str
     leaves: list[tuple[str, str]]
-    """(path, scalar type)"""
+    """(path from the record, which is `@`, scalar type)"""
 
 
 @dataclass
 class Generator:
-    """`wide`: with `long double`, which the AArch64 side of this compiler does not have."""
-
     seed: int
-    wide: bool = True
     records: list[Record] = field(default_factory=list[Record])
 
     def __post_init__(self) -> None:
@@ -54,7 +60,7 @@ class Generator:
         r = self.random.random()
         if r < 0.5:
             return self.random.choice(INTEGERS)
-        if r < 0.9 or not self.wide:
+        if r < 0.9:
             return self.random.choice(FLOATS)
         return self.random.choice(WIDE) if r < 0.95 else "void *"
 
@@ -64,18 +70,22 @@ class Generator:
         leaves: list[tuple[str, str]] = []
         union = self.random.random() < 0.15
         same = self.scalar() if self.random.random() < 0.3 else None
-        for n in range(self.random.randint(1, 4)):
+        count = self.random.randint(1, 4) if self.random.random() < 0.97 else 0
+        for n in range(count):
             member = f"m{n}"
             r = self.random.random()
             own: list[tuple[str, str]] = []
             if same is None and r < 0.15 and self.records:
                 inner = self.random.choice(self.records[-6:])
                 members.append(f"struct {inner.name} {member};")
-                own = [(f".{member}{path}", t) for path, t in inner.leaves]
+                own = [(path.replace("@", f"@.{member}"), t) for path, t in inner.leaves]
             elif same is None and r < 0.25:
-                width = self.random.randint(1, 24)
-                members.append(f"unsigned {member} : {width};")
-                own = [(f".{member}", f"bits {width}")]
+                base, most = self.random.choice(BIT_FIELDS)
+                width = self.random.randint(1, most)
+                members.append(f"{base} {member} : {width};")
+                if self.random.random() < 0.1:
+                    members.append(f"{base} : 0;")
+                own = [(f"@.{member}", f"bits {width - (base in ('int', 'long long'))}")]
             elif r < 0.45:
                 t = same or self.scalar()
                 length = self.random.randint(1, 3)
@@ -83,19 +93,24 @@ class Generator:
                     f"void *{member}[{length}];" if t == "void *" else f"{t} {member}[{length}];"
                 )
                 members.append(declared)
-                own = [(f".{member}[{i}]", t) for i in range(length)]
+                own = [(f"@.{member}[{i}]", t) for i in range(length)]
             else:
                 t = same or self.scalar()
-                members.append(f"{t} {member};")
-                own = [(f".{member}", t)]
+                if same is None and self.random.random() < 0.1:
+                    t = self.random.choice(COMPLEX)
+                wish = self.random.choice(WISHES) if self.random.random() < 0.06 else ""
+                members.append(f"{wish} {t} {member};")
+                own = _leaves(t, f"@.{member}")
             if not union or n == 0:
                 leaves += own  # of a union, the first member is used
         body = " ".join(members)
+        wish = self.random.choice(("packed", *WISHES)) if self.random.random() < 0.1 else ""
+        wish = f"__attribute__(({wish}))" if wish == "packed" else wish
         if union:
-            text = f"struct {name} {{ union {{ {body} }} u; }};"
-            leaves = [(f".u{path}", t) for path, t in leaves]
+            text = f"struct {name} {{ union {{ {body} }} u; }} {wish};"
+            leaves = [(path.replace("@", "@.u"), t) for path, t in leaves]
         else:
-            text = f"struct {name} {{ {body} }};"
+            text = f"struct {name} {{ {body} }} {wish};"
         made = Record(name, text, leaves)
         self.records.append(made)
         return made
@@ -107,11 +122,11 @@ class Generator:
                 return self.random.choice(self.records)
             return self.record()
         if r < 0.55:
-            return self.random.choice(COMPLEX if self.wide else COMPLEX[:2])
+            return self.random.choice(COMPLEX)
         t = self.scalar()
         if variadic:
             t = {"float": "double"}.get(t, t)
-            if "char" in t or "short" in t:
+            if "char" in t or "short" in t or t == "_Bool":
                 t = "int"
         return t
 
@@ -120,12 +135,16 @@ class Generator:
         n = self.value
         if t.startswith("bits "):
             return str(n % (1 << int(t[5:])))
+        if t == "_Bool":
+            return str(n % 2)
+        if t == "enum Kind":
+            return f"(enum Kind){n % 3}"
         if t == "void *":
             return f"(void *)(long){n * 4096}"
         if "double" in t or "float" in t:
             return f"({t})({n % 1000}.5)"
         if "char" in t:
-            return f"({t}){n % 120}"
+            return f"({t}){n % 200}"
         return f"({t})({'-' if n % 3 == 0 and 'unsigned' not in t else ''}{n})"
 
 
@@ -135,16 +154,16 @@ def _name(t: str | Record) -> str:
 
 def _leaves(t: str | Record, variable: str) -> list[tuple[str, str]]:
     if isinstance(t, Record):
-        return [(variable + path, leaf) for path, leaf in t.leaves]
+        return [(path.replace("@", variable), leaf) for path, leaf in t.leaves]
     if "_Complex" in t:
         element = t.removesuffix(" _Complex")
-        return [(f"(({element} *)&{variable})[{n}]", element) for n in (0, 1)]
+        return [(f"{part} {variable}", element) for part in ("__real__", "__imag__")]
     return [(variable, t)]
 
 
-def generate(seed: int, count: int, *, wide: bool = True) -> str:
+def generate(seed: int, count: int) -> str:
     """The C file of `count` functions."""
-    g = Generator(seed, wide)
+    g = Generator(seed)
     parts: list[str] = []
     calls: list[str] = []
     for i in range(count):
@@ -229,6 +248,7 @@ _FRAME = """#include <stdarg.h>
 #define NAME(a, b) PASTE(a, b)
 int NAME(SIDE, wrong);
 extern int NAME(OTHER, wrong);
+enum Kind {{ ONE, TWO, THREE }};
 {records}
 {functions}
 #define STEP(i, what, call) if ((call) + NAME(SIDE, wrong) + NAME(OTHER, wrong)) {{ \\

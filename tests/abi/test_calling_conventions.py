@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from accopt.compiler.api import RunOptions, compile_files
-from accopt.compiler.base.machine import this_machine
 from accopt.compiler.base.options import CompileOptions
 from signatures import generate
 
@@ -20,7 +21,7 @@ def _mismatches(
     tmp_path: Path, seed: int, count: int, capfd: pytest.CaptureFixture[str]
 ) -> list[str]:
     source = tmp_path / "signatures.c"
-    source.write_text(generate(seed, count, wide=this_machine() == "x86_64"))
+    source.write_text(generate(seed, count))
     library = tmp_path / "libtheirs.so"
     theirs = ["-w", "-O1", "-shared", "-fPIC", "-DSIDE=theirs", "-DOTHER=ours"]
     subprocess.run(["gcc", *theirs, str(source), "-o", str(library)], check=True)
@@ -43,6 +44,49 @@ def test_more_signatures_agree_with_gcc(
     seed: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ):
     assert _mismatches(tmp_path, seed, 100, capfd) == ["0 wrong"]
+
+
+CROSS = ("aarch64-linux-gnu-gcc", "qemu-aarch64")
+needs_aarch64 = pytest.mark.skipif(
+    any(shutil.which(tool) is None for tool in CROSS),
+    reason=f"compares with gcc for AArch64, in an emulator: needs {' and '.join(CROSS)}",
+)
+
+
+def _mismatches_on_aarch64(tmp_path: Path, seed: int, count: int) -> list[str]:
+    """The same of code for AArch64, as two libraries of which ours has `main`."""
+    (tmp_path / "signatures.c").write_text(generate(seed, count))
+    (tmp_path / "empty.c").write_text("int empty;")
+    gcc = [CROSS[0], "-w", "-Wl,-rpath,."]
+    theirs = ["-O1", "-shared", "-fPIC", "-DSIDE=theirs", "-DOTHER=ours"]
+    ours = ["-O1", "-shared", "-DSIDE=ours", "-DOTHER=theirs", "-DMAIN", "--target=host", "-w"]
+    accc = [sys.executable, "-m", "accopt.compiler.drivers.accc_main", *ours]
+    loaded = ["-Wl,--no-as-needed", "libours.so", "libtheirs.so"]
+    root = Path("/usr/aarch64-linux-gnu")
+    steps = (
+        [*gcc, *theirs, "signatures.c", "-o", "libtheirs.so"],
+        [*accc, "signatures.c", "libtheirs.so", "-o", "libours.so"],
+        [*gcc, "empty.c", *loaded, "-o", "both"],
+    )
+    for step in steps:
+        environment = {**os.environ, "ACCOPT_MACHINE": "aarch64"}
+        subprocess.run(step, cwd=tmp_path, env=environment, check=True)
+    run = [CROSS[1], "-L", str(root), "./both"]
+    return subprocess.run(
+        run, cwd=tmp_path, capture_output=True, text=True, check=False
+    ).stdout.splitlines()
+
+
+@needs_aarch64
+def test_signatures_agree_with_gcc_for_aarch64(tmp_path: Path):
+    assert _mismatches_on_aarch64(tmp_path, 1, 24) == ["0 wrong"]
+
+
+@needs_aarch64
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 130))
+def test_more_signatures_agree_with_gcc_for_aarch64(seed: int, tmp_path: Path):
+    assert _mismatches_on_aarch64(tmp_path, seed, 100) == ["0 wrong"]
 
 
 class Vector(ctypes.Structure):

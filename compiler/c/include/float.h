@@ -3,7 +3,7 @@
 #define FLT_RADIX 2
 #define FLT_EVAL_METHOD 0
 #define FLT_ROUNDS 1
-#define DECIMAL_DIG 21
+#define DECIMAL_DIG __LDBL_DECIMAL_DIG__
 #define FLT_MANT_DIG __FLT_MANT_DIG__
 #define FLT_DIG __FLT_DIG__
 #define FLT_DECIMAL_DIG __FLT_DECIMAL_DIG__

@@ -1,4 +1,4 @@
-/* Threads (POSIX; x86-64 glibc). */
+/* Threads (POSIX; glibc). */
 #pragma once
 #include <sched.h>
 #include <bits/size_t.h>
@@ -6,11 +6,20 @@
 typedef unsigned long pthread_t;
 typedef unsigned int pthread_key_t;
 typedef int pthread_once_t;
-typedef union { char __size[56]; long __align; } pthread_attr_t;
-typedef union { char __size[40]; long __align; } pthread_mutex_t;
-typedef union { char __size[4]; int __align; } pthread_mutexattr_t;
+#ifdef __aarch64__
+#define __ATTR_BYTES 64
+#define __MUTEX_BYTES 48
+#define __SMALL_ATTR_BYTES 8
+#else
+#define __ATTR_BYTES 56
+#define __MUTEX_BYTES 40
+#define __SMALL_ATTR_BYTES 4
+#endif
+typedef union { char __size[__ATTR_BYTES]; long __align; } pthread_attr_t;
+typedef union { char __size[__MUTEX_BYTES]; long __align; } pthread_mutex_t;
+typedef union { char __size[__SMALL_ATTR_BYTES]; int __align; } pthread_mutexattr_t;
 typedef union { char __size[48]; long long __align; } pthread_cond_t;
-typedef union { char __size[4]; int __align; } pthread_condattr_t;
+typedef union { char __size[__SMALL_ATTR_BYTES]; int __align; } pthread_condattr_t;
 typedef union { char __size[56]; long __align; } pthread_rwlock_t;
 typedef union { char __size[8]; long __align; } pthread_rwlockattr_t;
 typedef union { char __size[32]; long __align; } pthread_barrier_t;

@@ -2,7 +2,7 @@
 #pragma once
 #include <bits/size_t.h>
 typedef long ptrdiff_t;
-typedef int wchar_t;
+typedef __WCHAR_TYPE__ wchar_t;
 typedef unsigned int wint_t;
 typedef struct { long long __ll; long double __ld; } max_align_t;
 #if __STDC_VERSION__ >= 202311L

@@ -75,8 +75,12 @@ typedef unsigned long uintmax_t;
 #define SIZE_MAX 18446744073709551615UL
 #define SIG_ATOMIC_MIN (-2147483647 - 1)
 #define SIG_ATOMIC_MAX 2147483647
+#ifdef __CHAR_UNSIGNED__
+#define WCHAR_MIN 0U
+#else
 #define WCHAR_MIN (-2147483647 - 1)
-#define WCHAR_MAX 2147483647
+#endif
+#define WCHAR_MAX __WCHAR_MAX__
 #define WINT_MIN 0U
 #define WINT_MAX 4294967295U
 #define INT8_C(c) c

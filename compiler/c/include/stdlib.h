@@ -3,7 +3,7 @@
 #include <bits/posix_types.h>
 #include <bits/size_t.h>
 #include <bits/time_types.h>
-typedef int wchar_t;
+typedef __WCHAR_TYPE__ wchar_t;
 #define EXIT_SUCCESS 0
 #define EXIT_FAILURE 1
 #define RAND_MAX 2147483647

@@ -18,7 +18,7 @@ from typing import Any
 from pycparser import c_ast
 
 from ...base.diagnostics import SourceLoc, error
-from ...base.machine import this_machine
+from ...base.machine import target_machine
 from ..ast import (
     AddressOf,
     Call,
@@ -423,7 +423,7 @@ def va_list_type() -> ArrayType:
         ("overflow_arg_area", pointer),
         ("reg_save_area", pointer),
     ]
-    if this_machine() == "aarch64":
+    if target_machine() == "aarch64":
         members = [
             ("__stack", pointer),
             ("__gr_top", pointer),

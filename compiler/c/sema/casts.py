@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ..ast import Cast, Expr, FloatConst, IntConst, Load, Member
 from ..types import DOUBLE, INT, LONG, UINT, ULLONG, ULONG, CType, FloatType, IntType, is_scalar
-from .constants import constant_value, convert_constant
-from .literals import Extended
+from .constants import constant_value, convert_constant, float_const
 
 
 def bit_field_width(expr: Expr) -> int | None:
@@ -22,8 +21,7 @@ def cast(expr: Expr, target: CType, *, implicit: bool = True) -> Expr:
         known = constant_value(expr)
         value = None if known is None else convert_constant(known, target)
         if isinstance(value, float):
-            low = value.low if isinstance(value, Extended) else 0.0
-            return FloatConst(type=target, loc=expr.loc, value=float(value), low=low)
+            return float_const(target, expr.loc, value)
         if isinstance(value, int):
             return IntConst(type=target, loc=expr.loc, value=value)
     return Cast(type=target, loc=expr.loc, operand=expr, implicit=implicit)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, cast
 
+from ...base.diagnostics import SourceLoc
 from ..ast import (
     AddressOf,
     BinaryOp,
@@ -40,7 +41,8 @@ from ..ast import (
     VarRef,
 )
 from ..types import LDOUBLE, ArrayType, CType, FloatType, IntType, PointerType, RecordType
-from .literals import Extended, exact_value, to_single
+from .literals import round_to_float, to_single
+from .long_doubles import Extended, exact_value, is_finite
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ ConstantValue = int | float | AddressConstant
 def _truth(value: ConstantValue) -> bool | None:
     """Whether a constant is not zero; None for the address of what may be nowhere (a weak name)."""
     if not isinstance(value, AddressConstant):
-        return value != 0
+        return isinstance(value, Extended) or value != 0
     weak = isinstance(value.base, VarDecl | FunctionDecl) and value.base.is_weak
     return None if weak else True
 
@@ -87,14 +89,16 @@ def convert_constant(value: ConstantValue, target: CType) -> ConstantValue | Non
     if isinstance(target, IntType):
         if isinstance(value, float):
             if target.rank == 0:
-                return int(bool(value))
-            if not math.isfinite(value):
+                return int(bool(_truth(value)))
+            if not is_finite(value):
                 return None
             return _saturate(int(exact_value(value)), target)
         return wrap(value, target)
     if isinstance(target, FloatType):
-        if target == LDOUBLE and (isinstance(value, float) or abs(value) < 1 << 1000):
+        if target == LDOUBLE:
             return value if isinstance(value, float) else Extended.of(Fraction(value))
+        if isinstance(value, Extended) and target.bits == 32:
+            return round_to_float(value.exact)
         try:
             wide = float(value)
         except OverflowError:
@@ -105,11 +109,17 @@ def convert_constant(value: ConstantValue, target: CType) -> ConstantValue | Non
     return None
 
 
+def float_const(t: CType, loc: SourceLoc, value: float) -> FloatConst:
+    """A floating constant as an expression."""
+    bits = value.bits if isinstance(value, Extended) else None
+    return FloatConst(type=t, loc=loc, value=float(value), bits=bits)
+
+
 def constant_value(expr: Expr) -> ConstantValue | None:
     """What `expr` is worth at translation time, or None."""
     match expr:
-        case FloatConst(low=low) if low:
-            return Extended.of(Fraction(expr.value) + Fraction(low))
+        case FloatConst(bits=int() as bits):
+            return Extended.of_bits(bits)
         case IntConst() | FloatConst():
             return expr.value
         case Cast():
@@ -265,7 +275,7 @@ def _binary(expr: BinaryOp) -> ConstantValue | None:
         return int(_COMPARISONS[expr.op](lhs, rhs))
     if isinstance(lhs, int) and isinstance(rhs, int):
         return integer_binary(expr.op, lhs, rhs, expr.type)
-    if expr.type == LDOUBLE and math.isfinite(lhs) and math.isfinite(rhs):
+    if expr.type == LDOUBLE and is_finite(lhs) and is_finite(rhs):
         return _long_double_binary(expr.op, exact_value(lhs), exact_value(rhs))
     return _float_binary(expr.op, float(lhs), float(rhs), expr.type)
 
@@ -300,7 +310,7 @@ def integer_binary(op: str, lhs: int, rhs: int, t: CType) -> int | None:
 
 
 def _comparable(value: float) -> Fraction | float:
-    return exact_value(value) if math.isfinite(value) else value
+    return exact_value(value) if is_finite(value) else value
 
 
 def _long_double_binary(op: str, lhs: Fraction, rhs: Fraction) -> float | None:
@@ -308,10 +318,7 @@ def _long_double_binary(op: str, lhs: Fraction, rhs: Fraction) -> float | None:
         return _float_binary(op, float(lhs), 0.0, LDOUBLE)
     if op not in _EXACT:
         return None
-    try:
-        return Extended.of(_EXACT[op](lhs, rhs))
-    except OverflowError:
-        return None
+    return Extended.of(_EXACT[op](lhs, rhs))
 
 
 _EXACT: dict[str, Callable[[Fraction, Fraction], Fraction]] = {

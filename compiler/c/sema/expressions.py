@@ -45,7 +45,6 @@ from ..types import (
     BOOL,
     CHAR,
     INT,
-    LDOUBLE,
     SIZE_T,
     VOID,
     ArrayType,
@@ -64,7 +63,7 @@ from . import complex_numbers
 from .calls import CallChecker
 from .casts import bit_field_width, cast, promote, usual_conversions
 from .complex_numbers import is_number
-from .constants import constant_value
+from .constants import constant_value, float_const
 from .conversions import (
     as_union,
     compatible,
@@ -78,11 +77,10 @@ from .conversions import (
     rvalue,
 )
 from .literals import (
+    beyond,
     character_literal,
     floating_literal,
     integer_literal,
-    is_beyond_double,
-    low_part,
     string_literal,
 )
 from .operators import OperatorChecker
@@ -213,15 +211,10 @@ class ExpressionChecker:
             return IntConst(type=t, loc=loc, value=value)
         if node.type in ("float", "double", "long double"):
             number, f = floating_literal(text, loc)
-            low = low_part(text, number) if f == LDOUBLE else 0.0
-            if f == LDOUBLE and is_beyond_double(text, number):
-                taken = "infinity" if number else "0"
-                self.unit.sink.warn(
-                    loc,
-                    f"'{text}' is beyond the range of double, in which constants are kept: taken as {taken}",
-                    "compute it, for example with ldexpl",
-                )
-            return FloatConst(type=f, loc=loc, value=number, low=low)
+            if (taken := beyond(text, number)) is not None:
+                message = f"'{text}' is beyond the range of '{f}': taken as {taken}"
+                self.unit.sink.warn(loc, message, "use a number that the type has")
+            return float_const(f, loc, number)
         if node.type == "nullptr_t":
             return IntConst(type=PointerType(QualType(VOID)), loc=loc, value=0)
         if node.type == "bool":
@@ -345,7 +338,9 @@ class ExpressionChecker:
         if op == "+":
             return operand
         if op == "-" and isinstance(operand, FloatConst):
-            return FloatConst(type=operand.type, loc=loc, value=-operand.value, low=-operand.low)
+            value = constant_value(operand)
+            assert isinstance(value, float)
+            return float_const(operand.type, loc, -value)
         return UnaryOp(type=operand.type, loc=loc, op=op, operand=operand)
 
     def _not(self, node: Any) -> Expr:

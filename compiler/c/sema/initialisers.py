@@ -20,9 +20,8 @@ from ..ast import Expr, FloatConst, Initializer, IntConst, StringLiteral
 from ..gnu_syntax import ArrayRange
 from ..types import ArrayType, ComplexType, CType, Field, IntType, RecordType
 from . import complex_numbers
-from .constants import AddressConstant, constant_value, integer_value
+from .constants import AddressConstant, constant_value, float_const, integer_value
 from .conversions import convert_assigned, rvalue
-from .literals import Extended
 from .scopes import nearest
 from .unit import Unit
 
@@ -370,7 +369,7 @@ class _InitialiserBuilder:
         parts = complex_numbers.constant_parts(value) if isinstance(t, ComplexType) else None
         if isinstance(t, ComplexType) and parts is not None:
             for n, part in enumerate(parts):
-                constant = FloatConst(type=t.element, loc=value.loc, value=part)
+                constant = float_const(t.element, value.loc, part)
                 self.items.append((offset + n * t.element.size, constant))
             return
         if field is not None and field.bit_width is not None:
@@ -432,8 +431,6 @@ class _InitialiserBuilder:
             if isinstance(value, AddressConstant):
                 continue
             if isinstance(value, float):
-                low = value.low if isinstance(value, Extended) else 0.0
-                number = FloatConst(type=expr.type, loc=expr.loc, value=float(value), low=low)
-                self.items[i] = (offset, number)
+                self.items[i] = (offset, float_const(expr.type, expr.loc, value))
             else:
                 self.items[i] = (offset, IntConst(type=expr.type, loc=expr.loc, value=value))

@@ -9,12 +9,12 @@ gcc agree on.
 
 from __future__ import annotations
 
-import platform
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...base.diagnostics import SourceLoc, error
+from ...base.machine import target_machine
 from ..ast import AddressOf, Asm, Expr, IntConst, VarRef
 from ..types import CType, FloatType, IntType, PointerType, pointer_to
 from .constants import integer_value
@@ -68,7 +68,7 @@ class AsmChecker:
 
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
-        self._is_x86 = platform.machine() in ("x86_64", "AMD64")
+        self._is_x86 = target_machine() == "x86_64"
 
     def check(self, node: AsmStatement) -> Expr:
         """The statement as an expression without value. Raises `CompileError` for what LLVM cannot do."""

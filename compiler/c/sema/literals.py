@@ -24,9 +24,11 @@ from ..types import (
     ULLONG,
     ULONG,
     USHORT,
+    WCHAR_T,
     FloatType,
     IntType,
 )
+from .long_doubles import Extended, is_finite
 
 _INTEGER = re.compile(r"(0[xX][0-9a-fA-F']+|0[bB][01']+|0[0-7']*|[1-9][0-9']*)([uUlL]*)\Z")
 _SIMPLE_ESCAPES = {
@@ -36,7 +38,7 @@ _SIMPLE_ESCAPES = {
 _ESCAPE = re.compile(
     r"\\(?:x([0-9a-fA-F]+)|([0-7]{1,3})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))|([^\\])", re.DOTALL
 )
-_UNITS = {"": CHAR, "u8": CHAR, "L": INT, "u": USHORT, "U": UINT}
+_UNITS = {"": CHAR, "u8": CHAR, "L": WCHAR_T, "u": USHORT, "U": UINT}
 
 
 def fits(value: int, t: IntType) -> bool:
@@ -85,62 +87,38 @@ def floating_literal(text: str, loc: SourceLoc) -> tuple[float, FloatType]:
     elif body[-1] in "lL":
         t, body = LDOUBLE, body[:-1]
     try:
-        if t != FLOAT:
+        if t == DOUBLE:
             return (float.fromhex(body) if is_hex else float(body)), t
-        return round_to_float(_hex_fraction(body) if is_hex else Fraction(body)), t
+        exact = _exact(body)
+        return round_to_float(exact) if t == FLOAT else Extended.of(exact), t
     except (ValueError, OverflowError):
         raise error(
             loc, f"invalid floating constant '{text}'", "write e.g. 1.0, 1e-3f or 0x1p-4"
         ) from None
 
 
-class Extended(float):
-    """A `long double` constant that is no double: the nearest double, and `low`, which that lacks."""
-
-    low: float
-
-    @staticmethod
-    def of(exact: Fraction) -> float:
-        """The constant nearest to `exact`, which is in double's range."""
-        nearest = float(exact)
-        low = float(exact - Fraction(nearest))
-        if not low:
-            return nearest
-        made = Extended(nearest)
-        made.low = low
-        return made
-
-    def __neg__(self) -> float:
-        return Extended.of(-exact_value(self))
-
-
-def exact_value(value: float) -> Fraction:
-    """The finite number that a constant is."""
-    exact = Fraction(float(value))
-    return exact + Fraction(value.low) if isinstance(value, Extended) else exact
-
-
-def low_part(text: str, value: float) -> float:
-    """What `value`, the double nearest to the `long double` constant `text`, lacks."""
-    if not math.isfinite(value):
-        return 0.0
-    body = text.replace("'", "").rstrip("lL")
-    exact = _hex_fraction(body) if body[:2] in ("0x", "0X") else Fraction(body)
-    return float(exact - Fraction(value))
-
-
-def is_beyond_double(text: str, value: float) -> bool:
-    """Whether the `long double` constant `text` is no zero and infinity, and `value`, its double, is one."""
-    if math.isinf(value):
-        return True
+def beyond(text: str, value: float) -> str | None:
+    """What a floating constant is taken as whose type has no number near it; None if it has one."""
+    if not is_finite(value):
+        return "infinity"
     digits = re.split(r"[pP]" if text[:2] in ("0x", "0X") else r"[eE]", text)[0]
-    return value == 0 and re.search(r"[1-9a-fA-F]", digits.removeprefix("0x")) is not None
+    is_zero = value == 0 and not isinstance(value, Extended)
+    return "0" if is_zero and re.search(r"[1-9a-fA-F]", digits.removeprefix("0x")) else None
 
 
-def _hex_fraction(body: str) -> Fraction:
-    mantissa, _, exponent = body[2:].lower().partition("p")
-    whole, _, part = mantissa.partition(".")
-    return Fraction(int(whole + part or "0", 16)) * Fraction(2) ** (int(exponent) - 4 * len(part))
+_BEYOND = 20_000
+"""An exponent beyond those of all types: the number is infinity or zero, and not worth its digits."""
+
+
+def _exact(body: str) -> Fraction:
+    """The number that a constant without its suffix is."""
+    is_hex = body[:2] in ("0x", "0X")
+    digits, _, exponent = re.sub("[pP]" if is_hex else "[eE]", " ", body).partition(" ")
+    power = max(min(int(exponent or "0"), _BEYOND), -_BEYOND)
+    if not is_hex:
+        return Fraction(digits) * Fraction(10) ** power
+    whole, _, part = digits[2:].partition(".")
+    return Fraction(int(whole + part or "0", 16)) * Fraction(2) ** (power - 4 * len(part))
 
 
 def to_single(value: float) -> float:
@@ -210,7 +188,7 @@ def character_literal(text: str, loc: SourceLoc) -> tuple[int, IntType]:
             )
         return units[0], unit
     if len(units) == 1:
-        return units[0] - 256 if units[0] > 127 else units[0], INT
+        return units[0] - 256 if units[0] > 127 and CHAR.signed else units[0], INT
     value = 0
     for u in units:
         value = (value << 8 | u) & 0xFFFFFFFF

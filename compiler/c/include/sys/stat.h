@@ -1,7 +1,25 @@
-/* File status (POSIX; layout of x86-64 glibc). */
+/* File status (POSIX; layouts of glibc). */
 #pragma once
 #include <bits/posix_types.h>
 #include <bits/time_types.h>
+#ifdef __aarch64__
+struct stat {
+  dev_t st_dev;
+  ino_t st_ino;
+  mode_t st_mode;
+  nlink_t st_nlink;
+  uid_t st_uid;
+  gid_t st_gid;
+  dev_t st_rdev;
+  dev_t __pad1;
+  off_t st_size;
+  blksize_t st_blksize;
+  int __pad2;
+  blkcnt_t st_blocks;
+  struct timespec st_atim, st_mtim, st_ctim;
+  int __reserved[2];
+};
+#else
 struct stat {
   dev_t st_dev;
   ino_t st_ino;
@@ -17,6 +35,7 @@ struct stat {
   struct timespec st_atim, st_mtim, st_ctim;
   long __reserved[3];
 };
+#endif
 #define st_atime st_atim.tv_sec
 #define st_mtime st_mtim.tv_sec
 #define st_ctime st_ctim.tv_sec
