@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import ModuleOp
 
+from .base.machine import target_machine
 from .base.options import CompileOptions
 from .base.phases import phase
 
@@ -34,7 +34,7 @@ def detach_kernels(module: ModuleOp) -> gpu.ModuleOp | None:
     return None
 
 
-def compilers_fuse(machine: str = platform.machine()) -> bool:
+def compilers_fuse(machine: str = target_machine()) -> bool:
     """
     Whether C compilers fuse multiplications and additions on this computer unless told otherwise: where
     every processor of its kind can (`machine` as `uname -m` prints it). Programs compare results with
@@ -63,7 +63,7 @@ def emit_text(
                 contract_sequential=options.host_fma or compilers_fuse(),
                 relaxed=options.fast_math,
                 flush_denormals=options.fast_math,
-                debug_lines=options.debug_info,
+                debug_lines=options.debug_info or (options.host_lines and target == "host"),
             )
 
     if stage == "llvm":

@@ -12,6 +12,7 @@ import signal
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
+from typing import Protocol
 
 from ..runtime.native.fault import Fault
 from .backend.elf import STT_FUNC, ElfFile, ElfSection, Symbol
@@ -136,13 +137,32 @@ def _instructions(elf: ElfFile, symbol: Symbol) -> bytes:
     return elf.contents(elf.sections[symbol.section])[symbol.value : symbol.value + symbol.size]
 
 
+class PlacedCode(Protocol):
+    """Code whose lines are known."""
+
+    def place(self, address: int) -> tuple[str, SourceLoc] | None:
+        """Function and C line of an instruction; None for one that is not in it."""
+        ...
+
+
+def _bytes_here(address: int) -> bytes:
+    return ctypes.string_at(address, 1)
+
+
 def explain(
-    fault: Fault, codes: Sequence[ProgramCode], device_pointer: Callable[[int], str | None]
+    fault: Fault,
+    codes: Sequence[PlacedCode],
+    device_pointer: Callable[[int], str | None],
+    *,
+    library_function: Callable[[int], str] | None = None,
+    bytes_at: Callable[[int], bytes] = _bytes_here,
 ) -> Diagnostic:
     """
     The message for a fault of a program with these codes. `device_pointer` says what an address is on a
-    device, None if it is nothing there.
+    device, None if it is nothing there; `library_function` which function of a library has an address, and
+    `bytes_at` what an instruction begins with, where the program is another process.
     """
+    library_function = library_function or _library_function
     frames: list[tuple[str, SourceLoc]] = []
     library = ""
     for n, address in enumerate(fault.places):
@@ -151,8 +171,8 @@ def explain(
         if found is not None:
             frames.append(found)
         elif not frames and not library:
-            library = _library_function(address)
-    message, remedy = _kind(fault, device_pointer)
+            library = _plain_name(library_function(address))
+    message, remedy = _kind(fault, device_pointer, bytes_at)
     if library and fault.signal != signal.SIGABRT:
         message += f", in '{library}'" + (", which is called here" if frames else "")
     if not frames:
@@ -164,7 +184,9 @@ def explain(
     return Diagnostic(Severity.ERROR, place, message, remedy, tuple(notes))
 
 
-def _kind(fault: Fault, device_pointer: Callable[[int], str | None]) -> tuple[str, str]:
+def _kind(
+    fault: Fault, device_pointer: Callable[[int], str | None], bytes_at: Callable[[int], bytes]
+) -> tuple[str, str]:
     """The mistake, and what to do about it."""
     if fault.code <= 0 and fault.signal != signal.SIGABRT:
         name = signal.Signals(fault.signal).name
@@ -188,10 +210,12 @@ def _kind(fault: Fault, device_pointer: Callable[[int], str | None]) -> tuple[st
                 "check the pointer",
             )
         case _:
-            return _pointer(fault, device_pointer)
+            return _pointer(fault, device_pointer, bytes_at)
 
 
-def _pointer(fault: Fault, device_pointer: Callable[[int], str | None]) -> tuple[str, str]:
+def _pointer(
+    fault: Fault, device_pointer: Callable[[int], str | None], bytes_at: Callable[[int], bytes]
+) -> tuple[str, str]:
     verb = "write to" if fault.writes else "read from"
     called = fault.places[:1] == (fault.address,)
     verb = "call of" if called else verb
@@ -200,7 +224,7 @@ def _pointer(fault: Fault, device_pointer: Callable[[int], str | None]) -> tuple
             "stack overflow",
             "end the recursion earlier, or allocate large arrays with malloc",
         )
-    if fault.code == _SI_KERNEL and _returns(fault):
+    if fault.code == _SI_KERNEL and fault.places and bytes_at(fault.places[0]) in _RETURNS:
         return (
             "the function returns to an address that is none: what its frame on the stack holds was"
             " overwritten",
@@ -237,11 +261,6 @@ def _pointer(fault: Fault, device_pointer: Callable[[int], str | None]) -> tuple
     )
 
 
-def _returns(fault: Fault) -> bool:
-    """Whether the instruction at fault returns from a function."""
-    return bool(fault.places) and ctypes.string_at(fault.places[0], 1) in _RETURNS
-
-
 class _DynamicInfo(ctypes.Structure):
     _fields_ = [
         ("file", ctypes.c_char_p),
@@ -255,5 +274,9 @@ def _library_function(address: int) -> str:
     """The function of a library at an address (dladdr(3))."""
     info = _DynamicInfo()
     found: int = ctypes.CDLL(None).dladdr(ctypes.c_void_p(address), ctypes.byref(info))
-    name = (info.symbol or b"").decode() if found else ""
+    return (info.symbol or b"").decode() if found else ""
+
+
+def _plain_name(name: str) -> str:
+    """A library's function as C calls it, of whichever processor its form is."""
     return name.lstrip("_").partition("_avx")[0].partition("_sse")[0].partition("_evex")[0]

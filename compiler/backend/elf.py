@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ..base.diagnostics import UNKNOWN_LOC, error
 
-SHT_SYMTAB, SHT_RELA, SHT_NOBITS = 2, 4, 8
+SHT_SYMTAB, SHT_RELA, SHT_NOBITS, SHT_DYNSYM = 2, 4, 8, 11
 SHF_EXECINSTR, SHF_TLS = 4, 0x400
 STB_LOCAL, STB_GLOBAL, STB_WEAK = 0, 1, 2
 STT_FUNC = 2
@@ -18,12 +18,13 @@ ET_REL = 1
 
 @dataclass(frozen=True)
 class ElfSection:
-    """A section: its number, name, type and flags, and where its contents are in the file."""
+    """A section: its number, name, type and flags, its address, and where its contents are in the file."""
 
     number: int
     name: str
     type: int
     flags: int
+    address: int
     offset: int
     size: int
     link: int
@@ -76,7 +77,7 @@ class ElfFile:
         text = raw[names] if raw else None
         self.sections = [
             ElfSection(
-                i, self._text(text, h[0]) if text else "", h[1], h[2], h[4], h[5], h[6], h[7]
+                i, self._text(text, h[0]) if text else "", h[1], h[2], h[3], h[4], h[5], h[6], h[7]
             )
             for i, h in enumerate(raw)
         ]
@@ -96,6 +97,11 @@ class ElfFile:
                 start = names + name
                 text = self.data[start : self.data.index(b"\0", start)].decode(errors="replace")
                 yield Symbol(text, value, size, info >> 4, info & 15, index, other & 3 != 0)
+
+    @property
+    def dynamic_symbols(self) -> list[Symbol]:
+        """The symbols that a library has for others."""
+        return list(self._symbols(SHT_DYNSYM))
 
     def contents(self, section: ElfSection) -> bytes:
         """The bytes of a section."""

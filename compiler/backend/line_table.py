@@ -62,7 +62,10 @@ Rows = list[tuple[tuple[int, int], "Place | None"]]
 
 
 def read_line_table(code: bytes) -> LineTable:
-    """The table of an object file; empty without one of DWARF's version 4."""
+    """
+    The table of an object file; empty without one of DWARF's version 4. That of a linked file counts its
+    addresses as offsets in section 0.
+    """
     elf = ElfFile(code, "the program's code")
     section = elf.section(".debug_line")
     rows: Rows = []
@@ -118,7 +121,7 @@ def _unit(r: _LineReader, rows: Rows, starts: dict[int, tuple[int, int]]) -> boo
                     rows.append(((section, address), None))
                     address, file, line, column = 0, 1, 1, 0
                 case 2:
-                    section, address = starts.get(r.at, (0, 0))
+                    section, address = starts.get(r.at) or (0, r.number(size - 1))
                 case _:
                     pass
             r.at = after

@@ -24,8 +24,9 @@ class CompileOptions:
     constructs only with `host_fma` or where C compilers do so by default; `fast_math` allows
     reassociation, reciprocals instead of divisions and approximate functions, and lets GPU code
     take float denormals for zero. `debug_info` puts C
-    lines into the machine code. `check_cache` reports accesses outside of the sections of `cache`
-    directives at run time. `verify` checks the IR and the contract of every stage, `verify_each` the IR
+    lines into the machine code, `host_lines` into that of the host alone. `check_cache` reports accesses
+    outside of the sections of `cache` directives at run time. `verify` checks the IR and the
+    contract of every stage, `verify_each` the IR
     after every pass, too. `sizes`: `as-written` keeps the levels, sizes and tiles of the program's clauses
     where they are advice otherwise (`free-mapping`). `wall` asks for warnings about what works, but
     should be written (`-Wall`).
@@ -41,6 +42,7 @@ class CompileOptions:
     host_fma: bool = False
     fast_math: bool = False
     debug_info: bool = False
+    host_lines: bool = False
     check_cache: bool = False
     verify: bool = False
     verify_each: bool = False

@@ -12,7 +12,6 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -27,8 +26,10 @@ from ..backend.module_parts import linked, parts
 from ..backend.symbols import declared_names
 from ..base.abi import CONSTRUCT, DESTRUCT
 from ..base.diagnostics import UNKNOWN_LOC, error
+from ..base.machine import is_foreign, machine_folder, target_machine, tool
 from ..compiled import Executable
 from ..references import is_of_runtime
+from .library_faults import handler_code
 
 _KEPT: list[Any] = []
 """The runtimes of libraries in this process: they last as long as it does."""
@@ -96,7 +97,7 @@ def link_library(
     (`-soname=…`). Raises `CompileError` where
     the system's linker is missing or finds a fault.
     """
-    linker = shutil.which("ld")
+    linker = tool("ld")
     if linker is None:
         raise error(UNKNOWN_LOC, "-shared needs the system's 'ld'", "install binutils")
     if executable.options.target == "sim":
@@ -104,6 +105,12 @@ def link_library(
             UNKNOWN_LOC, "-shared is not for the simulated GPU", "use --target=host or nvptx"
         )
     names = [name for name in declared_names(executable.host_ir) if is_of_runtime(name)]
+    if names and is_foreign():
+        raise error(
+            UNKNOWN_LOC,
+            "a library for another computer's processor cannot have directives, whose runtime is here",
+            "link it on a computer with that processor",
+        )
     level = executable.options.opt_level
     objects = [
         ("program.o", compile_object(linked(parts(executable.host_ir)), opt_level=level)),
@@ -112,6 +119,13 @@ def link_library(
     ends = _at_both_ends(exported_names(executable.host_ir))
     if ends:
         objects.append(("ends.o", compile_object(ends, opt_level=0)))
+    if target_machine() == "x86_64":
+        objects.append(
+            (
+                "faults.o",
+                compile_object(handler_code(traceback=executable.options.debug_info), opt_level=1),
+            )
+        )
     if names:
         objects.append(("start.o", compile_object(_start_code(executable, names), opt_level=1)))
     with tempfile.TemporaryDirectory() as folder:
@@ -134,8 +148,7 @@ def link_library(
         ]
         command += [f"-L{f}" for f in folders]
         command += [name if "/" in name else f"-l{name}" for name in libraries]
-        command += ["--as-needed", "-l:libmvec.so.1", "-l:libm.so.6", "-l:libc.so.6"]
-        command += _if_there("libgcc_s.so.1")
+        command += _own_libraries()
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             log = done.stderr
@@ -145,13 +158,30 @@ def link_library(
         return output.read_bytes()
 
 
-def _if_there(library: str) -> list[str]:
-    """The option that links a library which not every machine has: what divides integers of 128 bits."""
+def _own_libraries() -> list[str]:
+    """
+    The options that link what code of C needs. Not every machine has vector functions, and what divides
+    integers of 128 bits and computes with numbers of 128.
+    """
+    if is_foreign():
+        folder = Path("/usr") / machine_folder() / "lib"
+        there = [name for name in _SOME_MACHINES if (folder / name).exists()]
+        found = [f"-L{folder}"]
+    else:
+        found, there = list[str](), [name for name in _SOME_MACHINES if _is_there(name)]
+    names = [*there, "libm.so.6", "libc.so.6"]
+    return [*found, "--as-needed", *(f"-l:{name}" for name in names)]
+
+
+_SOME_MACHINES = ("libmvec.so.1", "libgcc_s.so.1")
+
+
+def _is_there(library: str) -> bool:
     try:
         ctypes.CDLL(library)
     except OSError:
-        return []
-    return [f"-l:{library}"]
+        return False
+    return True
 
 
 def _at_both_ends(names: Collection[str]) -> str:
