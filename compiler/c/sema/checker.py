@@ -18,12 +18,14 @@ from ..openmp.checker import OpenMPChecker
 from ..preprocess_predefined import C23_MARK
 from ..syntax_recovery import Parsed, parse_what_can_be
 from ..types import DOUBLE, FLOAT, INT128, LDOUBLE, UINT128, QualType
+from .alignments import Alignments
 from .calls import va_list_type
 from .declarations import DeclarationChecker
 from .directives import DirectiveChecker
 from .expressions import ExpressionChecker
 from .idle_declarations import without_idle
 from .initialisers import InitialiserChecker
+from .linkage import Linkage
 from .recovery import TooManyMistakes, in_order
 from .scopes import TypedefName
 from .statements import StatementChecker
@@ -49,6 +51,8 @@ def new_unit(file: str, sink: DiagnosticSink, target: str = "host") -> Unit:
     unit.types = TypeBuilder(unit)
     unit.expressions = ExpressionChecker(unit)
     unit.initialisers = InitialiserChecker(unit)
+    unit.linkage = Linkage(unit)
+    unit.alignments = Alignments(unit)
     unit.declarations = DeclarationChecker(unit)
     unit.statements = StatementChecker(unit)
     unit.directives = DirectiveChecker(unit)

@@ -448,7 +448,7 @@ class ExpressionChecker:
         given: int | None = None
         if isinstance(node.expr, c_ast.Typename):
             t = self.unit.types.build(node.expr).type
-            given = self.unit.declarations.alignment(node.expr)
+            given = self.unit.alignments.of_declaration(node.expr)
         else:
             operand = self.check(node.expr)
             t = operand.type

@@ -324,7 +324,7 @@ class TypeBuilder:
         self._defined[node] = record
         attributes = node.attributes or ()
         packed = bool(attributes_of(attributes, "packed"))
-        wanted = self.unit.declarations.strictest(attributes)
+        wanted = self.unit.alignments.strictest(attributes)
         record.is_transparent = is_union and bool(attributes_of(attributes, "transparent_union"))
         members = self._members(node, record, packed=packed)
         record.complete(members, wanted or 1, most=self.unit.pack.most)
@@ -418,8 +418,8 @@ class TypeBuilder:
                 else "define that type before this one",
             )
         width = None if node.bitsize is None else self._bit_width(node, q.type)
-        wanted = self.unit.declarations.alignment(node) or 1
-        named = self.unit.declarations.named_alignment(node.type)
+        wanted = self.unit.alignments.of_declaration(node) or 1
+        named = self.unit.alignments.named(node.type)
         packed |= bool(attributes_of(node.align, "packed"))
         packed |= width is None and named is not None and named < q.type.align
         return RecordMember(node.name, q, width, wanted, packed)
@@ -523,7 +523,7 @@ class TypeBuilder:
                 )
             wide = next((t for t in (INT, UINT, LONG, ULONG) if fits(value, t)), ULONG)
             t = fixed or wide
-            self.unit.declarations.check_new(item.name, loc)
+            self.unit.linkage.check_new(item.name, loc)
             self.unit.scope.declare(item.name, Enumerator(item.name, value, t, loc))
             values.append(value)
         return values

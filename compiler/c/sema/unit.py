@@ -21,10 +21,12 @@ from .scopes import Scope
 
 if TYPE_CHECKING:
     from ..openmp.checker import OpenMPChecker
+    from .alignments import Alignments
     from .declarations import DeclarationChecker
     from .directives import DirectiveChecker
     from .expressions import ExpressionChecker
     from .initialisers import InitialiserChecker
+    from .linkage import Linkage
     from .statements import StatementChecker
     from .type_names import TypeBuilder
 
@@ -104,7 +106,9 @@ class Unit:
     types: TypeBuilder
     expressions: ExpressionChecker
     initialisers: InitialiserChecker
+    alignments: Alignments
     declarations: DeclarationChecker
+    linkage: Linkage
     statements: StatementChecker
     directives: DirectiveChecker
     openmp: OpenMPChecker
