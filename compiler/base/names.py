@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _NOT_IN_NAMES = re.compile(r"[^\w$]+")
 _NUMBERED = re.compile(r".*_\d+_*")
 _NUMBERED_HINT = re.compile(r"(.*_\d+_*)_")
 
 
+@lru_cache(1 << 14)
 def value_name(text: str) -> str:
     """
     A name for a value made of `text`, which may be a C expression such as `p->x`. xDSL takes `_` and a

@@ -169,7 +169,12 @@ def print_llvm_module(
         lines=LineTables(metadata, directives_only=on_gpu) if debug_lines else None,
     )
     for op in symbols:
+        first = len(printed.bodies)
         printed.symbol(op, functions, on_gpu=on_gpu)
+        # One text for a function: one for each of its lines takes three times the memory.
+        printed.bodies[first:] = (
+            ["\n".join(printed.bodies[first:])] if printed.bodies[first:] else []
+        )
     if on_gpu:
         flag = metadata.node(module_flag(flush_denormals=flush_denormals))
         metadata.named.setdefault("llvm.module.flags", []).append(flag)
