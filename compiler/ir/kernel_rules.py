@@ -14,6 +14,7 @@ from xdsl.traits import SymbolTable
 
 from ...dialects.accx import GPU_MODULE_NAME, KERNEL, SITE, SITES, LaunchHostOp
 from ...dialects.layout import is_long_double
+from ...dialects.nvvm.address_spaces import ADDRESS_SPACE_SHARED
 
 _HOST_ARGUMENTS = 4
 _DEVICE_DIALECTS = frozenset(("arith", "math", "scf", "cf", "llvm", "gpu", "nvvm"))
@@ -34,6 +35,8 @@ def host_operation(op: Operation) -> Iterator[str]:
     dialect = op.name.partition(".")[0]
     if dialect == "nvvm" or (dialect == "gpu" and not isinstance(op, gpu.LaunchFuncOp)):
         yield "it belongs to device code"
+    if isinstance(op, llvm.GlobalOp) and op.addr_space.value.data == ADDRESS_SPACE_SHARED:
+        yield "shared memory belongs to device code"
 
 
 def gpu_module(op: gpu.ModuleOp) -> Iterator[str]:

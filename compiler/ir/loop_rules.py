@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, IntegerType, i32
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, IntegerType, ModuleOp, i32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator, SymbolTable
 
 from ...dialects import llvm_ext
-from ...dialects.accx import SCHEDULE
+from ...dialects.accx import CONDITIONAL, MACHINE, SCHEDULE
 from ...dialects.accx_cache import GangThreadsOp
 from ...dialects.accx_compress import PACKED, PackedType
 from ...dialects.accx_element import ElementOp
+from ...dialects.accx_machine import MachineAttr
+from ...dialects.accx_scan import ScanStepOp
 from ...dialects.accx_schedule import ScheduleAttr
 from ...dialects.accx_side_by_side import SideBySideOp
 
@@ -149,6 +151,9 @@ def recipe(
     yielded = _yielded(op.init_region.blocks)
     if yielded is None or not isinstance(_owner(yielded), llvm.AllocaOp):
         yield "its init region does not yield memory that it makes"
+    first = op.init_region.blocks[0].args if op.init_region.blocks else ()
+    if first and first[0].uses:
+        yield "its init region uses the variable, which may be elsewhere"
     if isinstance(op, acc.ReductionRecipeOp):
         entry = op.combiner_region.blocks[0]
         if _yielded(op.combiner_region.blocks) is not (entry.args[0] if entry.args else None):
@@ -192,6 +197,12 @@ def address(op: llvm.GEPOp) -> Iterator[str]:
     for index in op.ssa_indices:
         if not isinstance(index.type, IntegerType) or index.type.width.data != 64:
             yield f"a pointer is moved by an i64, not by {index.type}"
+
+
+def decided(op: acc.LoopOp) -> Iterator[str]:
+    """What depends on how arrays lie is behind a condition."""
+    if CONDITIONAL in op.attributes:
+        yield "whether it is independent is left open (guard-against-overlap)"
 
 
 def outside_values(op: acc.ParallelOp | acc.SerialOp | acc.KernelsOp) -> Iterator[str]:
@@ -252,6 +263,8 @@ def scheduled(op: acc.LoopOp) -> Iterator[str]:
         yield "it has neither seq nor a level of parallelism"
     if op.gang_operands or op.worker_num_operands or op.vector_operands:
         yield "levels have no operands any more"
+    if mapped and op.independent is None:
+        yield "loops with levels of parallelism are independent"
     if op.tile_operands:
         yield "tiles are loops"
 
@@ -279,6 +292,16 @@ def packed(op: Operation) -> Iterator[str]:
     attr = op.attributes.get(PACKED)
     if isinstance(attr, PackedType) and attr.bits.data == 0:
         yield "its packed type has no number of bits (compress-arrays)"
+
+
+def expanded(op: acc.CacheOp | ScanStepOp) -> Iterator[str]:
+    """For GPUs, cached sections are tiles in shared memory, and loops with scans are accx.scan."""
+    module = op.parent_op()
+    while module is not None and not isinstance(module, ModuleOp):
+        module = module.parent_op()
+    machine = module.attributes.get(MACHINE) if module is not None else None
+    if isinstance(machine, MachineAttr) and machine.target.data == "nvptx":
+        yield "for a GPU it has a form of its own by now (expand-scans, promote-cache-to-shared)"
 
 
 def tile(op: Operation) -> Iterator[str]:

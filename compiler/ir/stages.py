@@ -20,6 +20,7 @@ from xdsl.ir import Operation
 from ...dialects.accx import LaunchHostOp
 from ...dialects.accx_cache import SharedTileOp
 from ...dialects.accx_element import ElementOp
+from ...dialects.accx_scan import ScanStepOp
 from ...dialects.accx_side_by_side import SideBySideOp
 from ...dialects.accx_teams import TaskOp, TeamOp
 from ...dialects.facts import broken_facts
@@ -55,7 +56,7 @@ _GONE_FROM: tuple[tuple[str, tuple[type[Operation], ...], str], ...] = (
     ("gpu", (ElementOp,), "lower-elements"),
     ("host", (ElementOp,), "lower-elements"),
     ("gpu", (acc.ParallelOp, acc.CacheOp), "convert-acc-compute-to-gpu"),
-    ("host", (acc.ParallelOp, acc.CacheOp), "convert-acc-compute-to-host"),
+    ("host", (acc.ParallelOp,), "convert-acc-compute-to-host"),
     ("runtime", (gpu.LaunchFuncOp,), "convert-acc-data-to-runtime"),
 )
 """Stage, operations that no longer occur from it on, and who removes them."""
@@ -77,11 +78,13 @@ RULES: tuple[tuple[tuple[str, ...], tuple[type[Operation], ...], Rule], ...] = (
     (_DIRECTIVES[:2], (llvm.AllocaOp,), loop_rules.variable),
     (_WITH_SUBSCRIPTS, (llvm.GEPOp,), loop_rules.address),
     (("data", "scheduled"), _COMPUTE, loop_rules.outside_values),
+    (("data", *_SCHEDULED), (acc.LoopOp,), loop_rules.decided),
     (_SCHEDULED, (acc.ParallelOp,), loop_rules.launch_sizes),
     (_SCHEDULED, (acc.LoopOp,), loop_rules.scheduled),
     (("transformed",), (acc.LoopOp,), loop_rules.jammed),
     (("transformed",), (SideBySideOp,), loop_rules.coarse),
     (("transformed",), loop_rules.MAPPING, loop_rules.packed),
+    (("transformed",), (acc.CacheOp, ScanStepOp), loop_rules.expanded),
     (("transformed",), (SharedTileOp,), loop_rules.tile),
     (("gpu", "runtime", "nvvm"), (gpu.ModuleOp,), kernel_rules.gpu_module),
     (("gpu",), (gpu.LaunchFuncOp,), kernel_rules.launch),
@@ -118,7 +121,7 @@ def _illegal(module: ModuleOp, stage: str) -> Iterator[tuple[Operation, str]]:
         device = isinstance(top, gpu.ModuleOp)
         for op in top.walk():
             yield from ((op, why) for why in _broken(op, stage))
-            if stage in ("gpu", "runtime", "nvvm") and op is not top:
+            if stage in ("gpu", "runtime", "nvvm") and not (device and op is top):
                 place = kernel_rules.device_operation if device else kernel_rules.host_operation
                 yield from ((op, why) for why in place(op))
 

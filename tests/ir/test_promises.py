@@ -99,6 +99,11 @@ def sites(text: str) -> str:
     return f"module attributes {{accx.sites = [{{}}]}} {{\n{text}\n}}"
 
 
+CACHED = function(
+    "%b = acc.bounds extent(%wide : i64) {strideInBytes = true}",
+    "%c = acc.cache varPtr(%p : !llvm.ptr) varType(f64) bounds(%b) -> !llvm.ptr",
+)
+CACHED = f"builtin.module attributes {{accx.machine = #accx.machine<host, 0>}} {{\n{CACHED}\n}}"
 HOST_KERNEL = """llvm.func @h(%a: i64, %b: i64, %c: i64, %d: !llvm.ptr) attributes {accx.kernel} {
   llvm.return
 }
@@ -231,6 +236,12 @@ PROMISES = {
     "combiners": Promise(
         "acc", REDUCTION, ("acc.yield %a", "acc.yield %b"), "does not yield its first argument"
     ),
+    "copies of their own": Promise(
+        "acc",
+        RECIPE,
+        ("  acc.yield", "  %u = llvm.load %v : !llvm.ptr -> f64\n  acc.yield"),
+        "uses the variable",
+    ),
     "destroy regions": Promise(
         "acc",
         RECIPE,
@@ -259,6 +270,12 @@ PROMISES = {
         ("%x, %d", "%x, %q"),
         "'q' is accessed inside without a data operation",
     ),
+    "decided loops": Promise(
+        "data",
+        function(loop(FREE)),
+        (FREE, f"{FREE}, accx.conditional"),
+        "is left open",
+    ),
     # Schedules.
     "numbers of gangs": Promise(
         "scheduled",
@@ -286,6 +303,12 @@ PROMISES = {
         function(loop(FREE, more="gang")),
         (FREE, SEQ),
         "and is seq or auto",
+    ),
+    "independent loops": Promise(
+        "scheduled",
+        function(loop(FREE, more="gang")),
+        (FREE, ""),
+        "are independent",
     ),
     "levels without operands": Promise(
         "scheduled",
@@ -350,6 +373,12 @@ PROMISES = {
         ("f32, 16", "f32, 0"),
         "no number of bits",
     ),
+    "no cached sections": Promise(
+        "transformed",
+        CACHED,
+        ("<host, 0>", "<nvptx, 90>"),
+        "for a GPU it has a form of its own",
+    ),
     "tiles": Promise(
         "transformed",
         function(
@@ -382,6 +411,12 @@ PROMISES = {
         "device code has no f80",
     ),
     "host code": Promise("gpu", function(), ("llvm.return", BARRIER), "belongs to device code"),
+    "shared memory": Promise(
+        "gpu",
+        function(),
+        ("llvm.func", "llvm.mlir.global internal @s() {addr_space = 3 : i32} : f64\nllvm.func"),
+        "shared memory belongs to device code",
+    ),
     "launched kernels": Promise(
         "gpu",
         sites(KERNEL + function(launch("%p : !llvm.ptr, %n : i32"))),
