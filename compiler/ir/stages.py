@@ -109,7 +109,8 @@ def _rules(stage: str, kind: type[Operation]) -> tuple[Rule, ...]:
 def _gone(stage: str, kind: type[Operation]) -> str | None:
     """Who should have removed operations of a type before `stage`."""
     for first, kinds, who in _GONE_FROM:
-        if kind in kinds and _ORDER.index(first) <= _ORDER.index(stage):
+        other = stage == "host" and first == "gpu"  # of two levels each program has one
+        if kind in kinds and _ORDER.index(first) <= _ORDER.index(stage) and not other:
             return who
     return None
 
