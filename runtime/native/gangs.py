@@ -15,10 +15,13 @@ Members that find no work look at a word of their own for a while (their *door*,
 share for them changes), then sleep (`futex`). Who is woken wakes two more, so that the launching thread
 wakes two at most. Who joins a launch says so in a word of its own, too: members write nothing in common.
 
-How many threads a launch is worth is *measured*: each kernel remembers how long a gang takes. One
-that was short is begun by the launching thread alone; if the first eighth takes longer than expected,
-the rest is opened to the team. Results do not depend on it: gangs are those of the launch, and reductions
-fold their parts in the order of gangs (`passes/convert_acc_compute_to_host/gang_partials.py`).
+How many threads a launch is worth is *measured*: each kernel remembers how long a gang takes. One that was
+short is begun by the launching thread alone; if the first eighth takes longer than expected, the rest is
+opened to the team. What the team takes is compared with what one thread takes, now and then: where
+processors are busy with other work, or data is in other threads' caches, one thread does not wait for
+others that do not come, and a kernel stays in its thread until the team is faster again. Results do not
+depend on it: gangs are those of the launch, and reductions fold their parts in the order of gangs
+(`passes/convert_acc_compute_to_host/gang_partials.py`).
 
 Several threads may launch at a time. Each has a *job* of its own, members take part in any; when there are
 more launches than jobs, one runs in its own thread. Kernels whose launches share memory (scratch memory) run
@@ -56,6 +59,8 @@ OWED_NS = 200_000
 """Launches between the two, together: they come often enough for the others to stay awake."""
 SHARE_NS = 1_000
 """A member more for each of these."""
+PROBE_NS = 500_000
+"""A launch that takes the team less runs in one thread once, to see what that takes."""
 COPY_BYTES = 1 << 20
 """Copies of less are made by one thread."""
 _COPY_PIECES = 256
@@ -94,7 +99,8 @@ waiting for a word to change (sleeping looks at its lower half).
 class GangKernel(ctypes.Structure):
     """
     A kernel as `launch` takes it: the address of its function, the measured time of a gang (1/1024 ns; 0:
-    not known), the threads it may use, and whether its launches must not overlap.
+    not known), the threads it may use, and whether its launches must not overlap; what a gang has taken in
+    launches by one thread, and by the team from begin to end, and how often that was compared.
     """
 
     _fields_ = (
@@ -103,6 +109,9 @@ class GangKernel(ctypes.Structure):
         ("threads", ctypes.c_int64),
         ("lock", ctypes.c_int32),
         ("alone", ctypes.c_int32),
+        ("by_one", ctypes.c_int64),
+        ("by_team", ctypes.c_int64),
+        ("compared", ctypes.c_int64),
     )
 
 
@@ -132,6 +141,7 @@ def gangs_ir(machine: str) -> str:
         wake_ns=WAKE_NS,
         owed_ns=OWED_NS,
         share_ns=SHARE_NS,
+        probe_ns=PROBE_NS,
         signals=mask - (1 << 64),
         beds_bytes=64 * MAX_THREADS,
         jobs_bytes=JOBS * (64 + 64 * MAX_THREADS),

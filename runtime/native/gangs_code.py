@@ -2,7 +2,7 @@
 The functions of `gangs.py` as LLVM IR: memory, clock and sleep here, and the parts of the other files. Format
 fields: `max_threads`, threads of the team; `jobs`, launches it works on at a time; `pause` and
 `pause_declared`, a call of the processor's instruction for a thread that spins; `wait_number`, that of the
-system call `futex`; `spin_ns`, `worth_ns`, `wake_ns`, `owed_ns` and `share_ns`, times in ns; `signals`,
+system call `futex`; `spin_ns`, `worth_ns`, `wake_ns`, `owed_ns`, `share_ns`, `probe_ns`, in ns; `signals`,
 those that no thread of the team takes; `signal_stack`, `beds_bytes`, `jobs_bytes` and `calls_bytes`, sizes in
 bytes of a stack and of tables.
 """
@@ -18,8 +18,9 @@ STATE = """
 ; the upper half up to the lower half of a word, and whether the member of that number is in: who joins writes
 ; a line of its own, so that members do not wait for each other
 %job = type {{ i32, i32, ptr, ptr, i64, i64, i64, i64, i64, [{max_threads} x [8 x i64]] }}
-; kernel, 1/1024 ns a gang takes (0: not known), threads, lock, whether it is used
-%kernel = type {{ ptr, i64, i64, i32, i32 }}
+; kernel, 1/1024 ns a gang takes (0: not known), threads, lock, whether it is used; what a gang takes in
+; launches by one thread, and in those by the team, from begin to end; how often that was compared
+%kernel = type {{ ptr, i64, i64, i32, i32, i64, i64, i64 }}
 
 @ticket = internal global i32 0, align 64
 @size = internal global i32 0, align 64

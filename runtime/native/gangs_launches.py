@@ -120,6 +120,88 @@ divide:
   ret i64 %each
 }}
 
+; what a launch by one thread has taken: more is believed at once, less by and by
+define internal void @learn_alone(ptr %kernel, i64 %each) {{
+  %at = getelementptr %kernel, ptr %kernel, i32 0, i32 5
+  %old = load atomic i64, ptr %at monotonic, align 8
+  %three = mul i64 %old, 3
+  %sum = add i64 %three, %each
+  %mean = lshr i64 %sum, 2
+  %larger = call i64 @llvm.umax.i64(i64 %mean, i64 %each)
+  %new = call i64 @llvm.umax.i64(i64 %larger, i64 1)
+  store atomic i64 %new, ptr %at monotonic, align 8
+  ret void
+}}
+
+; what a launch by the team has taken: less is believed at once, more by and by
+define internal void @learn_team(ptr %kernel, i64 %each) {{
+  %at = getelementptr %kernel, ptr %kernel, i32 0, i32 6
+  %old = load atomic i64, ptr %at monotonic, align 8
+  %three = mul i64 %old, 3
+  %sum = add i64 %three, %each
+  %mean = lshr i64 %sum, 2
+  %unknown = icmp eq i64 %old, 0
+  %less = icmp ult i64 %each, %old
+  %at_once = or i1 %unknown, %less
+  %new = select i1 %at_once, i64 %each, i64 %mean
+  store atomic i64 %new, ptr %at monotonic, align 8
+  ret void
+}}
+
+; 1: the launch had better run in its thread, as the team takes as long (threads that are not running, data
+; that is in other threads' caches), or to find out whether that is so; 2: the team is tried once more; 0:
+; neither
+define internal i32 @judge(ptr %kernel, i64 %gangs) {{
+entry:
+  %alone_at = getelementptr %kernel, ptr %kernel, i32 0, i32 5
+  %alone = load atomic i64, ptr %alone_at monotonic, align 8
+  %team_at = getelementptr %kernel, ptr %kernel, i32 0, i32 6
+  %team = load atomic i64, ptr %team_at monotonic, align 8
+  %no_team = icmp eq i64 %team, 0
+  br i1 %no_team, label %neither, label %look
+look:
+  %product = mul i64 %team, %gangs
+  %wall = lshr i64 %product, 10
+  %short = icmp ult i64 %wall, {probe_ns}
+  %turn_at = getelementptr %kernel, ptr %kernel, i32 0, i32 7
+  %turn = load atomic i64, ptr %turn_at monotonic, align 8
+  %turn_next = add i64 %turn, 1
+  store atomic i64 %turn_next, ptr %turn_at monotonic, align 8
+  %unknown = icmp eq i64 %alone, 0
+  br i1 %unknown, label %first, label %compare
+first:
+  ; the first launches fetch memory and threads
+  %warm = icmp uge i64 %turn, 3
+  %sure = and i1 %warm, %short
+  %probe = zext i1 %sure to i32
+  ret i32 %probe
+compare:
+  %slower = icmp ule i64 %alone, %team
+  br i1 %slower, label %lone, label %crowd
+lone:
+  ; at first often, then every 64th time
+  %less = sub i64 %turn, 1
+  %bits = and i64 %turn, %less
+  %power = icmp eq i64 %bits, 0
+  %later = and i64 %turn, 63
+  %turned = icmp eq i64 %later, 0
+  %due = or i1 %power, %turned
+  %way = select i1 %due, i32 2, i32 1
+  ret i32 %way
+crowd:
+  ; an attempt costs a quarter of its share of the threads' work at most, or comes seldom
+  %four = shl i64 %team, 2
+  %poor = icmp ult i64 %alone, %four
+  %mask = select i1 %poor, i64 255, i64 4095
+  %rest = and i64 %turn, %mask
+  %last = icmp eq i64 %rest, %mask
+  %again = and i1 %last, %short
+  %attempt = zext i1 %again to i32
+  ret i32 %attempt
+neither:
+  ret i32 0
+}}
+
 ; all gangs of a launch, by as many threads as they are worth
 define void @run(ptr %kernel, i64 %gangs, ptr %args) {{
 entry:
@@ -130,21 +212,40 @@ entry:
   %one_gang = icmp ule i64 %gangs, 1
   %one_thread = icmp ule i64 %threads, 1
   %one = or i1 %one_gang, %one_thread
-  br i1 %one, label %plain, label %estimate
+  br i1 %one, label %plain, label %consider
 plain:
   call void %code(i64 0, i64 %gangs, i64 %gangs, ptr %args)
   ret void
-estimate:
+consider:
   %each = load atomic i64, ptr %each_at monotonic, align 8
+  %way = call i32 @judge(ptr %kernel, i64 %gangs)
+  %lone = icmp eq i32 %way, 1
+  br i1 %lone, label %whole, label %estimate
+whole:
+  %whole_start = call i64 @now()
+  call void %code(i64 0, i64 %gangs, i64 %gangs, ptr %args)
+  %whole_end = call i64 @now()
+  %whole_spent = sub i64 %whole_end, %whole_start
+  %whole_fixed = shl i64 %whole_spent, 10
+  %whole_each = udiv i64 %whole_fixed, %gangs
+  call void @learn_alone(ptr %kernel, i64 %whole_each)
+  br label %note
+estimate:
+  %alone_at = getelementptr %kernel, ptr %kernel, i32 0, i32 5
+  %known_alone = load atomic i64, ptr %alone_at monotonic, align 8
+  %has_run_alone = icmp ne i64 %known_alone, 0
+  %gang_takes = select i1 %has_run_alone, i64 %known_alone, i64 %each
   %unknown = icmp eq i64 %each, 0
-  %product = mul i64 %each, %gangs
+  %product = mul i64 %gang_takes, %gangs
   %expected = lshr i64 %product, 10
   %bed = getelementptr [16 x i32], ptr @sleeping, i64 1
   %asleep = load atomic i32, ptr %bed monotonic, align 4
   %sleeps = icmp ne i32 %asleep, 0
   %least = select i1 %sleeps, i64 {wake_ns}, i64 {worth_ns}
   %large = icmp ugt i64 %expected, %least
-  %much = or i1 %unknown, %large
+  %tried_again = icmp eq i32 %way, 2
+  %wanted = or i1 %large, %tried_again
+  %much = or i1 %unknown, %wanted
   %total = select i1 %unknown, i64 1000000000, i64 %expected
   br i1 %much, label %team, label %small
 small:
@@ -169,22 +270,35 @@ try:
   %scaled = mul i64 %spent, %others
   %rest = udiv i64 %scaled, %piece
   %limit = shl i64 %least, 1
+  %piece_fixed = shl i64 %spent, 10
+  %piece_each = udiv i64 %piece_fixed, %piece
   %surprise = icmp ugt i64 %rest, %limit
-  br i1 %surprise, label %team, label %alone
+  br i1 %surprise, label %more, label %alone
+more:
+  call void @learn_alone(ptr %kernel, i64 %piece_each)
+  br label %team
 alone:
   call void %code(i64 %piece, i64 %gangs, i64 %gangs, ptr %args)
   %end = call i64 @now()
   %all = sub i64 %end, %start
   %fixed = shl i64 %all, 10
   %alone_each = udiv i64 %fixed, %gangs
+  call void @learn_alone(ptr %kernel, i64 %alone_each)
   br label %note
 team:
-  %first = phi i64 [ 0, %estimate ], [ 0, %settle ], [ %piece, %try ]
-  %work = phi i64 [ %total, %estimate ], [ %total, %settle ], [ %rest, %try ]
+  %first = phi i64 [ 0, %estimate ], [ 0, %settle ], [ %piece, %more ]
+  %work = phi i64 [ %total, %estimate ], [ %total, %settle ], [ %rest, %more ]
+  %team_start = call i64 @now()
   %team_each = call i64 @together(ptr %code, i64 %first, i64 %gangs, ptr %args, i64 %threads, i64 %work)
+  %team_end = call i64 @now()
+  %team_spent = sub i64 %team_end, %team_start
+  %team_fixed = shl i64 %team_spent, 10
+  %team_gangs = sub i64 %gangs, %first
+  %team_wall = udiv i64 %team_fixed, %team_gangs
+  call void @learn_team(ptr %kernel, i64 %team_wall)
   br label %note
 note:
-  %measured = phi i64 [ %alone_each, %alone ], [ %team_each, %team ]
+  %measured = phi i64 [ %alone_each, %alone ], [ %team_each, %team ], [ %whole_each, %whole ]
   %part = lshr i64 %each, 3
   %faded = sub i64 %each, %part
   %larger = call i64 @llvm.umax.i64(i64 %measured, i64 %faded)

@@ -249,3 +249,33 @@ def test_a_process_ends_while_members_spin():
 def test_there_is_code_for_processors_without_an_instruction_for_spinning():
     for machine in ("aarch64", "riscv64"):
         assert "x86" not in gangs_ir(machine)
+
+
+# args: how often it was called for all gangs at once, and for some
+CALLS_IR = """
+define void @calls(i64 %begin, i64 %end, i64 %gangs, ptr %args) {
+  %length = sub i64 %end, %begin
+  %some = icmp ne i64 %length, %gangs
+  %kind = zext i1 %some to i64
+  %at = getelementptr i64, ptr %args, i64 %kind
+  %old = atomicrmw add ptr %at, i64 1 monotonic
+  ret void
+}
+"""
+TIMES = [(100_000, 10**9, True), (10**9, 1000, False)]
+
+
+@pytest.mark.parametrize("by_one, by_team, whole", TIMES)
+def test_a_team_that_has_been_slower_than_one_thread_is_left_alone(by_one, by_team, whole):
+    code = NativeCode(CALLS_IR)
+    calls = (ctypes.c_int64 * 2)()
+    kernel = gang_team().kernel(code.address("calls"), 4)
+    kernel.each = by_one
+    for compared, again in ((65, False), (128, True)):
+        kernel.by_one, kernel.by_team, kernel.compared = by_one, by_team, compared
+        calls[0] = calls[1] = 0
+        gang_team().launch(kernel, (64, 1, 1), ctypes.addressof(calls))
+        if whole and not again:
+            assert list(calls) == [1, 0]
+        else:  # now and then the team has another try
+            assert calls[0] == 0 and calls[1] > 1
