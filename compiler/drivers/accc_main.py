@@ -80,6 +80,12 @@ def _argument_parser() -> argparse.ArgumentParser:
         "-shared", action="store_true", help="link a shared library (needs the system's ld)"
     )
     parser.add_argument(
+        "--fat-objects",
+        dest="fat",
+        action="store_true",
+        help="-ffat-lto-objects: objects that other linkers can link, too (needs the system's objcopy)",
+    )
+    parser.add_argument(
         "-dM", dest="macros_only", action="store_true", help="with -E: print all macros"
     )
     parser.add_argument(
@@ -185,7 +191,19 @@ class _Command:
                 continue
             compiled = self._compiled(Path(name), str(output))
             if not self.args.check:
-                write_output(output, compiled.to_bytes())
+                content = compiled.to_bytes()
+                write_output(output, self._fat(compiled, content) if self.args.fat else content)
+
+    def _fat(self, compiled: ObjectFile, content: bytes) -> bytes:
+        """The object for other linkers, too."""
+        from ..checked_files import CheckedFiles
+        from ..executable import build_sources
+        from .fat_objects import fat_object
+
+        kept = CheckedFiles(dict([compiled.checked]) if compiled.checked is not None else {})
+        options = replace(compile_options(self.args), target="host")
+        sink = DiagnosticSink()  # whose messages the file's check has printed
+        return fat_object(build_sources((compiled.source,), options, sink, kept=kept), content)
 
     def _preprocessed(
         self,
@@ -437,6 +455,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = translated_or_leave(given)
     if "-v" in given:
         arguments.insert(0, "--verbose")
+    if "-ffat-lto-objects" in given:
+        arguments.insert(0, "--fat-objects")
     return guarded(lambda: _main(arguments))
 
 

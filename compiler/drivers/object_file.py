@@ -15,6 +15,7 @@ from pathlib import Path
 from ..backend.foreign_objects import ForeignObject
 from ..base.diagnostics import UNKNOWN_LOC, error
 from ..c.preprocess import PreprocessedSource
+from .fat_objects import held_in
 
 _MAGIC = b"accopt object 3\n"
 _ANY_MAGIC = b"accopt object "
@@ -96,7 +97,10 @@ def _members(data: bytes, *, thin: bool = False) -> Iterator[tuple[str, bytes]]:
 
 def _read(name: str, data: bytes, *, is_member: bool = False) -> ObjectFile | ForeignObject:
     if data.startswith(b"\x7fELF"):
-        return ForeignObject(name, data)
+        held = held_in(data, name)
+        if held is None:
+            return ForeignObject(name, data)
+        data = held
     if data.startswith(_ANY_MAGIC) and not data.startswith(_MAGIC):
         raise error(
             UNKNOWN_LOC,

@@ -16,19 +16,18 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ..backend.host_objects import compile_object
-from ..backend.jit import exported_names
 from ..backend.module_parts import linked, parts
 from ..backend.symbols import declared_names
-from ..base.abi import CONSTRUCT, DESTRUCT
 from ..base.diagnostics import UNKNOWN_LOC, error
 from ..base.machine import is_foreign, machine_folder, target_machine, tool
 from ..compiled import Executable
 from ..references import is_of_runtime
+from .fat_objects import with_ends
 from .library_faults import handler_code
 
 _KEPT: list[Any] = []
@@ -113,12 +112,12 @@ def link_library(
         )
     level = executable.options.opt_level
     objects = [
-        ("program.o", compile_object(linked(parts(executable.host_ir)), opt_level=level)),
+        (
+            "program.o",
+            compile_object(with_ends(linked(parts(executable.host_ir))), opt_level=level),
+        ),
         *foreign,
     ]
-    ends = _at_both_ends(exported_names(executable.host_ir))
-    if ends:
-        objects.append(("ends.o", compile_object(ends, opt_level=0)))
     if target_machine() == "x86_64":
         objects.append(
             (
@@ -182,16 +181,6 @@ def _is_there(library: str) -> bool:
     except OSError:
         return False
     return True
-
-
-def _at_both_ends(names: Collection[str]) -> str:
-    """LLVM IR that has the constructors and destructors among `names` called; empty without any."""
-    lines: list[str] = []
-    for name, section in ((CONSTRUCT, "init_array"), (DESTRUCT, "fini_array")):
-        if name in names:
-            lines += [f".hidden {name}", f'.section .{section},"aw",@{section}', ".balign 8"]
-            lines.append(f".quad {name}")
-    return "".join(f'module asm "{line}"\n' for line in lines).replace('"aw"', r"\22aw\22")
 
 
 def _text(data: bytes) -> str:
