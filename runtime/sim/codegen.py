@@ -188,6 +188,10 @@ class FunctionCompiler:
             raise Unsupported(f"operation '{op.name}'")
         writer(self, op)
 
+    def result(self, op: Operation, text: str) -> None:
+        """Defines the result of an operation by the text of its value."""
+        self.put(f"{self.define(op.results[0])} = {text}")
+
     def assign(self, result: SSAValue, template: str, operands: Sequence[SSAValue]) -> None:
         """Defines a value by an expression of others."""
         names = [self.name_of(operand) for operand in operands]
