@@ -4,9 +4,10 @@ their order. An edit of a function compiles its part, and parts are compiled at 
 
 Names that a module keeps for itself and that several parts need become hidden ones of the program. A part
 also has small functions of other parts that it calls, for LLVM to inline (`available_externally`), and the
-variables and functions that nobody else uses. Where a part ends follows from the names of functions, so that
-an edit moves no function to another part; strings are numbered in each part. LLVM does not see larger
-functions of other parts, as in large programs of several files (`compiler/files_apart.py`).
+variables and functions that nobody else uses. Where a part ends follows from the names of functions and its
+length, so that an edit moves functions to another part at most next to it; strings are numbered in each part.
+LLVM does not see larger functions of other parts, as in large programs of several files
+(`compiler/files_apart.py`).
 """
 
 from __future__ import annotations

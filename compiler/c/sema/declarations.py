@@ -322,7 +322,7 @@ class DeclarationChecker:
             function = self.unit.function
             assert function is not None
             decl.storage = Storage.STATIC_LOCAL
-            decl.symbol = f"{function.decl.name}.{name}.{self.unit.next_number()}"
+            decl.symbol = self.unit.numbered(f"{function.decl.name}.{name}")
             self.unit.tree.variables.append(decl)
         if is_thread_local:
             make_thread_local(self.unit, decl)

@@ -237,7 +237,7 @@ class ExpressionChecker:
         decl = VarDecl("compound literal", q, loc, init=init)
         if is_static:
             decl.storage = Storage.STATIC_GLOBAL
-            decl.symbol = f".compound.{self.unit.next_number()}"
+            decl.symbol = self.unit.numbered(".compound")
             self.unit.tree.variables.append(decl)
         return CompoundLiteral(type=q.type, loc=loc, decl=decl)
 

@@ -362,7 +362,7 @@ class StatementChecker:
         """`__label__ a, b;` at the beginning of a block."""
         innermost = self._function.local_labels[-1]
         for name in node.name.split():
-            innermost[name] = f"{name}.{self.unit.next_number()}"
+            innermost[name] = self.unit.numbered(name)
         return Null(loc=self.unit.loc(node))
 
     def _label(self, node: Any) -> Stmt:

@@ -31,7 +31,7 @@ class Temporary:
 
     def hold(self, value: Expr) -> Callable[[], Expr]:
         """Evaluates `value` here, once; what is returned makes expressions that read it."""
-        decl = VarDecl(f"tmp.{self.unit.next_number()}", QualType(value.type), self.loc)
+        decl = VarDecl(self.unit.numbered("tmp"), QualType(value.type), self.loc)
         decl.init = Initializer(value.type, [(0, value)], False, self.loc)
         self.body.append(DeclStmt(loc=self.loc, decls=[decl]))
 

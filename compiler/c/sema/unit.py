@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -128,7 +129,7 @@ class Unit:
         self.recovery = Recovery(self)
         self.c23 = False
         """Whether the language is C23, and not C11."""
-        self._numbers = 0
+        self._numbers: Counter[tuple[str, str]] = Counter()
 
     @property
     def target(self) -> str:
@@ -143,10 +144,14 @@ class Unit:
             return SourceLoc(self.file, 0)
         return SourceLoc(coord.file or self.file, coord.line, coord.column or 0)
 
-    def next_number(self) -> int:
-        """A number not given before in this unit, for names the compiler makes."""
-        self._numbers += 1
-        return self._numbers
+    def numbered(self, name: str) -> str:
+        """
+        A name that the compiler makes of `name`, with a number not given before to one in this function, so
+        that names do not change where other functions do.
+        """
+        place = (self.function.decl.name if self.function is not None else "", name)
+        self._numbers[place] += 1
+        return f"{name}.{self._numbers[place]}"
 
     @contextmanager
     def nested_scope(self, scope: Scope | None = None) -> Generator[Scope]:
