@@ -6,9 +6,10 @@ from collections.abc import Hashable
 
 import pytest
 from accopt.passes.decisions.certain_meeting import LoopPlace, meeting
-from accopt.passes.decisions.polynomials import ONE, ZERO, Polynomial
+from accopt.passes.decisions.polynomials import ZERO, Polynomial
 from accopt.passes.decisions.ranges import LoopRange
 
+ONE = Polynomial.constant(1)
 ROW, COLUMN, OTHER, SIZE, START = (Polynomial.symbol(name) for name in "ijkns")
 
 BELOW = LoopRange("j", ROW + 1, SIZE - 1)
