@@ -129,10 +129,10 @@ def choose_target(
     """
     if requested in ("host", "sim"):
         return requested, None
-    from ..runtime.cuda.device import CudaDevice
+    from ..runtime.cuda.device import compute_capability
 
     try:
-        major, minor = CudaDevice(device_number).compute_capability
+        major, minor = compute_capability(device_number)
     except NoDeviceError:
         if requested == "auto":
             return "host", None

@@ -36,6 +36,14 @@ def copies() -> int:
     return processors() if is_command() and hasattr(os, "fork") else 1
 
 
+_before: list[Callable[[], None]] = []
+
+
+def before_copies(action: Callable[[], None]) -> None:
+    """Has `action` called before copies are made the next time: they have none of this process's threads."""
+    _before.append(action)
+
+
 class ForkedCopies(Generic[T]):
     """
     Copies of this process that do `work` for each number in `order`. Whichever is ready takes the next one,
@@ -48,6 +56,8 @@ class ForkedCopies(Generic[T]):
         self._answers: list[IO[bytes]] = []
         if len(order) > _MOST:
             return
+        while _before:
+            _before.pop()()
         with suppress(OSError):  # no process, pipe or file to be had: some numbers get no answer
             given, queue = os.pipe()
             try:

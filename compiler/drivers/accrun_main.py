@@ -13,12 +13,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...runtime.cuda.context_ahead import ContextAhead
 from ...runtime.profiling.trace import TraceOptions
 from ..base.command import begin_command
 from ..base.diagnostics import DiagnosticSink
@@ -30,12 +31,13 @@ from ..process import without_collection
 from .c_options import prepared_or_leave
 from .customary_options import translated_or_leave
 from .driver_options import add_compile_arguments, add_version, at_least_one, compile_options
-from .native_ahead import native_code_ahead
+from .native_ahead import native_code_ahead, native_code_is_known
 from .reporting import reporting_options, require_no_failing
 from .run_program import (
     device_count,
     device_number,
     device_queues,
+    device_type,
     for_this_machine,
     in_place,
     late,
@@ -145,10 +147,17 @@ def _split_arguments(argv: Sequence[str]) -> tuple[list[str], list[str]]:
 def _timed_run(args: argparse.Namespace, program_arguments: list[str]) -> int:
     with ExitStack() as until_start:
         until_start.enter_context(timed(wanted=args.timing))
-        return _run(args, program_arguments, until_start.close)
+        return _run(args, program_arguments, until_start)
 
 
-def _run(args: argparse.Namespace, program_arguments: list[str], starts: Callable[[], None]) -> int:
+def _run(args: argparse.Namespace, program_arguments: list[str], until_start: ExitStack) -> int:
+    devices = args.devices if args.devices is not None else device_count()
+    number = args.device if args.device is not None else device_number(args.target, devices)
+    wanted = device_type() if args.target == "auto" else args.target
+    gpu = number if wanted in ("auto", "nvptx") else None
+    context = until_start.enter_context(ContextAhead(gpu))
+    if native_code_is_known(wanted, devices):
+        context.start()  # else there will be a copy of this process first
     with phase(LOADING):
         from ..api import RunOptions
         from ..c.program import load_program
@@ -163,8 +172,6 @@ def _run(args: argparse.Namespace, program_arguments: list[str], starts: Callabl
         if stage == REMARKS_STAGE:
             sink.diagnostics += remarks_of(module, options.target)
 
-    devices = args.devices if args.devices is not None else device_count()
-    number = args.device if args.device is not None else device_number(args.target, devices)
     options = for_this_machine(compile_options(args), args.target, args.sm, number)
     paths = [Path(s) for s in args.sources]
     trace = TraceOptions.from_environment(os.environ)
@@ -187,6 +194,8 @@ def _run(args: argparse.Namespace, program_arguments: list[str], starts: Callabl
     )
     try:
         with native_code_ahead(options.target, run_options), telling_progress():
+            if options.target == "nvptx":
+                context.start()
             executable = build(paths, options, sink, after_stage if args.remarks else None)
         with phase("find references"):
             check_references(
@@ -201,7 +210,9 @@ def _run(args: argparse.Namespace, program_arguments: list[str], starts: Callabl
         require_no_failing(sink.diagnostics)
     finally:
         print_diagnostics(sink)
-    return run_program(executable, run_options, [args.sources[0], *program_arguments], starts)
+    return run_program(
+        executable, run_options, [args.sources[0], *program_arguments], until_start.close
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> int:

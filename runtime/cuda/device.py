@@ -121,6 +121,29 @@ class CudaQueue:
         self._driver.call(self._driver.api.cuStreamDestroy, self.handle)
 
 
+def compute_capability(number: int, driver: Driver | None = None) -> tuple[int, int]:
+    """(9, 0) where GPU `number` is an sm_90; its context is not made for that. Raises `NoDeviceError`."""
+    driver = driver or Driver()
+    handle = _handle(driver, number)
+    which = driver.api.CUdevice_attribute
+    major, minor = (
+        int(driver.call(driver.api.cuDeviceGetAttribute, attribute, handle))
+        for attribute in (
+            which.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+            which.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+        )
+    )
+    return major, minor
+
+
+def _handle(driver: Driver, number: int) -> Any:
+    """The driver's handle of a GPU. Raises `NoDeviceError` if there is none of this number."""
+    count = driver.call(driver.api.cuDeviceGetCount)
+    if not 0 <= number < count:
+        raise NoDeviceError(f"device {number} was asked for, and there are {count}")
+    return driver.call(driver.api.cuDeviceGet, number)
+
+
 class CudaDevice:
     """GPU number `number` behind the `Device` protocol. Raises `NoDeviceError` without one."""
 
@@ -133,10 +156,7 @@ class CudaDevice:
         self.driver = driver or Driver()
         self.number = number
         api, call = self.driver.api, self.driver.call
-        count = call(api.cuDeviceGetCount)
-        if not 0 <= number < count:
-            raise NoDeviceError(f"device {number} was asked for, and there are {count}")
-        self.handle = call(api.cuDeviceGet, number)
+        self.handle = _handle(self.driver, number)
         label = call(api.cuDeviceGetName, 256, self.handle)
         self._label = label.split(b"\0")[0].decode()
         self.name = f"{number} ({self._label})"
@@ -162,11 +182,7 @@ class CudaDevice:
     @property
     def compute_capability(self) -> tuple[int, int]:
         """(9, 0) for sm_90."""
-        which = self.driver.api.CUdevice_attribute
-        return (
-            self._attribute(which.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
-            self._attribute(which.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
-        )
+        return compute_capability(self.number, self.driver)
 
     def watch_table(self, table: PresentTable) -> None:
         """The driver's messages name no addresses."""

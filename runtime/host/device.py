@@ -41,6 +41,8 @@ from ..native.gangs import GangKernel, gang_team
 if TYPE_CHECKING:
     from ..data.peer_sections import PeerStrips
     from ..data.present import PresentTable
+    from ..native.peers import PeerDriver
+    from ..native.queues import NativeQueue
 
 ALIGNMENT = 256
 POISON = 0xCB
@@ -335,7 +337,7 @@ class HostDevice:
     def native_context(self) -> int:
         return 0
 
-    def native_queue(self, queue: Queue) -> None:
+    def native_queue(self, queue: Queue) -> NativeQueue | None:
         """Queues have no events."""
 
     def enter_function(self) -> int:
@@ -357,7 +359,7 @@ class HostDevice:
             kernel.alone = 1
         return ctypes.addressof(kernel), _IN_PLACE if queue is self.sync_queue else 0
 
-    def peer_driver(self) -> None:
+    def peer_driver(self) -> PeerDriver | None:
         """Copies come through Python."""
 
     def native_way(self, origin: Device) -> None:

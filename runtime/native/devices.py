@@ -70,7 +70,7 @@ ROW_IR = """
 
 ; the row of the calling thread's device
 define internal ptr @row() alwaysinline {{
-  %own = call ptr inttoptr (i64 {getspecific} to ptr)(i32 {key})
+  %own = call ptr inttoptr (i64 {getspecific} to ptr)(i32 trunc (i64 {key} to i32))
   %none = icmp eq ptr %own, null
   %row = select i1 %none, ptr inttoptr (i64 {initial} to ptr), ptr %own
   ret ptr %row
@@ -112,7 +112,7 @@ define i64 @current() {{
 }}
 
 define internal void @become(ptr %row) {{
-  %set = call i32 inttoptr (i64 {setspecific} to ptr)(i32 {key}, ptr %row)
+  %set = call i32 inttoptr (i64 {setspecific} to ptr)(i32 trunc (i64 {key} to i32), ptr %row)
   call void @enter_context(ptr %row)
   ret void
 }}
@@ -231,10 +231,13 @@ class NativeDevices:
             raise OSError("no thread-specific key is left in this process (pthread_key_create)")
         self.close = weakref.finalize(self, libc.pthread_key_delete, key)
         """Gives the key back (a process has about a thousand); nothing may run any more."""
-        self.addresses = {"getspecific": _address(libc.pthread_getspecific), "rows": start}
-        """The format fields of `ROW_IR` that are addresses (`NativeCode`)."""
-        self.constants: dict[str, int | str] = {
+        self.addresses = {
+            "getspecific": _address(libc.pthread_getspecific),
             "key": key.value,
+            "rows": start,
+        }
+        """The format fields of `ROW_IR` that are addresses (`NativeCode`), or numbers of this process."""
+        self.constants: dict[str, int | str] = {
             "initial": offset_from("rows", ROW_BYTES * initial),
         }
         """Its other fields."""

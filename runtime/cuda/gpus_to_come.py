@@ -1,0 +1,40 @@
+"""What stands for GPUs while a process that must not use them makes the runtime's native code for them."""
+
+from __future__ import annotations
+
+from ...compiler.base.abi import DeviceType
+from ..device import DeviceProvider, NativeDriver, Queue
+from ..host.device import HostDevice, InlineQueue
+from ..native.peers import PeerDriver
+from ..native.queues import NativeQueue
+
+
+class _GpuToCome(HostDevice):
+    """Has what native code depends on: which of the driver's functions there are. No work is given to it."""
+
+    type = DeviceType.NVIDIA
+    reuses_blocks = False
+
+    def __init__(self) -> None:
+        self.name, self.shares_memory, self.works_in_place = "a GPU", True, False
+        self.sync_queue = InlineQueue()
+
+    def native_context(self) -> int:
+        return 1
+
+    def native_queue(self, queue: Queue) -> NativeQueue:
+        return NativeQueue()
+
+    def enter_function(self) -> int:
+        return 1
+
+    def native_driver(self) -> NativeDriver:
+        return NativeDriver(1, 1, 1, 1, 1, 1, 1)
+
+    def peer_driver(self) -> PeerDriver:
+        return PeerDriver(1, 1, 1, 1, 1, 1, 1)
+
+
+def gpus_to_come(count: int) -> DeviceProvider:
+    """Stands for `count` GPUs while native code is made for them."""
+    return DeviceProvider(DeviceType.NVIDIA, count, lambda _: _GpuToCome())

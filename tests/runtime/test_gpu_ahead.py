@@ -1,0 +1,96 @@
+"""What is made for a GPU before the program opens it: its context, and the runtime's native code."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from types import SimpleNamespace
+
+import pytest
+from accopt.compiler.backend import forks
+from accopt.runtime.cuda import context_ahead
+from accopt.runtime.cuda.context_ahead import ContextAhead
+from accopt.runtime.cuda.gpus_to_come import gpus_to_come
+from accopt.runtime.native import code
+from accopt.runtime.program import Runtime
+from fake_cuda import FakeCuda
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_native_code_serves_the_gpus(count: int, tmp_path, monkeypatch):
+    """With an empty cache, all of it is made for what stands for them, and nothing for the GPUs."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    made: list[str] = []
+
+    def compiled(ir: str, compile_it=code._compiled) -> bytes:
+        made.append(ir)
+        return compile_it(ir)
+
+    monkeypatch.setattr(code, "_compiled", compiled)
+    entries = Runtime((), gpus_to_come(count), number=count - 1).callbacks().keys()
+    assert len(made) >= 4 + (count > 1)  # beside what the process has from other tests
+    made.clear()
+    key = ctypes.c_uint()
+    assert not ctypes.CDLL(None).pthread_key_create(ctypes.byref(key), None)  # as a driver does
+    runtime = Runtime((), FakeCuda(count).provider(), number=count - 1)
+    assert runtime.callbacks().keys() == entries
+    assert not made
+    ctypes.CDLL(None).pthread_key_delete(key)
+
+
+@pytest.fixture
+def driver(monkeypatch):
+    """What is called of a driver that has one GPU, by name; `go` lets the context come."""
+    called: list[str] = []
+    go = threading.Event()
+
+    def retain(context, device) -> int:
+        assert go.wait(60)
+        called.append("cuDevicePrimaryCtxRetain")
+        return 0
+
+    library = SimpleNamespace(
+        cuInit=lambda _: called.append("cuInit") or 0,
+        cuDeviceGet=lambda device, number: int(number != 0),
+        cuDevicePrimaryCtxRetain=retain,
+    )
+    monkeypatch.setattr(context_ahead.ctypes, "CDLL", lambda name: library)
+    return SimpleNamespace(called=called, go=go)
+
+
+def test_the_context_comes_while_the_block_runs(driver):
+    with ContextAhead(0) as context:
+        context.start()
+        context.start()
+        assert "cuDevicePrimaryCtxRetain" not in driver.called
+        driver.go.set()
+    assert driver.called == ["cuInit", "cuDevicePrimaryCtxRetain"]
+
+
+def test_copies_wait_for_the_context(driver, monkeypatch):
+    seen: list[list[str]] = []
+    monkeypatch.setattr(forks.os, "fork", lambda: seen.append([*driver.called]) or 1)
+    monkeypatch.setattr(forks.os, "kill", lambda *_: None)
+    monkeypatch.setattr(forks.os, "waitpid", lambda *_: (1, 0))
+    with ContextAhead(0) as context:
+        context.start()
+        threading.Timer(0.1, driver.go.set).start()
+        forks.ForkedCopies(int, (1,), 1).close()
+    assert seen == [["cuInit", "cuDevicePrimaryCtxRetain"]]
+
+
+@pytest.mark.parametrize("number", [None, 7])
+def test_nothing_is_opened_that_is_not_there(driver, number):
+    driver.go.set()
+    with ContextAhead(number) as context:
+        context.start()
+    assert driver.called == ([] if number is None else ["cuInit"])
+
+
+def test_no_driver_is_no_error(monkeypatch):
+    def missing(name: str):
+        raise OSError(name)
+
+    monkeypatch.setattr(context_ahead.ctypes, "CDLL", missing)
+    with ContextAhead(0) as context:
+        context.start()
