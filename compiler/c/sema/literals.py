@@ -101,9 +101,9 @@ def beyond(text: str, value: float) -> str | None:
     """What a floating constant is taken as whose type has no number near it; None if it has one."""
     if not is_finite(value):
         return "infinity"
-    digits = re.split(r"[pP]" if text[:2] in ("0x", "0X") else r"[eE]", text)[0]
+    exponent, digit = ("[pP]", "[1-9a-fA-F]") if text[:2] in ("0x", "0X") else ("[eE]", "[1-9]")
     is_zero = value == 0 and not isinstance(value, Extended)
-    return "0" if is_zero and re.search(r"[1-9a-fA-F]", digits.removeprefix("0x")) else None
+    return "0" if is_zero and re.search(digit, re.split(exponent, text)[0]) else None
 
 
 _BEYOND = 20_000
