@@ -88,13 +88,20 @@ def floating_literal(text: str, loc: SourceLoc) -> tuple[float, FloatType]:
         t, body = LDOUBLE, body[:-1]
     try:
         if t == DOUBLE:
-            return (float.fromhex(body) if is_hex else float(body)), t
+            return (_from_hex(body) if is_hex else float(body)), t
         exact = _exact(body)
         return round_to_float(exact) if t == FLOAT else Extended.of(exact), t
     except (ValueError, OverflowError):
         raise error(
             loc, f"invalid floating constant '{text}'", "write e.g. 1.0, 1e-3f or 0x1p-4"
         ) from None
+
+
+def _from_hex(body: str) -> float:
+    try:
+        return float.fromhex(body)
+    except OverflowError:
+        return math.inf
 
 
 def beyond(text: str, value: float) -> str | None:
