@@ -8,34 +8,25 @@ closed when the walk meets the launch (or an operation that contains it).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from xdsl.dialects import acc, gpu, llvm
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
-from xdsl.ir import Attribute, Operation, Region, SSAValue
-from xdsl.rewriter import InsertPoint
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Operation, Region, SSAValue
 
-from ...compiler.base.abi import (
-    ASYNC_NOVAL,
-    ASYNC_ON_DEVICE,
-    NOT_GIVEN,
-    DataFlag,
-    DeviceOperation,
-    DeviceType,
-)
+from ...compiler.base.abi import ASYNC_ON_DEVICE, DataFlag, DeviceOperation
 from ...compiler.base.diagnostics import SourceLoc
 from ...dialects.accx import FROM_KERNELS, SITE, LaunchHostOp
-from ...dialects.accx_compress import COMPRESSION_OPS, CoefficientsOp
+from ...dialects.accx_compress import COMPRESSION_OPS
 from ...dialects.accx_devices import EnterDeviceOp, LeaveDeviceOp, UpdatePeerOp
 from ..ir.building import Cursor, constant_value, erase
 from ..ir.device_calls import DeviceCalls
 from ..ir.layout import size_of
-from ..ir.outline import DATA_ENTRY, WaitArgument, queue_value, wait_argument
+from ..ir.outline import DATA_ENTRY
 from ..ir.runtime_calls import RuntimeCalls, synchronous
-from ..ir.sites import SiteKind, SiteTable, SiteVariable, construct_name
-from .compressed_records import read_coefficients
-from .data_records import EXIT_OPS, EntryOp, Record, RecordArray, entry_record, exit_record
+from ..ir.sites import SiteTable
+from .data_groups import DataGroup, DataGroups
+from .data_records import EXIT_OPS, EntryOp, Record, entry_record, exit_record
 from .data_uses import (
     contains_use,
     dominates,
@@ -44,32 +35,11 @@ from .data_uses import (
     first_use,
     following_exits,
     inline_region,
-    is_address,
     is_claimed,
     launch_in,
     launch_queue,
 )
-
-_DEVICE_TYPES = {
-    acc.DeviceType.NONE: DeviceType.DEFAULT,
-    acc.DeviceType.STAR: DeviceType.DEFAULT,
-    acc.DeviceType.DEFAULT: DeviceType.DEFAULT,
-    acc.DeviceType.HOST: DeviceType.HOST,
-    acc.DeviceType.MULTICORE: DeviceType.HOST,
-    acc.DeviceType.NVIDIA: DeviceType.NVIDIA,
-    acc.DeviceType.RADEON: DeviceType.RADEON,
-}
-
-
-@dataclass
-class _Group:
-    """The data operations of one construct, entered; `queue` and `condition` serve its exit too."""
-
-    site: int
-    records: RecordArray
-    queue: SSAValue
-    condition: SSAValue | None
-    exited: bool = False
+from .directive_calls import DirectiveCalls
 
 
 @dataclass
@@ -80,11 +50,12 @@ class HostFunctionLowering:
     sites: SiteTable
     calls: RuntimeCalls
     pending: list[EntryOp] = field(default_factory=list["EntryOp"])
-    groups: dict[Operation, _Group] = field(default_factory=dict[Operation, _Group])
-    tokens: dict[SSAValue, _Group] = field(default_factory=dict[SSAValue, _Group])
-    cells: set[SSAValue] = field(default_factory=set[SSAValue])
-    """Device addresses of reduced variables, which the host reads at the end of their construct."""
+    tokens: dict[SSAValue, DataGroup] = field(default_factory=dict[SSAValue, DataGroup])
     dead: list[Operation] = field(default_factory=list[Operation])
+
+    def __post_init__(self) -> None:
+        self.groups = DataGroups(self.function, self.sites, self.calls)
+        self.directives = DirectiveCalls(self.groups)
 
     def run(self) -> None:
         """Replaces everything in the function, then drops the data operations."""
@@ -132,15 +103,15 @@ class HostFunctionLowering:
             case acc.DeclareExitOp():
                 self._declare_exit(op)
             case acc.WaitOp():
-                self._wait(op)
+                self.directives.wait(op)
             case acc.InitOp():
-                self._init(op, DeviceOperation.INIT, "init")
+                self.directives.init(op, DeviceOperation.INIT, "init")
             case acc.ShutdownOp():
-                self._init(op, DeviceOperation.SHUTDOWN, "shutdown")
+                self.directives.init(op, DeviceOperation.SHUTDOWN, "shutdown")
             case acc.SetOp():
-                self._set(op)
+                self.directives.set(op)
             case EnterDeviceOp() | LeaveDeviceOp() | UpdatePeerOp():
-                DeviceCalls(self.calls, self._entry(), self._site).lower(op)
+                DeviceCalls(self.calls, self.groups.entry(), self.groups.site).lower(op)
             case _ if isinstance(op, EXIT_OPS):
                 self._exit_operation(op)
             case _ if isinstance(op, COMPRESSION_OPS):
@@ -157,89 +128,19 @@ class HostFunctionLowering:
                 pass
         return following
 
-    # Groups
-
-    def _entry(self) -> Cursor:
-        """The start of the function's entry block."""
-        block = self.function.body.blocks[0]
-        first = block.first_op
-        assert first is not None
-        return Cursor(InsertPoint.before(first), self.function.location)
-
-    def _site(
-        self,
-        kind: SiteKind,
-        op: Operation,
-        records: Sequence[Record] = (),
-        variables: Sequence[SiteVariable] = (),
-    ) -> int:
-        construct = construct_name(op)
-        if isinstance(site := op.attributes.get(SITE), IntegerAttr):
-            construct = self.sites.sites[site.value.data].construct
-        return self.sites.add(
-            kind,
-            SourceLoc.from_attr(op.location),
-            self.function.sym_name.data,
-            [*(record.variable for record in records), *variables],
-            construct=construct,
-        )
-
-    def _make(
-        self,
-        kind: SiteKind,
-        op: Operation,
-        entries: Sequence[EntryOp],
-        records: list[Record],
-        at: Cursor,
-        queue: SSAValue,
-        condition: SSAValue | None = None,
-    ) -> _Group:
-        """Fills the records of `entries` at `at`, enters them, and gives their results."""
-        site = self._site(kind, op, records)
-        array = RecordArray.make(records, self._entry())
-        array.fill(at)
-        group = _Group(site, array, queue, condition)
-        inner = at if condition is None else at.if_then(condition)
-        self._records_call(inner, "__accopt_data_enter", group)
-        for index, entry in enumerate(entries):
-            self.groups[entry] = group
-            users = [use for use in entry.acc_var.uses if is_address(use)]
-            if users:
-                address = array.device(at, index)
-                if records[index].flags & DataFlag.CELL:
-                    self.cells.add(address)
-                for use in users:
-                    use.operation.operands[use.index] = address
-            for use in list(entry.acc_var.uses):
-                if isinstance(use.operation, CoefficientsOp):
-                    read_coefficients(at, array.descriptors[index], use.operation)
-        return group
-
-    def _records_call(self, at: Cursor, name: str, group: _Group) -> None:
-        records = group.records
-        self.calls.records(at, name, group.site, records.memory, len(records.records), group.queue)
-
-    def _exit(self, at: Cursor, group: _Group) -> None:
-        """Leaves `group`, once."""
-        if group.exited:
-            return
-        group.exited = True
-        inner = at if group.condition is None else at.if_then(group.condition)
-        self._records_call(inner, "__accopt_data_exit", group)
-
     def _exit_operation(self, op: acc.CopyoutOp | acc.DeleteOp | acc.DetachOp | acc.UpdateHostOp):
         """An exit operation: the first of a group's leaves the group."""
         entry = op.acc_var.owner
         if isinstance(entry, DATA_ENTRY) and any(e is entry for e in self.pending):
             self._close_compute_group(op, None)
-        group = self.groups.get(entry) if isinstance(entry, Operation) else None
+        group = self.groups.groups.get(entry) if isinstance(entry, Operation) else None
         if group is not None:
-            self._exit(Cursor.before(op), group)
+            self.groups.exit(Cursor.before(op), group)
         self.dead.append(op)
 
     # Compute constructs
 
-    def _close_compute_group(self, place: Operation, launch: Operation | None) -> _Group | None:
+    def _close_compute_group(self, place: Operation, launch: Operation | None) -> DataGroup | None:
         """Enters the pending operations before `place` (after it if it is the last of them)."""
         entries, self.pending = self.pending, []
         if not entries:
@@ -254,7 +155,7 @@ class HostFunctionLowering:
         records = [entry_record(e) for e in entries]
         if any(record.flags & DataFlag.CELL for record in records):
             queue = _waited_for(at, queue)
-        return self._make("compute", construct, entries, records, at, queue)
+        return self.groups.make("compute", construct, entries, records, at, queue)
 
     def _launch(self, op: LaunchHostOp | gpu.LaunchFuncOp) -> None:
         group = self._close_compute_group(op, op)
@@ -273,12 +174,12 @@ class HostFunctionLowering:
         queue = launch_queue(op)
         if queue is None:
             queue = synchronous(at)
-        if not self.cells.isdisjoint(args):
+        if not self.groups.cells.isdisjoint(args):
             queue = _waited_for(at, queue)
-        entry = self._entry()
+        entry = self.groups.entry()
         self.calls.launch(at, entry, site, shape, shared, at.to_i64(queue), args)
-        if group is not None and not _has_exit(op, self.groups, group):
-            self._exit(at, group)
+        if group is not None and not self.groups.has_exit(op, group):
+            self.groups.exit(at, group)
         erase(op)
 
     def _launch_site(self, op: LaunchHostOp | gpu.LaunchFuncOp) -> int:
@@ -300,32 +201,17 @@ class HostFunctionLowering:
 
     # Data constructs
 
-    def _queue_of(self, op: acc.DataOp | acc.UpdateOp, at: Cursor) -> SSAValue:
-        """The queue of a directive's async clause, once it has waited for those of its wait clause."""
-        queue = queue_value(
-            at, list(op.async_operands), op.async_operands_device_type, op.async_only
-        )
-        waited = wait_argument(
-            list(op.wait_operands),
-            op.wait_operands_device_type,
-            op.wait_operands_segments,
-            op.has_wait_devnum,
-            op.wait_only,
-        )
-        self._wait_clause(op, at, queue, waited, op.if_cond)
-        return queue
-
     def _data(self, op: acc.DataOp) -> Operation | None:
         """`acc.data`: enter, the region's operations in place, leave."""
         at = Cursor.before(op)
-        queue = self._queue_of(op, at)
+        queue = self.directives.queue_of(op, at)
         entries = entries_of(op.data_clause_operands)
         if entries:
             records = [entry_record(e) for e in entries]
             kind = "compute" if FROM_KERNELS in op.attributes else "data"
-            group = self._make(kind, op, entries, records, at, queue, op.if_cond)
-            if not _has_exit(op, self.groups, group):
-                self._exit(Cursor.after(op, op.location), group)
+            group = self.groups.make(kind, op, entries, records, at, queue, op.if_cond)
+            if not self.groups.has_exit(op, group):
+                self.groups.exit(Cursor.after(op, op.location), group)
         return inline_region(op)
 
     def _host_data(self, op: acc.HostDataOp) -> Operation | None:
@@ -334,31 +220,31 @@ class HostFunctionLowering:
         flags = DataFlag.IF_PRESENT if op.if_present is not None else DataFlag(0)
         records = [_with_flags(entry_record(e), flags) for e in entries]
         at = Cursor.before(op)
-        group = self._make("host_data", op, entries, records, at, synchronous(at), op.if_cond)
+        group = self.groups.make("host_data", op, entries, records, at, synchronous(at), op.if_cond)
         group.exited = True
         return inline_region(op)
 
     def _enter_data(self, op: acc.EnterDataOp) -> None:
-        at, queue = self._directive_start(op, op.async_operand, op.async_attr, op.if_cond)
+        at, queue = self.directives.start(op, op.async_operand, op.async_attr, op.if_cond)
         entries = entries_of(op.data_clause_operands)
         records = [_with_flags(entry_record(e), DataFlag.DYNAMIC) for e in entries]
-        group = self._make("enter data", op, entries, records, at, queue, op.if_cond)
+        group = self.groups.make("enter data", op, entries, records, at, queue, op.if_cond)
         group.exited = True
         erase(op)
 
     def _exit_data(self, op: acc.ExitDataOp) -> None:
-        at, queue = self._directive_start(op, op.async_operand, op.async_attr, op.if_cond)
+        at, queue = self.directives.start(op, op.async_operand, op.async_attr, op.if_cond)
         flags = DataFlag.DYNAMIC
         if op.finalize is not None:
             flags |= DataFlag.FINALIZE
         exits = following_exits(op, op.data_clause_operands)
         records = [_with_flags(exit_record(e), flags) for e in exits]
-        self._perform("__accopt_data_exit", "exit data", op, records, at, queue, op.if_cond)
+        self.groups.perform("__accopt_data_exit", "exit data", op, records, at, queue, op.if_cond)
         erase(op)
 
     def _update(self, op: acc.UpdateOp) -> None:
         at = Cursor.before(op)
-        queue = self._queue_of(op, at)
+        queue = self.directives.queue_of(op, at)
         flags = DataFlag.IF_PRESENT if op.if_present is not None else DataFlag(0)
         records = [
             _with_flags(entry_record(entry), flags)
@@ -367,27 +253,8 @@ class HostFunctionLowering:
         ]
         exits = following_exits(op, op.data_clause_operands)
         records += [_with_flags(exit_record(exit), flags) for exit in exits]
-        self._perform("__accopt_update", "update", op, records, at, queue, op.if_cond)
+        self.groups.perform("__accopt_update", "update", op, records, at, queue, op.if_cond)
         erase(op)
-
-    def _perform(
-        self,
-        name: str,
-        kind: SiteKind,
-        op: Operation,
-        records: list[Record],
-        at: Cursor,
-        queue: SSAValue,
-        condition: SSAValue | None,
-    ) -> None:
-        """One call with `records` and nothing to leave later."""
-        if not records:
-            return
-        inner = at if condition is None else at.if_then(condition)
-        array = RecordArray.make(records, self._entry())
-        array.fill(inner)
-        site = self._site(kind, op, records)
-        self.calls.records(inner, name, site, array.memory, len(records), queue)
 
     # declare
 
@@ -395,7 +262,7 @@ class HostFunctionLowering:
         entries = entries_of(op.data_clause_operands)
         records = [entry_record(e) for e in entries]
         at = Cursor.before(op)
-        group = self._make("declare", op, entries, records, at, synchronous(at))
+        group = self.groups.make("declare", op, entries, records, at, synchronous(at))
         group.exited = True
         self.tokens[op.token] = group
 
@@ -404,82 +271,13 @@ class HostFunctionLowering:
         at = Cursor.before(op)
         group = None if op.token is None else self.tokens.get(op.token)
         if group is not None:
-            self._records_call(at, "__accopt_data_exit", group)
+            self.groups.call(at, "__accopt_data_exit", group)
         else:
             exits = following_exits(op, op.data_clause_operands)
             records = [exit_record(e) for e in exits]
-            self._perform("__accopt_data_exit", "declare", op, records, at, synchronous(at), None)
-        erase(op)
-
-    # Executable directives
-
-    def _directive_start(
-        self,
-        op: acc.EnterDataOp | acc.ExitDataOp,
-        async_operand: SSAValue | None,
-        async_attr: Attribute | None,
-        condition: SSAValue | None,
-    ) -> tuple[Cursor, SSAValue]:
-        """The queue of `enter data` or `exit data`, after the wait its wait clause asks for."""
-        at = Cursor.before(op)
-        queue = _queue(at, async_operand, async_attr)
-        wait: WaitArgument | None = None
-        if op.wait_operands:
-            wait = WaitArgument(tuple(op.wait_operands), op.wait_devnum)
-        elif op.wait_attr is not None:
-            wait = WaitArgument((), None)
-        self._wait_clause(op, at, queue, wait, condition)
-        return at, queue
-
-    def _wait_clause(
-        self,
-        op: Operation,
-        at: Cursor,
-        queue: SSAValue,
-        wait: WaitArgument | None,
-        condition: SSAValue | None,
-    ) -> None:
-        if wait is None:
-            return
-        inner = at if condition is None else at.if_then(condition)
-        site = self._site("wait", op)
-        self.calls.wait(inner, self._entry(), site, wait, queue)
-
-    def _wait(self, op: acc.WaitOp) -> None:
-        at = Cursor.before(op)
-        queue = _queue(at, op.async_operand, op.async_attr)
-        wait = WaitArgument(tuple(op.wait_operands), op.wait_devnum)
-        self._wait_clause(op, at, queue, wait, op.if_cond)
-        erase(op)
-
-    def _init(
-        self, op: acc.InitOp | acc.ShutdownOp, operation: DeviceOperation, kind: SiteKind
-    ) -> None:
-        at = Cursor.before(op)
-        inner = at if op.if_cond is None else at.if_then(op.if_cond)
-        types = op.device_types
-        given = [] if not isinstance(types, ArrayAttr) else list(types.data)
-        site = self._site(kind, op)
-        for type in given or [None]:
-            self.calls.device(
-                inner, site, operation, _device_type(inner, type), _number(inner, op.device_num)
+            self.groups.perform(
+                "__accopt_data_exit", "declare", op, records, at, synchronous(at), None
             )
-        erase(op)
-
-    def _set(self, op: acc.SetOp) -> None:
-        at = Cursor.before(op)
-        inner = at if op.if_cond is None else at.if_then(op.if_cond)
-        site = self._site("set", op)
-        if op.device_num is not None or op.device_type is not None:
-            self.calls.device(
-                inner, site, DeviceOperation.SET_TYPE_AND_NUMBER,
-                _device_type(inner, op.device_type), _number(inner, op.device_num),
-            )  # fmt: skip
-        if op.default_async is not None:
-            self.calls.device(
-                inner, site, DeviceOperation.SET_DEFAULT_ASYNC,
-                inner.i64(NOT_GIVEN), inner.to_i64(op.default_async),
-            )  # fmt: skip
         erase(op)
 
 
@@ -490,31 +288,3 @@ def _with_flags(record: Record, flags: DataFlag) -> Record:
 def _waited_for(at: Cursor, queue: SSAValue) -> SSAValue:
     """The queue of a construct that reduces: the synchronous one if the host would go on at its end."""
     return synchronous(at) if constant_value(queue) == ASYNC_ON_DEVICE else queue
-
-
-def _queue(at: Cursor, operand: SSAValue | None, bare: Attribute | None) -> SSAValue:
-    if operand is not None:
-        return at.to_i64(operand)
-    return at.i64(ASYNC_NOVAL) if bare is not None else synchronous(at)
-
-
-def _device_type(at: Cursor, type: Attribute | None) -> SSAValue:
-    known = isinstance(type, acc.DeviceTypeAttr) and type.data is not acc.DeviceType.NONE
-    assert type is None or isinstance(type, acc.DeviceTypeAttr)
-    return at.i64(int(_DEVICE_TYPES[type.data]) if known and type is not None else NOT_GIVEN)
-
-
-def _number(at: Cursor, value: SSAValue | None) -> SSAValue:
-    return at.i64(NOT_GIVEN) if value is None else at.to_i64(value)
-
-
-def _has_exit(op: Operation, groups: dict[Operation, _Group], group: _Group) -> bool:
-    """Whether an exit operation of `group` follows `op` in its block."""
-    following = op.next_op
-    while following is not None:
-        if isinstance(following, EXIT_OPS):
-            owner = following.acc_var.owner
-            if isinstance(owner, Operation) and groups.get(owner) is group:
-                return True
-        following = following.next_op
-    return False
