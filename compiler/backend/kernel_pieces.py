@@ -1,12 +1,12 @@
 """
 Kernels that share nothing as pieces of a module, each compiled, and kept in the cache, by itself.
 
-A module of kernels is in pieces if none of them names a function or assembly of the module, and each of
-its variables is in shared memory and named by one kernel (`split`): LLVM then compiles each as if it were
-alone. `join` makes of the PTX of pieces what LLVM writes for the whole module, where labels and stacks are
-numbered by function, and variables listed in front of all kernels. A piece's name says in which line its
-construct is; that is taken out of what identifies it (`SeparateKernel.content`), so that a kernel stays
-known when the lines above it change.
+A module of kernels is in pieces if none of them names a function of the module, or has assembly of more than
+an instruction, and each of its variables is in shared memory and named by one kernel (`split`): LLVM then
+compiles each as if it were alone. `join` makes of the PTX of pieces what LLVM writes for the whole module,
+where labels and stacks are numbered by function, and variables listed in front of all kernels. A piece's
+name says in which line its construct is; that is taken out of what identifies it (`SeparateKernel.content`),
+so that a kernel stays known when the lines above it change.
 """
 
 from __future__ import annotations
@@ -21,6 +21,10 @@ _DEFINITION = re.compile(r"^define [^\n]*\n.*?^}\n", re.MULTILINE | re.DOTALL)
 _KERNEL = re.compile(r"define ptx_kernel void @([\w$.-]+)\(")
 _GLOBAL_NAME = re.compile(r"@([\w$.-]+|\")")
 _VARIABLE = re.compile(r"^@([\w$.-]+) = internal addrspace\(3\) global [^\n@]*\n", re.MULTILINE)
+_PLAIN_ASSEMBLY = re.compile(
+    r' asm (?:sideeffect )?"[a-z][\w.:]*(?: (?:\$\d+|\[\$\d+\]|%\w+|-?\d+|, )+)?;"'
+)
+"""One instruction of operands, special registers and numbers: neither a label nor a name of the module."""
 _METADATA = re.compile(r"^!(\d+) = (.*)$", re.MULTILINE)
 _REFERENCE = re.compile(r"!(\d+)\b")
 
@@ -106,7 +110,7 @@ def _piece(
 ) -> SeparateKernel | None:
     """A definition as a piece; None if it is no kernel, or names something else of the module."""
     kernel = _KERNEL.match(definition)
-    if kernel is None or " asm " in definition:
+    if kernel is None or definition.count(" asm ") != len(_PLAIN_ASSEMBLY.findall(definition)):
         return None
     name = kernel[1]
     named = {other for other in _GLOBAL_NAME.findall(definition) if not other.startswith("llvm.")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -80,6 +81,43 @@ def test_the_ptx_is_that_of_the_whole_module(ir: str, processes: int, monkeypatc
     text = ptx.emit_ptx(ir)
     assert len(compiled) == 1 and (compiled[0] == len(KERNELS)) is (processes == 1)
     assert text == whole(ir)
+
+
+PLAIN = (
+    '%asm = call i32 asm sideeffect "mov.b32 $0, $1;", "=r,r"(i32 7)',
+    '%asm = call i32 asm sideeffect "mov.u32 $0, %laneid;", "=r"()',
+    '%asm = call i32 asm "add.s32 $0, $1, -7;", "=r,r"(i32 7)',
+    'call void asm sideeffect "fence.proxy.async.shared::cta;", ""()',
+)
+NAMES = (
+    'call void asm sideeffect "{ .reg .b32 r; mov.b32 r, 7; }", ""()',
+    'call void asm sideeffect "call f_6_kernel;", ""()',
+    'call void asm sideeffect "again: bra again;", ""()',
+)
+
+
+def with_assembly(ir: str, text: str) -> str:
+    """Each kernel begins with it."""
+    return re.sub(
+        r"^(define [^\n]*\n\w+:\n)", lambda m: f"{m[1]}  {text}\n", ir, flags=re.MULTILINE
+    )
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_single_instructions_of_assembly_share_nothing(ir: str, text: str, tmp_path: Path):
+    changed = with_assembly(ir, text)
+    module = split(changed)
+    assert module is not None and len(module.pieces) == len(KERNELS)
+    assert changed.count(text) == len(KERNELS)
+    cache = DiskCache(tmp_path / "ptx")
+    kernel_processes.compile_pieces(module, [1, 3], ("kind",), whole, cache)
+    assert ptx.emit_ptx(changed) == whole(changed)
+
+
+@pytest.mark.parametrize("text", NAMES)
+def test_other_assembly_stays_together(ir: str, text: str):
+    changed = with_assembly(ir, text)
+    assert text in changed and split(changed) is None
 
 
 SUM = (
