@@ -29,7 +29,7 @@ from .sites import Declared, Site
 class DeviceState:
     """
     One opened device with everything the program has put on it. `row`: its place among the program's
-    devices (`native_devices.py`). `lock` is held while its tables change, and never together with
+    devices (`native/devices.py`). `lock` is held while its tables change, and never together with
     another device's.
     """
 

@@ -168,3 +168,24 @@ def test_a_clause_is_known_to_few_files() -> None:
         module for module, path in MODULES.items() if known.search(path.read_text(encoding="utf-8"))
     }
     assert len(files - {"compiler.base.moved"}) <= 15, sorted(files)
+
+
+_NAMED = re.compile(r"`((?:\w+/)*\w+\.py)`")
+
+
+def test_files_that_texts_name_are_there() -> None:
+    own = ("compiler", "dialects", "passes", "runtime", "tests", "benchmarks", "package")
+    known = {
+        f"/{path.relative_to(ROOT).as_posix()}"
+        for top in own
+        for path in (ROOT / top).rglob("*.py")
+    }
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md")]
+    texts = [*MODULES.values(), *pages]
+    lost = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in texts
+        for name in _NAMED.findall(path.read_text(encoding="utf-8"))
+        if not any(file.endswith(f"/{name}") for file in known)
+    }
+    assert lost == set()

@@ -2,7 +2,7 @@
 Large transfers between a GPU and pageable memory, through pinned buffers.
 
 The driver moves pageable memory at 10 GB/s, pinned at 55 (docs: measured on an H200). A transfer is
-cut into pieces; native threads (`native_transfer.py`) copy, encode or decode some of them to or from
+cut into pieces; native threads (`native/transfer.py`) copy, encode or decode some of them to or from
 pinned buffers while the DMA engine moves others.
 """
 

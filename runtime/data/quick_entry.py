@@ -5,7 +5,7 @@ Each site remembers the records of its last entry, byte for byte, with the entri
 the present table's epoch stays the same, equal bytes mean equal answers, and only the counters
 remain to be moved. Other records are looked up one by one; the first that needs more than counting
 is left, with all after it, to `Mapper`. Constructs that can be counted in native code are handed
-over to `native_data.py`.
+over to `native/data.py`.
 
 Where nothing is present and only the construct could tell (`DataFlag.IN_PLACE`), kernels of the host
 device work in the program's memory, and there is nothing to move either.

@@ -3,7 +3,7 @@ The CPU as an OpenACC device: its own memory by default, gangs over threads, que
 
 Device memory is separate from the program's, so that a missing data clause shows up as on a GPU.
 A kernel is a native function `void k(i64 gang_begin, i64 gang_end, i64 num_gangs, ptr args)`, which
-native threads call for ranges of gangs (`native_gangs.py`).
+native threads call for ranges of gangs (`native/gangs.py`).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-The functions of `native_data.py` as LLVM IR, after that of the devices' rows, where its tables are, and of
+The functions of `data.py` as LLVM IR, after that of the devices' rows, where its tables are, and of
 regions that only count (`counted_regions_code.py`). Format fields: `ways`, slots of a site; `on_device`,
 the async value of constructs with `deviceid`; `tries`, how often a lock is tried; `slow_enter` and
 `slow_exit`, addresses of the Python entry points; `answer_words`, `answer_at` and `told_words`, the layout

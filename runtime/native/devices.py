@@ -3,8 +3,8 @@ The device of each host thread, where compiled code finds it.
 
 A thread's device is a variable of the thread (`pthread_getspecific`): the address of a *row*, one for each
 device that the program may use and one for the host; null for the device to begin with. A row has what
-native code needs of its device: the context to make current, and the tables of `native_launch.py` and
-`native_data.py`. So a construct on one of many devices costs what it costs on the only one.
+native code needs of its device: the context to make current, and the tables of `launch.py` and
+`data.py`. So a construct on one of many devices costs what it costs on the only one.
 
     enter(i32 site, i64 number) -> i64 former      device `number` is the thread's from now on
     leave(i32 site, i64 former)                    and the former one again

@@ -1,5 +1,5 @@
 """
-The entry points that are compiled code (`native_data.py`, `native_launch.py`, `native_devices.py`), and what
+The entry points that are compiled code (`data.py`, `launch.py`, `devices.py`), and what
 they are told of each device.
 """
 

@@ -4,7 +4,7 @@ and `__accopt_scratch` for memory that has been allocated.
 
 A repeated launch needs three words: the kernel's handle, the queue's stream, and the status. They
 are in two tables of each device that Python fills on the first launch of each site and queue; a native
-function compiled once per program reads those of the calling thread's device (`native_devices.py`) and calls
+function compiled once per program reads those of the calling thread's device (`devices.py`) and calls
 `cuLaunchKernel` by address. Whatever it does not know, or fails, goes to the Python entry point, which
 launches again and reports.
 

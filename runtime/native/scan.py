@@ -1,5 +1,5 @@
 """
-The range of numbers in host memory, found while a transfer reads them (`native_transfer.py`), in
+The range of numbers in host memory, found while a transfer reads them (`transfer.py`), in
 native code:
 
     scan32, scan64(ptr source, i64 count, ptr result)

@@ -1,5 +1,5 @@
 """
-Threads of native code that wait for work, in LLVM IR: the part of `native_transfer.py` that knows
+Threads of native code that wait for work, in LLVM IR: the part of `transfer.py` that knows
 nothing of transfers.
 
     perform(ptr team, ptr work, ptr argument, i64 threads)

@@ -4,7 +4,7 @@ buffers while the DMA engine moves others.
 
     worker_in(ptr job), worker_out(ptr job), worker_find(ptr job)
 
-Several threads (`native_threads.py`) run the same worker. Each has two buffers and takes the next
+Several threads (`threads.py`) run the same worker. Each has two buffers and takes the next
 piece until none is left. What is done to a piece is a function `move`: `memcpy`, or one of
 the host codec's. All are called with the same arguments, those of the longest, as the C calling
 convention allows:

@@ -2,7 +2,7 @@
 The callbacks of the profiling interface (`acc_prof.h`, OpenACC 3.4, section 5): who wants to hear of
 which event, and the structures a callback gets.
 
-`Callbacks` keeps the registrations and calls them; `profile_events.py` says when.
+`Callbacks` keeps the registrations and calls them; `events.py` says when.
 """
 
 from __future__ import annotations
