@@ -40,7 +40,7 @@ def _privatize_arrays(loop: acc.LoopOp, verdict: Verdict, module: ModuleOp) -> N
         replace_inside(loop, variable, add_private(loop, variable, module))
 
 
-def _to_acc_loop(loop: scf.ForOp) -> acc.LoopOp:
+def to_acc_loop(loop: scf.ForOp) -> acc.LoopOp:
     """A plain counted loop under a loop directive of its own."""
     block = loop.parent_block()
     assert block is not None
@@ -72,14 +72,15 @@ def _settle(
         return
     if verdict.independent:
         set_prop(loop, "independent", NONE)
-        _make_parallel(loop, verdict, classifier, module)
+        make_parallel(loop, verdict, classifier, module)
         return
     run_in_order(loop, f"auto: {verdict.why}")
 
 
-def _make_parallel(
+def make_parallel(
     loop: acc.LoopOp, verdict: Verdict, classifier: LoopClassifier, module: ModuleOp
 ) -> None:
+    """What has to be said of an independent loop: clauses, and what the host finds out."""
     for decision in verdict.scalars:
         classifier.scalars.write(loop, decision)
     _privatize_arrays(loop, verdict, module)
@@ -91,7 +92,7 @@ def _note_condition(loop: acc.LoopOp, verdict: Verdict) -> None:
         loop.attributes[CONDITIONAL] = UnitAttr()
 
 
-def _is_short(loop: scf.ForOp) -> bool:
+def is_short(loop: scf.ForOp) -> bool:
     """Whether a loop is known to have too few iterations to give each a thread."""
     lower, upper, step = (constant_value(value) for value in (loop.lb, loop.ub, loop.step))
     if lower is None or upper is None or step is None or step <= 0:
@@ -124,7 +125,7 @@ def decide_loops(
         or (plain_loops and isinstance(op, scf.ForOp))
     ]
     for loop in candidates:
-        if isinstance(loop, scf.ForOp) and _is_short(loop) and _is_within_parallel(loop, parent):
+        if isinstance(loop, scf.ForOp) and is_short(loop) and _is_within_parallel(loop, parent):
             loop.attributes[WHY] = StringAttr("it has few iterations")
             continue
         if isinstance(loop, acc.LoopOp) and not has_level(loop.auto_):
@@ -135,9 +136,9 @@ def decide_loops(
         if isinstance(loop, acc.LoopOp):
             _settle(loop, verdict, classifier, module)
         elif verdict.independent:
-            directive = _to_acc_loop(loop)
+            directive = to_acc_loop(loop)
             directive.attributes[WHY] = StringAttr(f"found independent: {verdict.why}")
-            _make_parallel(directive, verdict, classifier, module)
+            make_parallel(directive, verdict, classifier, module)
         else:
             loop.attributes[WHY] = StringAttr(verdict.why)
     drop_ordered_tiles(parent, classifier, classifier.messages)
@@ -155,9 +156,9 @@ def mark_inner_loops(construct: Operation, module: ModuleOp, classifier: LoopCla
             continue
         verdict = judge_loop(loop, construct, decisions)
         if verdict.independent and not verdict.rows and not verdict.privates:
-            directive = _to_acc_loop(loop)
+            directive = to_acc_loop(loop)
             directive.attributes[WHY] = StringAttr(f"found independent: {verdict.why}")
-            _make_parallel(directive, verdict, classifier, module)
+            make_parallel(directive, verdict, classifier, module)
 
 
 def _may_share_gangs(loop: acc.LoopOp) -> bool:

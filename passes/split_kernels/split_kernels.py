@@ -72,6 +72,7 @@ from .kernel_constructs import (
 )
 from .kernel_loops import HostLoops, drop_dead_stores, keep_on_device
 from .kernel_pieces import KernelPiece, cut
+from .nested_loops import decide_inner_loops, has_inner_loops
 from .ordered_tiles import has_ordered_tiles
 from .repeated_levels import settle_repeated_levels
 
@@ -143,10 +144,9 @@ class SplitKernelsPass(ModulePass):
             if not isinstance(function, llvm.FuncOp):
                 continue
             directives = constructs_of(function, (*COMPUTE_OPS, acc.LoopOp))
-            for_threads = machine_of(op).target == "host" and any(map(inner_loops, directives))
-            if not for_threads and not any(
-                isinstance(inner, acc.KernelsOp) or _is_open(inner) for inner in directives
-            ):
+            for_threads = machine_of(op).target == "host"
+            nests = inner_loops if for_threads else has_inner_loops
+            if not any(_is_to_decide(inner) or nests(inner) for inner in directives):
                 continue
             constructs = [inner for inner in directives if isinstance(inner, COMPUTE_OPS)]
             classifier = LoopClassifier(FunctionScalars(function, op, names, exposed), messages)
@@ -157,11 +157,15 @@ class SplitKernelsPass(ModulePass):
                     decide_loops(construct, op, classifier, plain_loops=False)
                     if for_threads:
                         mark_inner_loops(construct, op, classifier)
+                    elif isinstance(construct, acc.ParallelOp):
+                        decide_inner_loops(construct, op, classifier)
             decide_loops(function, op, classifier, plain_loops=False)
             for construct in constructs_of(function, (acc.ParallelOp,)):
                 reduce_in_place(construct)
         messages.save()
 
 
-def _is_open(op: Operation) -> bool:
+def _is_to_decide(op: Operation) -> bool:
+    if isinstance(op, acc.KernelsOp):
+        return True
     return isinstance(op, acc.LoopOp) and (has_level(op.auto_) or has_ordered_tiles(op))

@@ -1,0 +1,88 @@
+"""
+Plain loops that alone fill a parallel loop: where each of their iterations is found independent as well, they are
+marked so, and the nest is scheduled like one with a directive on every loop.
+
+`parallel loop` on the outermost loop of a nest says nothing of the loops in it, and what one thread then does
+in order is often a row of an array, which neighbouring threads would read and write together.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import acc, llvm, scf
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation
+from xdsl.traits import IsTerminator
+
+from ...dialects.accx import WHY
+from ...dialects.volatility import is_ordered
+from ..decisions.levels import Level
+from ..ir.building import constant_value
+from ..ir.levels import loop_levels
+from ..ir.loop_classifier import LoopClassifier, is_parallel
+from ..ir.loop_dependence import judge_loop
+from ..ir.loop_verdicts import Verdict
+from ..ir.machine import machine_of
+from ..ir.purity import is_pure
+from ..ir.scalar_classes import ScalarClass
+from ..ir.values_outside import is_known_outside
+from .judged_loops import is_short, make_parallel, to_acc_loop
+
+_OWN = (ScalarClass.PRIVATE, ScalarClass.SHARED)
+
+
+def inner_loop(loop: acc.LoopOp) -> scf.ForOp | None:
+    """
+    The plain loop that is all that iterations of `loop` do, besides computing and reading what it needs, if its
+    bounds are the same in all of them, and nothing says that lanes take the outer iterations.
+    """
+    if not is_parallel(loop) or loop.reduction_operands or loop.tile_operands:
+        return None
+    if any(level is not Level.GANG for level in loop_levels(loop)) or len(loop.region.blocks) != 1:
+        return None
+    found: scf.ForOp | None = None
+    for op in loop.region.block.ops:
+        if isinstance(op, scf.ForOp) and found is None:
+            found = op
+        elif not (op.has_trait(IsTerminator) or is_pure(op) or _only_reads(op)):
+            return None
+    if found is None or found.results or is_short(found):
+        return None
+    bounds = (found.lb, found.ub, found.step)
+    return found if all(is_known_outside(value, loop) for value in bounds) else None
+
+
+def _only_reads(op: Operation) -> bool:
+    return isinstance(op, llvm.LoadOp) and not is_ordered(op)
+
+
+def has_inner_loops(construct: Operation) -> bool:
+    """Whether a construct has such a loop, as far as its form tells."""
+    return isinstance(construct, acc.ParallelOp) and any(
+        isinstance(op, acc.LoopOp) and inner_loop(op) is not None for op in construct.walk()
+    )
+
+
+def decide_inner_loops(
+    construct: acc.ParallelOp, module: ModuleOp, classifier: LoopClassifier
+) -> None:
+    """Marks the plain loops in a construct's parallel ones that are independent, from the outside in."""
+    if machine_of(module).as_written or any(constant_value(v) == 1 for v in construct.num_gangs):
+        return
+    loops = [op for op in construct.walk() if isinstance(op, acc.LoopOp)]
+    for loop in loops:
+        inner = inner_loop(loop)
+        if inner is None:
+            continue
+        verdict = judge_loop(inner, construct, classifier.scalars.of(inner))
+        if not _is_free(verdict):
+            continue
+        directive = to_acc_loop(inner)
+        directive.attributes[WHY] = StringAttr(f"found independent: {verdict.why}")
+        make_parallel(directive, verdict, classifier, module)
+        loops.append(directive)
+
+
+def _is_free(verdict: Verdict) -> bool:
+    """Whether iterations share nothing, and need nothing of their own but scalars."""
+    own = all(decision.kind in _OWN for decision in verdict.scalars)
+    return verdict.independent and own and not verdict.privates and not verdict.rows
