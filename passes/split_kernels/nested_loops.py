@@ -1,5 +1,5 @@
 """
-Plain loops that alone fill a parallel loop: where each of their iterations is found independent as well, they are
+Plain loops that alone fill a parallel loop: where their iterations are found independent as well, they are
 marked so, and the nest is scheduled like one with a directive on every loop.
 
 `parallel loop` on the outermost loop of a nest says nothing of the loops in it, and what one thread then does
@@ -32,8 +32,8 @@ _OWN = (ScalarClass.PRIVATE, ScalarClass.SHARED)
 
 def inner_loop(loop: acc.LoopOp) -> scf.ForOp | None:
     """
-    The plain loop that is all that iterations of `loop` do, besides computing and reading what it needs, if its
-    bounds are the same in all of them, and nothing says that lanes take the outer iterations.
+    The plain loop that is all that iterations of `loop` do, besides computing and reading what it needs,
+    if its bounds are the same in all of them, and nothing says that lanes take the outer iterations.
     """
     if not is_parallel(loop) or loop.reduction_operands or loop.tile_operands:
         return None
