@@ -35,7 +35,7 @@ from ..dialects.accx_element import ElementOp, Index
 from .ir.acc_ops import is_defined_inside, is_inside
 from .ir.addresses import ADDRESS_OPS, AddressOp, steps_of
 from .ir.building import Cursor, constant_value, erase
-from .ir.purity import is_pure, may_trap
+from .ir.fixed_values import computed_before, is_fixed
 
 _WRAPS = arith.IntegerOverflowAttr("none")
 _NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
@@ -86,7 +86,7 @@ class Induction:
         factor = (
             at.constant(amount, distance.type)
             if isinstance(amount, int)
-            else _before(amount, self.loop)
+            else computed_before(amount, self.loop)
         )
         return at.value(arith.MuliOp(distance, factor, overflow=_NSW if nsw else _WRAPS))
 
@@ -131,7 +131,7 @@ def find_induction(loop: scf.ForOp, position: int) -> Induction | None:
     amount, step = _added(op, carried), constant_value(loop.step)
     if amount is None or amount is carried or (isinstance(op, ElementOp) and _moves(op, loop)):
         return None
-    if isinstance(amount, SSAValue) and (step != 1 or not _is_fixed(amount, loop)):
+    if isinstance(amount, SSAValue) and (step != 1 or not is_fixed(amount, loop)):
         return None
     if isinstance(amount, int):
         if not step or amount % step:
@@ -140,25 +140,6 @@ def find_induction(loop: scf.ForOp, position: int) -> Induction | None:
     if step != 1 and loop.results[position].uses:
         return None
     return Induction(loop, position, op, amount)
-
-
-def _is_fixed(value: SSAValue, loop: scf.ForOp) -> bool:
-    """Whether `value` is there before `loop`, or computed in it from what is."""
-    if not is_defined_inside(value, loop):
-        return True
-    op = value.owner
-    if not isinstance(op, Operation) or op.regions or not is_pure(op) or may_trap(op):
-        return False
-    return all(_is_fixed(operand, loop) for operand in op.operands)
-
-
-def _before(value: SSAValue, loop: scf.ForOp) -> SSAValue:
-    """`value`, which is fixed, before `loop`."""
-    op = value.owner
-    if not is_defined_inside(value, loop) or not isinstance(op, Operation):
-        return value
-    known = {operand: _before(operand, loop) for operand in op.operands}
-    return Cursor.before(loop).value(op.clone(known), value.name_hint)
 
 
 def _moves(op: ElementOp, loop: scf.ForOp) -> bool:

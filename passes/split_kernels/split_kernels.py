@@ -7,7 +7,8 @@ Leaves: no acc.kernels and no `auto` loop. Each top-level loop nest of a kernels
         parallel is an acc.parallel; code between nests runs in one thread (sizes 1, 1, 1). With
         several pieces, the data attributes of the region become explicit on an acc.data around
         them, so that data stays on the device in between. Parts are marked `accx.from_kernels`.
-        Auto loops and plain counted loops proven independent are marked so, with private and
+        Auto loops and plain counted loops proven independent are marked so (in acc.parallel such that
+        alone fill a parallel loop, `nested_loops.py`), with private and
         reduction clauses for their scalars, and `accx.conditional` where it takes a test in front of
         the construct (`guard-against-overlap`); others are `seq` with the reason in `accx.why`. Loops in
         order have tiles of several loops only where no iteration depends on another.

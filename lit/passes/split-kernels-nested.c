@@ -1,0 +1,63 @@
+// RUN: accopt %s --stop-before infer-routines | filecheck %s
+// RUN: accopt %s --stop-before infer-routines --sizes=as-written | filecheck %s --check-prefix=WRITTEN
+
+// A plain loop that is all that a parallel one does, of independent iterations: one without a directive less.
+// CHECK-LABEL: @plain
+// CHECK:           acc.loop combined(parallel) control(%i : i32)
+// CHECK:             acc.loop control(%j : i32)
+// CHECK:               scf.for %k
+// CHECK:             } attributes {accx.why = "found independent: {{.*}}", {{.*}}independent
+// WRITTEN-LABEL: @plain
+// WRITTEN:           acc.loop combined(parallel) control(%i : i32)
+// WRITTEN:             scf.for %j
+void plain(int n, const double *restrict a, double *restrict c)
+{
+#pragma acc parallel loop present(a[0:n*n], c[0:n*n])
+    for (int i = 0; i < n; i++) {
+        double first = a[i];
+        for (int j = 0; j < n; j++) {
+            double sum = first;
+            for (int k = 0; k < n; k++)
+                sum += a[i * n + k] * a[k * n + j];
+            c[i * n + j] = sum;
+        }
+    }
+}
+
+// Left alone: sums, loops beside other code, few iterations, as many as the outer loop says, iterations that depend
+// on one another, lanes that take the outer loop.
+// CHECK-LABEL: @others
+// CHECK-NOT:       accx.why = "found independent
+// CHECK:           llvm.return
+void others(int n, double *restrict a, double *restrict s)
+{
+#pragma acc parallel loop present(a[0:n*n], s[0:n])
+    for (int i = 0; i < n; i++) {
+        double sum = 0;
+        for (int j = 0; j < n; j++)
+            sum += a[i * n + j];
+        s[i] = sum;
+    }
+#pragma acc parallel loop present(a[0:n*n], s[0:n])
+    for (int i = 0; i < n; i++) {
+        s[i] = 0;
+        for (int j = 0; j < n; j++)
+            a[i * n + j] = 0;
+    }
+#pragma acc parallel loop present(a[0:n*n])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 3; j++)
+            a[i * 3 + j] = 0;
+#pragma acc parallel loop present(a[0:n*n])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++)
+            a[i * n + j] = 0;
+#pragma acc parallel loop present(a[0:n*n])
+    for (int i = 0; i < n; i++)
+        for (int j = 1; j < n; j++)
+            a[i * n + j] += a[i * n + j - 1];
+#pragma acc parallel loop gang vector present(a[0:n*n])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            a[j * n + i] = 0;
+}

@@ -1,0 +1,259 @@
+"""
+Count the turns of `while` loops before they begin, where what ends them grows or falls in equal steps.
+
+Takes:  acc level.
+Leaves: in compute constructs, an `scf.for` in place of each `scf.while` whose condition is nothing but a
+        comparison of a carried integer or pointer, to which every turn adds the same constant, with a value
+        that is known before the loop: it counts the same turns. The value stays carried;
+        `compute-inductions` computes it. Signed integers and pointers do not overflow (C11 6.5p5, 6.5.6p8);
+        unsigned ones only count up, by 1.
+Fails:  never.
+
+Before:
+  %sum, %last = scf.while (%s = %zero, %k = %c0) : (f64, i32) -> (f64, i32) {
+    %more = arith.cmpi slt, %k, %n : i32
+    scf.condition(%more) %s, %k : f64, i32
+  } do {
+  ^bb0(%s2: f64, %k2: i32):
+    …
+    %next = arith.addi %k2, %c1 overflow<nsw> : i32
+    scf.yield %s3, %next : f64, i32
+  }
+After:
+  %sum, %last = scf.for %turn = %c0 to %n step %c1 iter_args(%s2 = %zero, %k2 = %c0) -> (f64, i32) : i32 {
+    …
+    %next = arith.addi %k2, %c1 overflow<nsw> : i32
+    scf.yield %s3, %next : f64, i32
+  }
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from xdsl.context import Context
+from xdsl.dialects import arith, llvm, scf
+from xdsl.dialects.builtin import IntegerType, ModuleOp, i64
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from ..dialects.accx_element import ElementOp
+from .ir.acc_ops import COMPUTE_OPS
+from .ir.addresses import steps_of
+from .ir.building import Cursor, constant_value
+from .ir.fixed_values import computed_before, is_fixed
+from .ir.layout import size_of
+from .ir.purity import is_pure, may_trap
+
+Relation = Literal["lt", "le", "gt", "ge", "ne"]
+_SIGNED: dict[str, Relation] = {"slt": "lt", "sle": "le", "sgt": "gt", "sge": "ge", "ne": "ne"}
+_UNSIGNED: dict[str, Relation] = {"ult": "lt", "ne": "ne"}
+_SWAPPED: dict[Relation, Relation] = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "ne": "ne"}
+_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+_NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
+
+
+@dataclass(frozen=True)
+class Counted:
+    """
+    A loop that goes on while its carried value `position` is in `relation` to `limit`, and adds `amount` to
+    it each turn. `element`: what a pointer moves over.
+    """
+
+    loop: scf.WhileOp
+    position: int
+    relation: Relation
+    limit: SSAValue
+    amount: int
+    unsigned: bool = False
+    element: Attribute | None = None
+
+    @property
+    def start(self) -> SSAValue:
+        return self.loop.arguments[self.position]
+
+
+def find_counted(loop: scf.WhileOp) -> Counted | None:
+    """How often a loop turns, if its condition and its body say that before it begins."""
+    before = loop.before_region.block
+    condition = before.last_op
+    if not isinstance(condition, scf.ConditionOp) or any(
+        not is_pure(op) or may_trap(op) for op in before.ops if op is not condition
+    ):
+        return None
+    if not all(_is_argument(value, before) for value in condition.args):
+        return None
+    compare = condition.condition.owner
+    if not isinstance(compare, arith.CmpiOp):
+        return None
+    predicate = _PREDICATES[compare.predicate.value.data]
+    for mine, limit, swapped in (
+        (compare.lhs, compare.rhs, False),
+        (compare.rhs, compare.lhs, True),
+    ):
+        found = _counted(loop, mine, limit, predicate, swapped=swapped)
+        if found is not None:
+            return found
+    return None
+
+
+def _is_argument(value: SSAValue, block: Block) -> bool:
+    return isinstance(value, BlockArgument) and value.block is block
+
+
+def _counted(
+    loop: scf.WhileOp, mine: SSAValue, limit: SSAValue, predicate: str, *, swapped: bool
+) -> Counted | None:
+    """The loop, if the carried value is one side of its condition and `limit` the other."""
+    value, end = mine, limit
+    is_pointer = isinstance(mine.owner, llvm.PtrToIntOp)
+    if isinstance(mine.owner, llvm.PtrToIntOp) and isinstance(limit.owner, llvm.PtrToIntOp):
+        value, end = mine.owner.input, limit.owner.input
+    elif is_pointer:
+        return None
+    before = loop.before_region.block
+    if not _is_argument(value, before) or not is_fixed(end, loop):
+        return None
+    assert isinstance(value, BlockArgument)
+    step = _step(loop, value.index)
+    if step is None:
+        return None
+    amount, element, signed = step
+    names = _SIGNED if signed and not is_pointer else _UNSIGNED
+    relation = names.get(predicate)
+    if relation is None:
+        return None
+    relation = _SWAPPED[relation] if swapped else relation
+    up = relation in ("lt", "le", "ne") and amount > 0
+    down = relation in ("gt", "ge", "ne") and amount < 0 and signed
+    exact = (
+        amount == 1 or (relation != "ne" and (signed or is_pointer)) or (signed and amount == -1)
+    )
+    if not (up or down) or not exact:
+        return None
+    return Counted(loop, value.index, relation, end, amount, not signed and not is_pointer, element)
+
+
+def _step(loop: scf.WhileOp, position: int) -> tuple[int, Attribute | None, bool] | None:
+    """What each turn adds to a carried value, what a pointer moves over, and whether it cannot wrap."""
+    condition, end = loop.before_region.block.last_op, loop.after_region.block.last_op
+    assert isinstance(condition, scf.ConditionOp) and end is not None
+    after = loop.after_region.block.args
+    carried = [
+        after[place]
+        for place, value in enumerate(condition.args)
+        if value is loop.before_region.block.args[position]
+    ]
+    op = end.operands[position].owner
+    match op:
+        case arith.AddiOp() if op.lhs in carried or op.rhs in carried:
+            amount = constant_value(op.rhs if op.lhs in carried else op.lhs)
+        case arith.SubiOp() if op.lhs in carried:
+            amount = constant_value(op.rhs)
+            amount = None if amount is None else -amount
+        case llvm.GEPOp() | ElementOp() if op.ptr in carried:
+            steps = list(steps_of(op))
+            if len(steps) != 1:
+                return None
+            index = steps[0].index
+            amount = index if isinstance(index, int) else constant_value(index.value)
+            return None if not amount else (amount, op.elem_type, False)
+        case _:
+            return None
+    signed = arith.IntegerOverflowFlag.NSW in op.overflow_flags.data
+    return None if not amount else (amount, None, signed)
+
+
+def _bounds(found: Counted, at: Cursor) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """First value, end and step of a loop that turns as often."""
+    limit = computed_before(found.limit, found.loop)
+    step = abs(found.amount)
+    if found.element is not None:
+        return at.i64(0), _distance(found, limit, at), at.i64(step)
+    start = found.start
+    assert isinstance(start.type, IntegerType)
+    if found.unsigned:
+        if start.type != i64:
+            start, limit = (at.value(arith.ExtUIOp(value, i64)) for value in (start, limit))
+        return start, limit, at.i64(1)
+    one_more = found.relation in ("le", "ge")
+    if found.amount > 0:
+        if one_more:
+            limit = at.value(arith.AddiOp(limit, at.constant(1, limit.type), overflow=_NSW))
+        return start, limit, at.constant(step, start.type)
+    count = at.value(arith.SubiOp(at.to_i64(start), at.to_i64(limit), overflow=_NSW), "count")
+    if one_more:
+        count = at.value(arith.AddiOp(count, at.i64(1), overflow=_NSW), "count")
+    return at.i64(0), count, at.i64(step)
+
+
+def _distance(found: Counted, limit: SSAValue, at: Cursor) -> SSAValue:
+    """How many elements a pointer is from its last value (i64)."""
+    index = _index_from(limit, found)
+    if index is not None:
+        return at.to_i64(index)
+    assert found.element is not None
+    first, last = (at.value(llvm.PtrToIntOp(p, i64)) for p in (found.start, limit))
+    bytes = at.value(arith.SubiOp(last, first, overflow=_NSW))
+    return at.value(arith.DivSIOp(bytes, at.i64(size_of(found.element))), "count")
+
+
+def _index_from(limit: SSAValue, found: Counted) -> SSAValue | None:
+    """The subscript by which `limit` is an element of what the pointer starts at, if it is one."""
+    op = limit.owner
+    if not isinstance(op, llvm.GEPOp | ElementOp) or op.ptr is not found.start:
+        return None
+    steps = list(steps_of(op))
+    if len(steps) != 1 or op.elem_type != found.element or isinstance(steps[0].index, int):
+        return None
+    index = steps[0].index
+    return None if index.unsigned else index.value
+
+
+def rewrite(found: Counted) -> None:
+    """Puts the counted loop in place of the other."""
+    loop = found.loop
+    at = Cursor.before(loop)
+    lower, upper, step = _bounds(found, at)
+    before, after = loop.before_region.block, loop.after_region.block
+    condition = before.last_op
+    assert isinstance(condition, scf.ConditionOp)
+    places = [before.args.index(cast(BlockArgument, value)) for value in condition.args]
+    body = Block(arg_types=[lower.type, *(argument.type for argument in before.args)])
+    for argument, old in zip(body.args[1:], before.args, strict=True):
+        argument.name_hint = old.name_hint
+    for place, old in zip(places, after.args, strict=True):
+        body.args[1 + place].name_hint = old.name_hint
+        old.replace_all_uses_with(body.args[1 + place])
+    for op in list(after.ops):
+        op.detach()
+        body.add_op(op)
+    counted = at.insert(scf.ForOp(lower, upper, step, list(loop.arguments), Region(body)))
+    counted.attributes |= loop.attributes
+    for place, result in zip(places, loop.results, strict=True):
+        counted.results[place].name_hint = result.name_hint
+        result.replace_all_uses_with(counted.results[place])
+    loop.detach()
+    loop.erase()
+
+
+@dataclass(frozen=True)
+class CountWhileLoopsPass(ModulePass):
+    """See the contract at the top of this file."""
+
+    name = "count-while-loops"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        constructs = [inner for inner in op.walk() if isinstance(inner, COMPUTE_OPS)]
+        loops: list[Operation] = [
+            inner
+            for construct in constructs
+            for inner in construct.walk()
+            if isinstance(inner, scf.WhileOp)
+        ]
+        for loop in reversed(loops):
+            assert isinstance(loop, scf.WhileOp)
+            found = find_counted(loop)
+            if found is not None:
+                rewrite(found)
