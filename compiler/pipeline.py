@@ -46,7 +46,8 @@ _DATA = Stage(
     "data",
     passes_to("data", for_gpu=True),
     "What the threads of a team run becomes functions, like any others from then on. "
-    "Small routines go into their callers, and pointers that walk become subscripts, before any analysis. "
+    "Small routines go into their callers, loops that count say so, and pointers that walk become subscripts, "
+    "before any analysis. "
     "Serial and kernels become parallel then, so that every later pass knows one compute construct. "
     "In between, while a kernels construct is still whole, every loop gets to say what each scalar is to it, "
     "so that all that follows only reads clauses. "

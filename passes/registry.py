@@ -27,6 +27,7 @@ PASSES: dict[str, dict[str, str]] = {
     },
     "scheduled": {
         "free-mapping": "FreeMappingPass",
+        "turn-loops": "TurnLoopsPass",
         "hoist-loop-bounds": "HoistLoopBoundsPass",
         "tile-loops": "TileLoopsPass",
         "split-static-gangs": "SplitStaticGangsPass",

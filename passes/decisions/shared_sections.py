@@ -26,13 +26,14 @@ NARROWEST = 16
 class TermPlace:
     """
     An element by row and column: `row * stride + column * element` bytes from the array's start.
-    `terms_along`: the loop over terms runs along a row (else down a column).
+    `terms_along`: the loop over terms runs along a row (else down a column); `backwards`: towards its start.
     """
 
     row: Polynomial
     column: Polynomial
     stride: Polynomial
     terms_along: bool
+    backwards: bool = False
 
 
 def place_of(
@@ -50,6 +51,9 @@ def place_of(
     moving = {own, other, term}
     if any(not f.terms or f.symbols & moving for f in factors) or rest.symbols & moving:
         return None
+    backwards = all(coefficient < 0 for coefficient in factors[1].terms.values())
+    if backwards:
+        factors = factors[0], factors[1] * -1
     terms_along = factors[1].as_constant == element
     if not terms_along and factors[0].as_constant != element:
         return None
@@ -68,8 +72,10 @@ def place_of(
         return None
     inner = Polynomial({m: c // element for m, c in rest.terms.items()})
     own_symbol, term_symbol = Polynomial.symbol(own), Polynomial.symbol(term)
+    if backwards:
+        term_symbol = term_symbol * -1
     along, across = (term_symbol, own_symbol) if terms_along else (own_symbol, term_symbol)
-    return TermPlace(across + rows, along + inner, stride, terms_along)
+    return TermPlace(across + rows, along + inner, stride, terms_along, backwards)
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,10 @@ def _bounds(at: Cursor, lower: SSAValue, length: int, stride: SSAValue) -> SSAVa
 
 
 def _view(at: Cursor, factor: Factor, piece: dict[SSAValue, SSAValue], *, apart: bool) -> SSAValue:
-    """The `acc.cache` of a factor for the terms from the piece's first; `apart`: nothing writes its array."""
+    """
+    The `acc.cache` of a factor for the terms of a piece, of which `piece` has the one that lies lowest;
+    `apart`: nothing writes its array.
+    """
     place, along = factor.place, factor.place.terms_along
     rows = _bounds(
         at, emit(at, place.row, piece), 1 if along else PIECE, emit(at, place.stride, {})
@@ -111,12 +114,15 @@ def _terms(
     type_ = piece.type
     assert isinstance(type_, IntegerType)
     variable = loop.body.block.args[0]
-    first: dict[SSAValue, SSAValue] = {variable: piece}
+    lowest: dict[bool, dict[SSAValue, SSAValue]] = {False: {variable: piece}}
+    if any(factor.place.backwards for factor in factors):
+        last = at.value(arith.AddiOp(piece, at.constant(PIECE - 1, type_), overflow=NSW), "last")
+        lowest[True] = {variable: last}
     views: dict[tuple[SSAValue, Polynomial, Polynomial], SSAValue] = {}
     for factor in factors:
         key = factor.base, factor.place.row, factor.place.column
         if key not in views:
-            views[key] = _view(at, factor, first, apart=apart)
+            views[key] = _view(at, factor, lowest[factor.place.backwards], apart=apart)
     end = at.value(arith.AddiOp(piece, at.constant(PIECE, type_), overflow=NSW), "piece_end")
     carried = at.point.block.args[1:]
     inside, body = _for(at, (piece, end, loop.step), carried, variable.name_hint or "k")

@@ -93,6 +93,10 @@ def test_matrix_instructions_in_the_simulator() -> None:
     run(program=MATRICES)
 
 
+def test_loops_in_other_words_in_the_simulator() -> None:
+    run("-DREAL=double", program=PROGRAM.with_name("spelled_products.c"))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "options",

@@ -1,0 +1,96 @@
+"""
+Let parallel loops that count down count up: which iteration comes first is not said of them (OpenACC 3.4, 2.9.1).
+
+Takes:  data level.
+Leaves: no variable of a parallel loop from 0, by 1, that is only ever subtracted from what is known before
+        the loop, as the front end writes `for (i = n - 1; i >= 0; i--)`: iterations are numbered from the other
+        end. Loops that reduce, or whose gangs take chunks in a given order, stay.
+Fails:  never.
+
+Before:
+  acc.loop control(%t : i64) = (%c0 : i64) to (%count : i64) step (%c1 : i64) {
+    %i = arith.subi %first, %t : i64
+  }
+After:
+  %last = arith.subi %count, %c1 : i64
+  %below = arith.subi %last, %first : i64
+  acc.loop control(%t : i64) = (%c0 : i64) to (%count : i64) step (%c1 : i64) {
+    %i = arith.subi %t, %below : i64
+  }
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import acc, arith
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+
+from .ir.acc_ops import has_level, is_defined_inside
+from .ir.building import Cursor, constant_value
+from .ir.fixed_values import computed_before, is_fixed
+
+_NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
+
+
+def _differences(loop: acc.LoopOp, variable: SSAValue) -> list[arith.SubiOp] | None:
+    """The subtractions of a loop's variable from values known before it; None if it has other uses."""
+    found: list[arith.SubiOp] = []
+    for use in variable.uses:
+        op = use.operation
+        if not isinstance(op, arith.SubiOp) or use.index != 1 or not is_fixed(op.lhs, loop):
+            return None
+        found.append(op)
+    return found
+
+
+def turn(loop: acc.LoopOp, position: int) -> None:
+    """Lets the loop's variable number `position` count up, if it counts down."""
+    lower, upper, step = (
+        values[position] for values in (loop.lowerbound, loop.upperbound, loop.step)
+    )
+    variable = loop.region.block.args[position]
+    found = _differences(loop, variable)
+    if not found or constant_value(lower) != 0 or constant_value(step) != 1:
+        return
+    at = Cursor.before(loop)
+    last = at.value(arith.SubiOp(upper, at.constant(1, upper.type), overflow=_NSW))
+    for op in found:
+        first = computed_before(op.lhs, loop)
+        below = at.value(arith.SubiOp(last, first, overflow=_NSW), "below")
+        inside = Cursor.before(op)
+        value = inside.value(
+            arith.SubiOp(variable, below, overflow=op.overflow_flags), op.result.name_hint
+        )
+        op.result.replace_all_uses_with(value)
+        op.detach()
+        op.erase()
+
+
+def _may_turn(loop: acc.LoopOp) -> bool:
+    """Whether nothing says in which order a loop's iterations are numbered."""
+    return (
+        len(loop.region.blocks) == 1
+        and not has_level(loop.seq)
+        and not has_level(loop.auto_)
+        and not loop.reduction_operands
+        and not loop.gang_operands
+        and not (loop.inclusive_upperbound and any(loop.inclusive_upperbound.get_values()))
+        and not any(is_defined_inside(value, loop) for value in loop.upperbound)
+    )
+
+
+@dataclass(frozen=True)
+class TurnLoopsPass(ModulePass):
+    """See the contract at the top of this file."""
+
+    name = "turn-loops"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for loop in [inner for inner in op.walk() if isinstance(inner, acc.LoopOp)]:
+            if _may_turn(loop):
+                for position in range(len(loop.region.block.args)):
+                    turn(loop, position)
