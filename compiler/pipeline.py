@@ -46,8 +46,8 @@ _DATA = Stage(
     "data",
     passes_to("data", for_gpu=True),
     "What the threads of a team run becomes functions, like any others from then on. "
-    "Small routines go into their callers, loops that count say so, and pointers that walk become subscripts, "
-    "before any analysis. "
+    "Small routines go into their callers, loops that count say so, and pointers that walk become "
+    "subscripts, before any analysis. "
     "Serial and kernels become parallel then, so that every later pass knows one compute construct. "
     "In between, while a kernels construct is still whole, every loop gets to say what each scalar is to it, "
     "so that all that follows only reads clauses. "
@@ -61,7 +61,7 @@ _SCHEDULED = Stage(
     "scheduled",
     passes_to("scheduled", for_gpu=True),
     "Clauses that only advise go first, so that all that follows sees the nest without them, "
-    "and bounds move out of it, as those of collapsed loops have. "
+    "parallel loops count up, and bounds move out of it, as those of collapsed loops have. "
     "Tiles are loops like others from here on, and so are the chunks of static gang loops. "
     "Collapsed loops without levels are split first, so "
     "that the schedule sees which loop walks along memory; those that gangs reduce are joined, or "

@@ -1,10 +1,10 @@
 """
-Let parallel loops that count down count up: which iteration comes first is not said of them (OpenACC 3.4, 2.9.1).
+Let parallel loops that count down count up: nothing says which iteration is first (OpenACC 3.4, 2.9.1).
 
 Takes:  data level.
 Leaves: no variable of a parallel loop from 0, by 1, that is only ever subtracted from what is known before
-        the loop, as the front end writes `for (i = n - 1; i >= 0; i--)`: iterations are numbered from the other
-        end. Loops that reduce, or whose gangs take chunks in a given order, stay.
+        the loop, as the front end writes `for (i = n - 1; i >= 0; i--)`: iterations are numbered from the
+        other end. Loops that reduce, or whose gangs take chunks in a given order, stay.
 Fails:  never.
 
 Before:

@@ -1,4 +1,4 @@
-/* Products whose loops are written in other words: counted down, as while loops, with a directive on one loop only. */
+/* Products whose loops are written in other words: counted down, as while loops, with one directive. */
 #include <stdio.h>
 #include <stdlib.h>
 
