@@ -24,6 +24,7 @@ from xdsl.traits import IsTerminator
 from ...dialects.accx_cache import GangBarrierOp, WaitCopiesOp
 from ..ir.building import Cursor
 from ..ir.cached_code import Values, mapped, zero
+from ..ir.fixed_values import is_fixed
 from ..ir.purity import is_pure
 from . import fetch
 from .nest import CachedNest
@@ -82,8 +83,9 @@ MAX_WAITING = 16
 def can_fetch_ahead(group: Sequence[Planned], written: Sequence[SSAValue], threads: int) -> bool:
     """
     Whether the tiles of directives that are filled together can be fetched a turn ahead: a loop
-    renews them, where they begin depends on its variable and on nothing else in it, nobody writes
-    what they hold, and a thread has registers for its part.
+    renews them, where they begin depends on its variable and on nothing else that changes in it, nobody
+    writes what they hold while it runs (all threads have what they fetch when the first one leaves it), and a
+    thread has registers for its part.
     """
     loop = group[0].cached.op.parent_op()
     if not isinstance(loop, scf.ForOp) or _writes(loop):
@@ -92,17 +94,25 @@ def can_fetch_ahead(group: Sequence[Planned], written: Sequence[SSAValue], threa
     if not all(planned.asynchronous for planned in group) and sum(words) > MAX_WAITING:
         return False
     for planned in group:
-        if planned.method == "ehc" or planned.cached.stored_elsewhere:
+        if planned.method == "ehc":
             return False
         stores = any(access.is_store for access in planned.cached.accesses)
         if stores or planned.communicate or may_be_written(planned.cached.base, written):
             return False
-        for dim in planned.plan.section.dims:
-            for symbol in (*dim.lower.symbols, *dim.stride.symbols):
-                assert isinstance(symbol, SSAValue)
-                if _made_in(symbol, loop) and symbol is not loop.body.block.args[0]:
-                    return False
+        for symbol in _symbols(planned):
+            if symbol is not loop.body.block.args[0] and not is_fixed(symbol, loop):
+                return False
     return True
+
+
+def _symbols(planned: Planned) -> list[SSAValue]:
+    """The values that say where a section begins and how far apart its elements are."""
+    return [
+        symbol
+        for dim in planned.plan.section.dims
+        for symbol in (*dim.lower.symbols, *dim.stride.symbols)
+        if isinstance(symbol, SSAValue)
+    ]
 
 
 def _writes(loop: scf.ForOp) -> bool:
@@ -143,12 +153,25 @@ class Ahead:
         """In front of the loop: fetches for the first turn. The number of its buffer."""
         at.insert(GangBarrierOp())
         self.addresses = [tile.address for tile in self.tiles]
+        values = dict(values)
+        for tile in self.tiles:
+            for symbol in _symbols(tile.planned):
+                self._compute(symbol, values, at)
         first = at.i32(0)
         lower, upper = mapped(values, self.loop.lb), mapped(values, self.loop.ub)
         self._place(at, first)
         self._fetch(at, values, lower, upper)
         self._store(at, first)
         return first
+
+    def _compute(self, value: SSAValue, values: dict[SSAValue, SSAValue], at: Cursor) -> None:
+        """Adds to `values` what the loop computes, though it is the same in all of its turns."""
+        op = value.owner
+        if value in values or not isinstance(op, Operation) or not _made_in(value, self.loop):
+            return
+        for operand in op.operands:
+            self._compute(operand, values, at)
+        values[value] = at.value(op.clone(values), value.name_hint)
 
     def turn(self, at: Cursor, values: Values) -> None:
         """Where the directive stands: this turn's tiles are there, and the next ones are fetched."""
