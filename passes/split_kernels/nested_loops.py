@@ -1,6 +1,7 @@
 """
 Plain loops that alone fill a parallel loop: where their iterations are found independent as well, they are
-marked so, and the nest is scheduled like one with a directive on every loop.
+marked so for a GPU, and the nest is scheduled like one with a directive on every loop. (`inner_loops.py` says
+which ones CPU threads want.)
 
 `parallel loop` on the outermost loop of a nest says nothing of the loops in it, and what one thread then does
 in order is often a row of an array, which neighbouring threads would read and write together.
