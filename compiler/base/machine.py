@@ -30,13 +30,16 @@ def this_machine() -> Machine:
 
 @cache
 def target_machine() -> Machine:
-    """That for which this process compiles. Raises `CompileError` where the variable names none."""
-    name = os.environ.get(VARIABLE) or this_machine()
-    if name not in _NAMES:
-        raise error(
-            UNKNOWN_LOC, f"{VARIABLE} names no processor: '{name}'", "use x86_64 or aarch64"
-        )
-    return _NAMES[name]
+    """That for which this process compiles: this computer's where the variable names none."""
+    return _NAMES.get(os.environ.get(VARIABLE, ""), this_machine())
+
+
+def check_machine() -> None:
+    """Raises `CompileError` where the variable has a value that is no name of a processor."""
+    name = os.environ.get(VARIABLE)
+    if name and name not in _NAMES:
+        message = f"{VARIABLE} names no processor: '{name}'"
+        raise error(UNKNOWN_LOC, message, "use x86_64 or aarch64")
 
 
 def is_foreign() -> bool:

@@ -31,7 +31,7 @@ from ..base.diagnostics import (
     render,
     warning,
 )
-from ..base.machine import is_foreign, target_machine
+from ..base.machine import check_machine, is_foreign, target_machine
 from ..base.phase_table import add_timing, timed
 from ..base.phases import LOADING, phase
 from ..base.progress import telling_progress
@@ -462,6 +462,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _main(arguments: list[str]) -> int:
     try:
+        check_machine()
         for option in _REFUSED.keys() & set(arguments):
             raise command_error(f"accc has no option {option}", _REFUSED[option])
         args = _argument_parser().parse_intermixed_args(arguments)

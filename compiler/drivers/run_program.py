@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 from ...runtime.errors import AccRuntimeError, NoDeviceError, ProgramFault
 from ..at_exit import AtExit
 from ..base.diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink, error
+from ..base.machine import VARIABLE, check_machine, is_foreign, target_machine
 from ..base.phases import LOADING, phase
 from ..base.ranks import of_rank, own_rank
 from ..message_passing import check_library
@@ -248,6 +249,10 @@ def in_place(run: Callable[[], int]) -> int:
     it prints, returns 1.
     """
     try:
+        check_machine()
+        if is_foreign():
+            message = f"programs for {target_machine()} cannot be run on this computer"
+            raise error(UNKNOWN_LOC, message, f"leave out {VARIABLE}")
         status = run()
     except CompileError as e:
         report(e.diagnostics)

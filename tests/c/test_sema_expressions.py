@@ -32,7 +32,7 @@ CONVERSIONS = [
     ("double d, int i", "d = i", "d = double(load(i))", "double"),
     ("_Bool b, int *p", "b = p", "b = _Bool(load(p))", "_Bool"),
     ("float f", "f = 0.1", "f = 0.10000000149011612:float", "float"),
-    ("unsigned char c", "c = 300", "c = 44:unsigned char", "unsigned char"),
+    ("unsigned char c", "c = 200", "c = 200:unsigned char", "unsigned char"),
     # compound assignment states where it computes
     ("char c, int i", "c += i", "c +=[int] load(i)", "char"),
     ("float f, double d", "f *= d", "f *=[double] load(d)", "float"),
@@ -245,6 +245,21 @@ def test_constants_beyond_their_type() -> None:
     assert not warnings(
         "long double a = 1e4000L, b = 1e-4000L, c = 0.0L, d = 0x0p+9000L, e = 0x1p-9000L;"
     )
+    assert not warnings(
+        "float a = 0.0f, b = 0e9F, c = 0x0p0f, d = 0x0.0P9F; double e = 0., f = 0x0p9;"
+    )
     text = "long double a = 1e5000L, b = 1e-5000L, c = 0x1p-99999L; double d = 1e400; float e = 1e-90f;"
     told = [w.message.partition(" is ")[0] for w in warnings(text)]
     assert told == ["'1e5000L'", "'1e-5000L'", "'0x1p-99999L'", "'1e400'", "'1e-90f'"]
+
+
+def test_constants_that_their_object_has_no_room_for() -> None:
+    fine = "signed char b = 200; unsigned char c = -1; int d = 0xffffffff; short e = 65535; char f = '\\xff';"
+    assert not warnings(f"void g(unsigned char); void h(void) {{ {fine} g((unsigned char)300); }}")
+    text = (
+        "void g(unsigned char); short h(void) { unsigned char c = 300, d = -200; g(1000); int i = 1e10;"
+        " unsigned long m = 1e30; unsigned char n[2] = {1, 256}; return 70000; }"
+    )
+    told = warnings(text)
+    assert [w.option for w in told] == ["overflow"] * 7
+    assert "300 is beyond the range of 'unsigned char', which gets 44" in told[0].message

@@ -6,20 +6,24 @@ Functions take typed expressions and return typed expressions; none needs a scop
 
 from __future__ import annotations
 
-from ...base.diagnostics import DiagnosticSink, SourceLoc, error
+from ...base.diagnostics import DiagnosticSink, SourceLoc, error, warning
+from ...base.library_headers import is_library
 from ..ast import (
     AddressOf,
     AtomicOp,
+    BinaryOp,
     CompoundLiteral,
     Decay,
     Deref,
     Expr,
+    FloatConst,
     FunctionRef,
     Initializer,
     IntConst,
     Load,
     Member,
     StringLiteral,
+    UnaryOp,
     VarDecl,
     VarRef,
 )
@@ -40,6 +44,8 @@ from ..types import (
 )
 from .casts import cast
 from .complex_numbers import convert, is_number, truth
+from .constants import constant_value, convert_constant
+from .long_doubles import is_finite
 
 
 def qualified(expr: Expr) -> QualType:
@@ -186,6 +192,24 @@ def require_scalar(expr: Expr, what: str) -> Expr:
     return expr
 
 
+def _check_range(expr: Expr, target: CType, what: str, sink: DiagnosticSink) -> None:
+    """A warning for a constant that has more digits than `target`, with or without a sign (as gcc's)."""
+    if not (isinstance(target, IntType) and target.rank) or target.bits > 64:
+        return
+    if not isinstance(expr, IntConst | FloatConst | UnaryOp | BinaryOp) or is_library(expr.loc):
+        return
+    value = constant_value(expr)
+    if not isinstance(value, int | float):
+        return
+    if is_finite(value) and -(1 << (target.bits - 1)) <= value < 1 << target.bits:
+        return
+    taken = convert_constant(value, target)
+    becomes = f", which gets {taken}" if isinstance(value, int) else ""
+    message = f"{what}: {value} is beyond the range of '{target}'{becomes}"
+    remedy = f"use a wider type, or write the cast '({target})' if that is meant"
+    sink.diagnostics.append(warning(expr.loc, message, remedy, option="overflow"))
+
+
 def convert_assigned(expr: Expr, target: CType, what: str, sink: DiagnosticSink) -> Expr:
     """
     The value `expr` converted as if by assignment to an object of type `target` (C11 6.5.16.1).
@@ -195,6 +219,7 @@ def convert_assigned(expr: Expr, target: CType, what: str, sink: DiagnosticSink)
     source = expr.type
     loc = expr.loc
     if is_arithmetic(target) and is_arithmetic(source):
+        _check_range(expr, target, what, sink)
         return cast(expr, target)
     complex_ones = isinstance(target, ComplexType), isinstance(source, ComplexType)
     if any(complex_ones) and is_number(target) and is_number(source):

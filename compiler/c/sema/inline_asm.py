@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...base.diagnostics import SourceLoc, error
-from ...base.machine import target_machine
+from ...base.machine import is_foreign, target_machine
 from ..ast import AddressOf, Asm, Expr, IntConst, VarRef
 from ..types import CType, FloatType, IntType, PointerType, pointer_to
 from .constants import integer_value
@@ -73,6 +73,10 @@ class AsmChecker:
     def check(self, node: AsmStatement) -> Expr:
         """The statement as an expression without value. Raises `CompileError` for what LLVM cannot do."""
         loc = self.unit.loc(node)
+        if is_foreign():
+            raise error(
+                loc, "assembly is not made for another computer's processor", "compile it there"
+            )
         self.unit.tree.has_assembly = True
         operands = _Operands()
         self._held = Temporary(self.unit, loc)
