@@ -316,6 +316,10 @@ class Runtime:
         with self._opening():
             return self.devices.at(number)
 
+    def state_or_current(self, number: int) -> DeviceState:
+        """Device `number`; the calling thread's for a negative number."""
+        return self.current if number < 0 else self.state(number)
+
     def select(self, device_type: int, number: int = NOT_GIVEN) -> DeviceState:
         """The device of that type and number; raises `acc_error_device_type_unavailable`."""
         with self._opening():

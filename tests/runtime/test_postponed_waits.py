@@ -17,7 +17,7 @@ from accopt.compiler.base.abi import (
     DataKind,
     PeerUpdate,
 )
-from accopt.runtime import api, entry_points
+from accopt.runtime import data_routines, entry_points
 from test_device_queues import construct, held, on_host, pending
 from test_several_gpus import Gpus, N, of
 
@@ -36,7 +36,7 @@ def gpus(monkeypatch):
 
         monkeypatch.setattr(module, "copy_peer", call)
 
-    noted(api)
+    noted(data_routines)
     noted(entry_points)
     yield gpus
     gpus.finish(empty=False)
