@@ -122,24 +122,26 @@ class Batch:
 
     def thread_id(self, dimension: int) -> Value:
         """`threadIdx` of every thread."""
-        x, y, _ = self.block
-        if self.block[dimension] == 1:
-            return np.int64(0)
-        below = (1, x, x * y)[dimension]
-        return self.thread // below % self.block[dimension]
+        return self._coordinate(self.thread, self.block, dimension)
 
     def block_id(self, dimension: int) -> Value:
         """`blockIdx` of every thread."""
+        if self.blocks == 1:
+            return self._coordinate(np.int64(self.first_block), self.grid, dimension)
         if self.grid[dimension] == 1:
             return np.int64(0)
-        if self.blocks == 1:
-            return np.int64(self.first_block // self._below(dimension) % self.grid[dimension])
-        numbers = self.block_of + self.first_block
-        return numbers // self._below(dimension) % self.grid[dimension]
+        return self._coordinate(self.block_of + self.first_block, self.grid, dimension)
 
-    def _below(self, dimension: int) -> int:
-        x, y, _ = self.grid
-        return (1, x, x * y)[dimension]
+    @staticmethod
+    def _coordinate(numbers: Value, sizes: tuple[int, int, int], dimension: int) -> Value:
+        """A coordinate of what is numbered x fastest. Divisions are what it costs."""
+        x, y, _ = sizes
+        below, size = (1, x, x * y)[dimension], sizes[dimension]
+        if size == 1:
+            return np.int64(0)
+        if below > 1:
+            numbers = numbers // below
+        return numbers if all(other == 1 for other in sizes[dimension + 1 :]) else numbers % size
 
 
 def take(positions: Positions, value: Value) -> Value:
