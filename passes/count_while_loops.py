@@ -55,7 +55,7 @@ _NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedWhile:
     """
     A loop that goes on while its carried value `position` is in `relation` to `limit`, and adds `amount` to
     it each turn. `element`: what a pointer moves over.
@@ -74,7 +74,7 @@ class Counted:
         return self.loop.arguments[self.position]
 
 
-def find_counted(loop: scf.WhileOp) -> Counted | None:
+def find_counted(loop: scf.WhileOp) -> CountedWhile | None:
     """How often a loop turns, if its condition and its body say that before it begins."""
     before = loop.before_region.block
     condition = before.last_op
@@ -104,7 +104,7 @@ def _is_argument(value: SSAValue, block: Block) -> bool:
 
 def _counted(
     loop: scf.WhileOp, mine: SSAValue, limit: SSAValue, predicate: str, *, swapped: bool
-) -> Counted | None:
+) -> CountedWhile | None:
     """The loop, if the carried value is one side of its condition and `limit` the other."""
     value, end = mine, limit
     is_pointer = isinstance(mine.owner, llvm.PtrToIntOp)
@@ -132,7 +132,9 @@ def _counted(
     )
     if not (up or down) or not exact:
         return None
-    return Counted(loop, value.index, relation, end, amount, not signed and not is_pointer, element)
+    return CountedWhile(
+        loop, value.index, relation, end, amount, not signed and not is_pointer, element
+    )
 
 
 def _step(loop: scf.WhileOp, position: int) -> tuple[int, Attribute | None, bool] | None:
@@ -165,7 +167,7 @@ def _step(loop: scf.WhileOp, position: int) -> tuple[int, Attribute | None, bool
     return None if not amount else (amount, None, signed)
 
 
-def _bounds(found: Counted, at: Cursor) -> tuple[SSAValue, SSAValue, SSAValue]:
+def _bounds(found: CountedWhile, at: Cursor) -> tuple[SSAValue, SSAValue, SSAValue]:
     """First value, end and step of a loop that turns as often."""
     limit = computed_before(found.limit, found.loop)
     step = abs(found.amount)
@@ -188,7 +190,7 @@ def _bounds(found: Counted, at: Cursor) -> tuple[SSAValue, SSAValue, SSAValue]:
     return at.i64(0), count, at.i64(step)
 
 
-def _distance(found: Counted, limit: SSAValue, at: Cursor) -> SSAValue:
+def _distance(found: CountedWhile, limit: SSAValue, at: Cursor) -> SSAValue:
     """How many elements a pointer is from its last value (i64)."""
     index = _index_from(limit, found)
     if index is not None:
@@ -199,7 +201,7 @@ def _distance(found: Counted, limit: SSAValue, at: Cursor) -> SSAValue:
     return at.value(arith.DivSIOp(bytes, at.i64(size_of(found.element))), "count")
 
 
-def _index_from(limit: SSAValue, found: Counted) -> SSAValue | None:
+def _index_from(limit: SSAValue, found: CountedWhile) -> SSAValue | None:
     """The subscript by which `limit` is an element of what the pointer starts at, if it is one."""
     op = limit.owner
     if not isinstance(op, llvm.GEPOp | ElementOp) or op.ptr is not found.start:
@@ -211,7 +213,7 @@ def _index_from(limit: SSAValue, found: Counted) -> SSAValue | None:
     return None if index.unsigned else index.value
 
 
-def rewrite(found: Counted) -> None:
+def rewrite(found: CountedWhile) -> None:
     """Puts the counted loop in place of the other."""
     loop = found.loop
     at = Cursor.before(loop)
