@@ -3,10 +3,11 @@
 import os
 import sys
 
-import lit.formats
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tests", "tools"))
+from forked_lit import ForkedFormat
 
 config.name = "accopt"
-config.test_format = lit.formats.ShTest(execute_external=False)
+config.test_format = ForkedFormat()
 config.suffixes = [".mlir", ".c"]
 config.excludes = ["Inputs"]
 config.test_source_root = os.path.dirname(__file__)

@@ -33,12 +33,29 @@ _SLOW_WORDS = (
         "[cg",
     ),
     *("is_legal[gpu", "round_trips", "printing_100_000", "test_output[acc_", "_devices]", "[svm]"),
+    *("test_any_text", "test_words_and_symbols", "change_nothing_there", "faulty_command_lines"),
+    *("test_missing_file", "means_one_thing", "test_round_trip[", "continues_to_the_same_ptx"),
 )
 """In the names of tests and files that compile or run many programs."""
+_FAST_TESTS = (
+    *("test_mapping.py", "test_rows_apart.py"),
+    *(
+        f"test_in_the_simulator[{name}]"
+        for name in ("kernels_alias", "loops", "reduction_positions")
+    ),
+)
+"""In the names of others that find breaks which those do not: of the runtime, and of code for GPUs."""
+
+
+def is_named(item: pytest.Item) -> bool:
+    """Whether a test is one of those that `--fast` adds one by one, however few of its kind run each time."""
+    return any(name in item.nodeid for name in _FAST_TESTS)
 
 
 def is_fast(item: pytest.Item) -> bool:
-    """Whether `--fast` runs a test: those that compile little, and the examples on the host target."""
+    """Whether `--fast` runs a test: those that compile little, the examples on the host target, and a few."""
+    if is_named(item):
+        return True
     top, *_ = item.path.relative_to(Path(__file__).parent).parts
     chosen = top in _FAST_FOLDERS or top in _FAST_FILES
     return chosen and not any(word in item.nodeid for word in _SLOW_WORDS)
@@ -79,7 +96,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         sampled = item.get_closest_marker("sampled")
         left_out = item.get_closest_marker("slow") is not None
-        if sampled is not None and item.get_closest_marker("gpu") is None:
+        wanted = config.getoption("--fast") and is_named(item)
+        if sampled is not None and not wanted and item.get_closest_marker("gpu") is None:
             function = item.nodeid.partition("[")[0]
             left_out |= seen[function] % sampled.args[0] != 0
             seen[function] += 1

@@ -7,7 +7,12 @@ static int calls = 0;
 static int tick(int v) { calls++; return v; }
 static int *slot(int *a) { calls++; return a + 1; }
 
+static int order(unsigned x, unsigned y) {
+  return (x < y) | (x <= y) << 1 | (x > y) << 2 | (x >= y) << 3;
+}
+
 int main(void) {
+  printf("%d %d %d\n", order(1, 4000000000u), order(4000000000u, 1), order(3000000000u, 3000000000u));
   signed char sc = -3;
   unsigned char uc = 250;
   short sh = -30000;
