@@ -165,7 +165,7 @@ class DeclarationChecker:
         """`struct S;`, `struct S {…};`, `enum E {…};` (C11 6.7.2.3)."""
         t = node.type
         if isinstance(t, c_ast.Struct | c_ast.Union) and t.decls is None and t.name is not None:
-            self.unit.types.declare_record(t.name, isinstance(t, c_ast.Union), self.unit.loc(t))
+            self.unit.types.records.declare(t.name, isinstance(t, c_ast.Union), self.unit.loc(t))
         else:
             self.unit.types.build(t)
 

@@ -1,5 +1,5 @@
 """
-Types from C syntax: specifiers, declarators, records and enumerations (C11 6.7.2 to 6.7.7).
+Types from C syntax: specifiers, declarators (C11 6.7.2 to 6.7.7); tags in `record_types.py`, `enum_types.py`.
 
 pycparser nests declarators outside-in (`PtrDecl(ArrayDecl(TypeDecl))` is a pointer to an array),
 so a type is built by recursion to the innermost `TypeDecl` and wrapped on the way out.
@@ -18,7 +18,6 @@ from pycparser import c_ast
 
 from ...base.diagnostics import SourceLoc, error
 from ..ast import Expr, VarDecl
-from ..attribute_syntax import attributes_of
 from ..gnu_syntax import IMPLICIT_INT
 from ..types import (
     BOOL,
@@ -47,15 +46,14 @@ from ..types import (
     IntType,
     PointerType,
     QualType,
-    RecordMember,
-    RecordType,
     VoidType,
 )
 from .casts import cast
 from .constants import integer_value
 from .conversions import rvalue
-from .literals import fits
-from .scopes import Enumerator, EnumTag, RecordTag, TypedefName, nearest
+from .enum_types import EnumSpecifiers
+from .record_types import RecordSpecifiers
+from .scopes import TypedefName, nearest
 from .type_attributes import with_type_attributes
 from .unit import Unit
 
@@ -109,7 +107,9 @@ class TypeBuilder:
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
         # `struct S {…} a, b;` shares one syntax node: it defines one type.
-        self._defined: dict[Any, CType] = {}
+        self.defined: dict[Any, CType] = {}
+        self.records = RecordSpecifiers(self)
+        self.enums = EnumSpecifiers(self)
         self._complex: dict[int, ComplexType] = {}
         self._warned: set[SourceLoc] = set()  # types are built several times
 
@@ -124,11 +124,11 @@ class TypeBuilder:
         match node:
             case c_ast.TypeDecl():
                 return apply_qualifiers(
-                    self.qualified_specifier(node.type), node.quals or (), self._loc(node)
+                    self.qualified_specifier(node.type), node.quals or (), self.loc(node)
                 )
             case c_ast.PtrDecl():
                 pointer = QualType(PointerType(self.build(node.type)))
-                return apply_qualifiers(pointer, node.quals or (), self._loc(node))
+                return apply_qualifiers(pointer, node.quals or (), self.loc(node))
             case c_ast.ArrayDecl():
                 return QualType(self._array(node))
             case c_ast.FuncDecl():
@@ -145,13 +145,14 @@ class TypeBuilder:
         named = self.build(node.expr)
         return QualType(named.type) if node.op == "typeof_unqual" else named
 
-    def _loc(self, node: Any) -> SourceLoc:
+    def loc(self, node: Any) -> SourceLoc:
+        """Where a declarator is: its innermost type has a place where it has none."""
         while node.coord is None and getattr(node, "type", None) is not None:
             node = node.type
         return self.unit.loc(node)
 
     def _array(self, node: Any) -> ArrayType:
-        loc = self._loc(node)
+        loc = self.loc(node)
         element = self.build(node.type)
         if isinstance(element.type, FunctionType):
             raise error(
@@ -193,7 +194,7 @@ class TypeBuilder:
         A function type and its parameters, which are declared in the current scope; `result` is of the scope
         around it, where tags that it names are declared.
         """
-        loc = self._loc(node)
+        loc = self.loc(node)
         if isinstance(result, ArrayType | FunctionType):
             raise error(loc, f"a function cannot return '{result}'", "return a pointer or a struct")
         if node.args is None:
@@ -217,7 +218,7 @@ class TypeBuilder:
         return FunctionType(result, tuple(p.type for p in params), variadic), params
 
     def _parameter(self, node: Any, index: int) -> VarDecl:
-        loc = self._loc(node)
+        loc = self.loc(node)
         if isinstance(node, c_ast.Decl) and set(node.storage or ()) - {"register"}:
             raise error(loc, f"'{node.storage[0]}' on a parameter", "remove it")
         q = self.build(node.type)
@@ -253,13 +254,13 @@ class TypeBuilder:
             case c_ast.IdentifierType():
                 return self._basic(node)
             case c_ast.Struct() | c_ast.Union():
-                return QualType(self._record(node))
+                return QualType(self.records.record(node))
             case c_ast.Enum():
-                return QualType(self._enum(node))
+                return QualType(self.enums.enum(node))
             case c_ast.Typename():
                 q = self.declared(node)
                 return apply_qualifiers(
-                    q, [w for w in node.quals if w == "_Atomic"], self._loc(node)
+                    q, [w for w in node.quals if w == "_Atomic"], self.loc(node)
                 )
             case c_ast.AttributedType():
                 return self.build(node.type)
@@ -267,7 +268,7 @@ class TypeBuilder:
                 return self._type_of(node)
             case _:
                 name = {"BitIntType": "_BitInt"}.get(type(node).__name__, "this type")
-                raise error(self._loc(node), f"{name} is not supported", "write a standard C type")
+                raise error(self.loc(node), f"{name} is not supported", "write a standard C type")
 
     def _basic(self, node: Any) -> QualType:
         names: list[str] = ["_Bool" if n == "bool" and self.unit.c23 else n for n in node.names]
@@ -309,236 +310,3 @@ class TypeBuilder:
         return (
             f"did you mean '{near}'?" if near else "declare it with typedef, or include its header"
         )
-
-    # Structs and unions -----------------------------------------------------------------------
-
-    def _record(self, node: Any) -> RecordType:
-        is_union = isinstance(node, c_ast.Union)
-        loc = self.unit.loc(node)
-        if node.decls is None:
-            return self._named_record(node.name, is_union, loc)
-        known = self._defined.get(node)
-        if isinstance(known, RecordType):
-            return known
-        record = self._new_record(node.name, is_union, loc)
-        self._defined[node] = record
-        attributes = node.attributes or ()
-        packed = bool(attributes_of(attributes, "packed"))
-        wanted = self.unit.alignments.strictest(attributes)
-        record.is_transparent = is_union and bool(attributes_of(attributes, "transparent_union"))
-        members = self._members(node, record, packed=packed)
-        record.complete(members, wanted or 1, most=self.unit.pack.most)
-        return record
-
-    def _named_record(self, tag: str, is_union: bool, loc: SourceLoc) -> RecordType:
-        found = self.unit.scope.find_tag(tag)
-        if found is None:
-            return self.declare_record(tag, is_union, loc)
-        if not isinstance(found, RecordTag) or found.type.is_union != is_union:
-            kind = "union" if is_union else "struct"
-            raise error(
-                loc,
-                f"'{tag}' is not a {kind}",
-                "use the keyword of its declaration",
-                [(found.loc, "declared here")],
-            )
-        return found.type
-
-    def declare_record(self, tag: str, is_union: bool, loc: SourceLoc) -> RecordType:
-        """`struct tag;`: an incomplete type of the current scope, or the one already there."""
-        here = self.unit.scope.tags.get(tag)
-        if isinstance(here, RecordTag) and here.type.is_union == is_union:
-            return here.type
-        record = RecordType(tag, is_union)
-        self.unit.scope.declare_tag(tag, RecordTag(record, loc))
-        return record
-
-    def _new_record(self, tag: str | None, is_union: bool, loc: SourceLoc) -> RecordType:
-        if tag is None:
-            return RecordType(None, is_union)
-        here = self.unit.scope.tags.get(tag)
-        if here is not None:
-            if isinstance(here, EnumTag) or here.type.is_union != is_union or here.type.is_complete:
-                raise error(
-                    loc,
-                    f"'{tag}' is defined twice",
-                    "rename one of them",
-                    [(here.loc, "first here")],
-                )
-            return here.type
-        return self.declare_record(tag, is_union, loc)
-
-    def _members(self, node: Any, record: RecordType, *, packed: bool) -> list[RecordMember]:
-        members: list[RecordMember] = []
-        seen: dict[str, SourceLoc] = {}
-        for decl in node.decls:
-            if isinstance(decl, c_ast.Pragma):
-                self.unit.directives.refuse_pragma(decl, "inside a struct or union")
-            elif isinstance(decl, c_ast.StaticAssert):
-                self.unit.declarations.static_assert(decl)
-            elif isinstance(decl, c_ast.Decl):
-                if members and _is_flexible(members[-1]):
-                    raise error(
-                        self._loc(decl),
-                        f"member after the flexible array '{members[-1].name}'",
-                        "put the array without length last",
-                    )
-                member = self._member(decl, record, packed=packed)
-                if member is not None:
-                    self._check_unique(member, seen, self._loc(decl))
-                    members.append(member)
-        alone = record.is_union or len(members) == 1
-        if members and alone and _is_flexible(members[-1]):
-            raise error(
-                self._loc(node),
-                f"flexible array '{members[-1].name}' must follow other members of a struct",
-                "give it a length",
-            )
-        return members
-
-    def _member(self, node: Any, record: RecordType, *, packed: bool) -> RecordMember | None:
-        loc = self._loc(node)
-        if node.name is None and node.bitsize is None:
-            t = self.build(node.type).type
-            anonymous = isinstance(t, RecordType) and t.tag is None
-            return RecordMember(None, QualType(t), packed=packed) if anonymous else None
-        q = self.declared(node)
-        what = f"member '{node.name}'"
-        if isinstance(q.type, FunctionType):
-            raise error(loc, f"{what} has function type", "use a pointer to a function")
-        if isinstance(q.type, ArrayType) and q.type.is_vla:
-            raise error(loc, f"{what} has variable length", "use a constant length, or a pointer")
-        if not q.type.is_complete and not isinstance(q.type, ArrayType):
-            inside = q.type is record
-            raise error(
-                loc,
-                f"{what} has incomplete type '{q.type}'",
-                f"use a pointer: '{q.type} *{node.name}'"
-                if inside
-                else "define that type before this one",
-            )
-        width = None if node.bitsize is None else self._bit_width(node, q.type)
-        wanted = self.unit.alignments.of_declaration(node) or 1
-        named = self.unit.alignments.named(node.type)
-        packed |= bool(attributes_of(node.align, "packed"))
-        packed |= width is None and named is not None and named < q.type.align
-        return RecordMember(node.name, q, width, wanted, packed)
-
-    def _bit_width(self, node: Any, t: CType) -> int:
-        loc = self.unit.loc(node.bitsize)
-        if not isinstance(t, IntType):
-            raise error(loc, f"a bit-field of type '{t}'", "use an integer type")
-        width = integer_value(rvalue(self.unit.expressions.check(node.bitsize)))
-        limit = 1 if t is BOOL else t.bits
-        if width is None or not 0 <= width <= limit or (width == 0 and node.name):
-            raise error(
-                loc, f"the width of a bit-field of '{t}' must be a constant from 1 to {limit}"
-            )
-        return width
-
-    def _check_unique(
-        self, member: RecordMember, seen: dict[str, SourceLoc], loc: SourceLoc
-    ) -> None:
-        for name in _names(member):
-            if name in seen:
-                raise error(
-                    loc,
-                    f"member '{name}' is declared twice",
-                    "rename one of them",
-                    [(seen[name], "first here")],
-                )
-            seen[name] = loc
-
-    # Enumerations -----------------------------------------------------------------------------
-
-    def _enum(self, node: Any) -> IntType:
-        loc = self.unit.loc(node)
-        if node.values is None:
-            found = self.unit.scope.find_tag(node.name)
-            if isinstance(found, EnumTag):
-                return found.type or UINT
-            if found is not None:
-                raise error(
-                    loc, f"'{node.name}' is not an enum", "use the keyword of its declaration"
-                )
-            self.unit.scope.declare_tag(node.name, EnumTag(None, loc))
-            return UINT
-        known = self._defined.get(node)
-        if isinstance(known, IntType):
-            return known
-        if node.name is not None:
-            here = self.unit.scope.tags.get(node.name)
-            if here is not None and not (isinstance(here, EnumTag) and here.type is None):
-                raise error(
-                    loc,
-                    f"'{node.name}' is defined twice",
-                    "rename one of them",
-                    [(here.loc, "first here")],
-                )
-        if node.underlying_type is not None:
-            return self._enum_of_type(node, loc)
-        values = self._enumerators(node, None)
-        packed = bool(attributes_of(node.attributes, "packed"))
-        kinds = (UCHAR, SCHAR, USHORT, SHORT, UINT, INT, ULONG) if packed else (UINT, INT, ULONG)
-        t = next((t for t in kinds if all(fits(v, t) for v in values)), LONG)
-        self._defined[node] = t
-        if node.name is not None:
-            self.unit.scope.declare_tag(node.name, EnumTag(t, loc))
-        return t
-
-    def _enum_of_type(self, node: Any, loc: SourceLoc) -> IntType:
-        """`enum tag : type { … }` (C23 6.7.3.3), whose enumerators are of that type."""
-        t = self.build(node.underlying_type).type
-        if not isinstance(t, IntType):
-            raise error(loc, f"an enum cannot be of type '{t}'", "write an integer type")
-        self._defined[node] = t
-        if node.name is not None:
-            self.unit.scope.declare_tag(node.name, EnumTag(t, loc))
-        self._enumerators(node, t)
-        return t
-
-    def _enumerators(self, node: Any, fixed: IntType | None) -> list[int]:
-        """The values; the constants are of type `fixed` if that is given."""
-        values: list[int] = []
-        for item in node.values.enumerators:
-            loc = self.unit.loc(item)
-            if isinstance(item, c_ast.Pragma):
-                self.unit.directives.refuse_pragma(item, "inside an enum")
-                continue
-            value = values[-1] + 1 if values else 0
-            if item.value is not None:
-                given = integer_value(rvalue(self.unit.expressions.check(item.value)))
-                if given is None:
-                    raise error(
-                        loc,
-                        f"the value of '{item.name}' is not an integer constant",
-                        "write a constant",
-                    )
-                value = given
-            if fixed is not None and not fits(value, fixed):
-                raise error(
-                    loc,
-                    f"{value}, the value of '{item.name}', is not one of type '{fixed}'",
-                    "give the enum a wider type",
-                )
-            wide = next((t for t in (INT, UINT, LONG, ULONG) if fits(value, t)), ULONG)
-            t = fixed or wide
-            self.unit.linkage.check_new(item.name, loc)
-            self.unit.scope.declare(item.name, Enumerator(item.name, value, t, loc))
-            values.append(value)
-        return values
-
-
-def _is_flexible(member: RecordMember) -> bool:
-    t = member.qual.type
-    return isinstance(t, ArrayType) and t.length is None
-
-
-def _names(member: RecordMember) -> list[str]:
-    """The names a member adds to its record, through anonymous members."""
-    t = member.qual.type
-    if member.name is not None:
-        return [member.name]
-    if isinstance(t, RecordType):
-        return [n for f in t.fields or () for n in _names(RecordMember(f.name, f.type))]
-    return []
