@@ -9,7 +9,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from accopt.compiler.base.abi import DataKind, DataRecord
+from accopt.runtime.device import Queue
 from accopt.runtime.entry_points import EntryPoints
+from accopt.runtime.errors import AccRuntimeError, ErrorClass
 from accopt.runtime.host.device import HostDevice, HostOptions
 from accopt.runtime.program import Runtime
 from fake_cuda import FakeCuda
@@ -367,3 +369,31 @@ def test_data_is_what_the_specification_says(
             }
     assert len(taken()) < 200, "some were native"
     program.runtime.finish()
+
+
+def test_kept_blocks_are_freed_when_memory_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    regions = Regions(monkeypatch)
+    for i in (0, 1):
+        regions.leave(1, regions.enter(1, i), i)
+    state = regions.runtime.current
+    allocate, full = state.device.allocate, [True]
+    free = state.device.free
+
+    def scarce(size: int, queue: Queue) -> int:
+        if full[0]:
+            raise AccRuntimeError(ErrorClass.OUT_OF_MEMORY, "full")
+        return allocate(size, queue)
+
+    def freed(address: int, queue: Queue) -> None:
+        full[0] = False
+        free(address, queue)
+
+    monkeypatch.setattr(state.device, "allocate", scarce)
+    monkeypatch.setattr(state.device, "free", freed)
+    larger = np.zeros(4096, np.int32)
+    records = [record(larger.ctypes.data, larger.nbytes, DataKind.CREATE)]
+    regions.program.data("data_enter", records)
+    assert not full[0] and records[0].device
+    assert not regions.runtime.current.quick.drain()
+    regions.program.data("data_exit", records)
+    regions.runtime.finish()
