@@ -6,6 +6,7 @@ remedy, exit status, and never a traceback.
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -275,3 +276,20 @@ def test_a_failure_inside_accopt_names_the_place(tmp_path: Path) -> None:
         )
         assert "please report this" in done.stderr
         assert ("Traceback" in done.stderr) == bool(debug)
+
+
+def test_inputs_of_accrun_that_are_no_c(tmp_path: Path):
+    (tmp_path / "prog.c").write_text("int main(void) { return 0; }\n")
+    run = command(RUN, "--target=host", tmp_path / "prog.c", "mesh.o")
+    assert run.returncode == 1
+    assert "error: 'mesh.o' is no C file" in run.stderr
+    run = command(RUN, "--target=host", tmp_path / "prog.c", tmp_path / "libmesh.so")
+    assert "cannot find the library" in run.stderr
+
+
+def test_programs_for_another_processor_are_not_run(tmp_path: Path):
+    other = "x86_64" if platform.machine() == "aarch64" else "aarch64"
+    run = command(RUN, "--target=host", tmp_path / "prog.c", ACCOPT_MACHINE=other)
+    assert f"programs for {other} cannot be run on this computer" in run.stderr
+    run = command(RUN, "--target=host", tmp_path / "prog.c", ACCOPT_MACHINE="vax")
+    assert "ACCOPT_MACHINE names no processor: 'vax'" in run.stderr

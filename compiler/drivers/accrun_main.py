@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from ...runtime.cuda.context_ahead import ContextAhead
 from ...runtime.profiling.trace import TraceOptions
 from ..base.command import begin_command
-from ..base.diagnostics import DiagnosticSink
+from ..base.diagnostics import UNKNOWN_LOC, DiagnosticSink, error
 from ..base.phase_table import add_timing, timed
 from ..base.phases import LOADING, phase
 from ..base.progress import telling_progress
@@ -150,6 +150,21 @@ def _timed_run(args: argparse.Namespace, program_arguments: list[str]) -> int:
         return _run(args, program_arguments, until_start)
 
 
+def _c_files(args: argparse.Namespace) -> list[Path]:
+    """The C files; shared libraries among them are put with those of `-l`, and others are errors."""
+    found: list[Path] = []
+    for name in args.sources:
+        path = Path(name)
+        if ".so" in path.suffixes:
+            args.libraries.append(str(path.resolve()))
+        elif path.suffix in (".o", ".a", ".s", ".S"):
+            remedy = f"link it into a program: accc prog.c {name} -o prog && ./prog"
+            raise error(UNKNOWN_LOC, f"'{name}' is no C file", remedy)
+        else:
+            found.append(path)
+    return found
+
+
 def _run(args: argparse.Namespace, program_arguments: list[str], until_start: ExitStack) -> int:
     devices = args.devices if args.devices is not None else device_count()
     number = args.device if args.device is not None else device_number(args.target, devices)
@@ -173,7 +188,7 @@ def _run(args: argparse.Namespace, program_arguments: list[str], until_start: Ex
             sink.diagnostics += remarks_of(module, options.target)
 
     options = for_this_machine(compile_options(args), args.target, args.sm, number)
-    paths = [Path(s) for s in args.sources]
+    paths = _c_files(args)
     trace = TraceOptions.from_environment(os.environ)
     if args.compression_report:
         trace = replace(trace, compression=True)
