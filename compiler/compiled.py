@@ -72,6 +72,7 @@ def site_table(module: ModuleOp) -> tuple[dict[str, Any], ...]:
 
 
 def executable_to_json(executable: Executable, diagnostics: Sequence[Diagnostic]) -> bytes:
+    """What the cache keeps of an executable, with its warnings: not its kernels and sources."""
     fields = {
         "host_ir": executable.host_ir,
         "ptx": executable.ptx,

@@ -5,14 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from ..passes.decisions.occupancy import Occupancy, occupancy
 from .backend.ptxas import KernelResources, assemble
 from .compiled import Executable
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
