@@ -148,6 +148,38 @@ def test_a_structure_is_combined_as_a_whole(target: TargetName, tmp_path: Path):
     assert _run(_with_region(text, "reduction", "combiner", _take_better), target) == 0
 
 
+# Scalars and complex numbers: sums become greatest values.
+
+SCALARS = r"""
+#include <complex.h>
+int main(void) {
+  double s = 0; double _Complex z = 0; long k = 0;
+#pragma acc parallel loop gang num_gangs(192) vector_length(1) reduction(+: s, z, k)
+  for (int i = 0; i < 192; i++) { s += i; z += i + 2.0 * I; k += i; }
+  return !(s == 191 && creal(z) == 191 && cimag(z) == 2 && k == 191);
+}
+"""
+
+
+def _greatest(arguments: str, body: str) -> str:
+    return body.replace("arith.addf", "arith.maximumf").replace("arith.addi", "arith.maxsi")
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_scalars_and_complex_numbers_are_combined_by_another_operator(
+    target: TargetName, tmp_path: Path
+):
+    text = _saved(SCALARS, target, tmp_path)
+    assert _run(text, target) != 0
+    head, *recipes = text.split("acc.reduction.recipe ")
+    edited = [
+        _with_region(f"acc.reduction.recipe {recipe}", "reduction", "combiner", _greatest)
+        for recipe in recipes
+    ]
+    # Every gang has one iteration, so that only combiners bring values together.
+    assert _run(head + "".join(edited), target) == 0
+
+
 # Arithmetic of each element: a sum becomes the product of (1 + x), less 1.
 
 ELEMENTS = r"""
