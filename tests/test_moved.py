@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 from accopt.compiler.base.moved import MOVED
@@ -29,3 +32,16 @@ def test_a_module_that_was_divided_and_a_name_that_changed() -> None:
 def test_what_never_was_is_not_found() -> None:
     with pytest.raises(ModuleNotFoundError):
         import_module("accopt.passes.analysis.nothing")
+
+
+def test_a_package_that_is_run_is_told(tmp_path: Path) -> None:
+    """Python itself is silent about what libraries import."""
+    (tmp_path / "outsider.py").write_text(
+        "import accopt\nfrom accopt.passes.analysis import accesses"
+    )
+    program = [sys.executable, "-c", "import outsider"]
+    said = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=True).stderr
+    assert (
+        "outsider.py:2: MovedWarning: accopt.passes.analysis.accesses is accopt.passes.ir.accesses now"
+        in said
+    )

@@ -216,6 +216,10 @@ MOVED = {
 """Old name → new name, without the package's."""
 
 
+class MovedWarning(DeprecationWarning):
+    """An import by an old name."""
+
+
 class _Alias(Loader):
     """Gives the names of the new module to one of the old name."""
 
@@ -227,7 +231,7 @@ class _Alias(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         new = " and ".join(f"{_PACKAGE}.{target}" for target in self.targets)
-        warnings.warn(f"{module.__name__} is {new} now", DeprecationWarning, stacklevel=2)
+        warnings.warn(f"{module.__name__} is {new} now", MovedWarning, stacklevel=2)
         for target in self.targets:
             names = vars(import_module(f"{_PACKAGE}.{target}"))
             module.__dict__.update((k, v) for k, v in names.items() if not k.startswith("__"))
@@ -261,6 +265,9 @@ class _Room(Loader):
 
 
 def follow_moves() -> None:
-    """Makes imports by old names work."""
-    if not any(isinstance(finder, _MovedFinder) for finder in sys.meta_path):
-        sys.meta_path.append(_MovedFinder())
+    """Makes imports by old names work, and their warnings seen: Python shows none of libraries by default."""
+    if any(isinstance(finder, _MovedFinder) for finder in sys.meta_path):
+        return
+    sys.meta_path.append(_MovedFinder())
+    if not sys.warnoptions:
+        warnings.simplefilter("default", MovedWarning)
