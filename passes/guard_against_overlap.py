@@ -243,11 +243,15 @@ class _Test:
         """Whether all of these loops are independent (i1)."""
         found: dict[SSAValue, None] = {}
         done: set[object] = set()
+        asked: list[tuple[acc.LoopOp, set[ApartArray]]] = []
         for loop, verdict in loops:
             for overlap in verdict.overlaps:
                 found[self.apart(overlap, loop)] = None
-            if verdict.rows:
+            rows = set(verdict.rows)
+            # What the loop around needs of the same rows holds for this one.
+            if rows and not any(is_inside(loop, outer) and rows <= of for outer, of in asked):
                 found[self.rows_apart(verdict.rows, loop)] = None
+                asked.append((loop, rows))
             for clause in verdict.requirement:
                 if clause not in done:
                     done.add(clause)
