@@ -67,6 +67,7 @@ def plot(results: Sequence[Result], path: Path) -> None:
     group of phases. Lines of slope 1 are what is linear.
     """
     from matplotlib.figure import Figure
+    from matplotlib.ticker import NullFormatter
 
     panels: dict[str, list[Result]] = {}
     for result in results:
@@ -75,6 +76,7 @@ def plot(results: Sequence[Result], path: Path) -> None:
             panels.setdefault(f"{found[1]} ({result.target})", []).append(result)
     rows = max(1, -(-len(panels) // 4))
     figure = Figure(figsize=(14, 3.2 * rows), layout="constrained")
+    shown: dict[str, Any] = {}
     for number, (name, points) in enumerate(sorted(panels.items()), 1):
         axes = figure.add_subplot(rows, 4, number, title=name, xscale="log", yscale="log")
         points.sort(key=lambda point: point.lines)
@@ -84,15 +86,18 @@ def plot(results: Sequence[Result], path: Path) -> None:
             curves[group] = [_groups(point)[index] for point in points]
         if all(point.gcc for point in points):
             curves["gcc -O2"] = [point.gcc for point in points]
-        for label, seconds in curves.items():
+        for index, (label, seconds) in enumerate(curves.items()):
             if all(second and second > 0.005 for second in seconds):
-                axes.plot(lines, seconds, "--" if "gcc" in label else "o-", ms=3, label=label)
+                style = "k--" if label == "gcc -O2" else f"C{index}o-"
+                (shown[label],) = axes.plot(lines, seconds, style, ms=3)
         least = min(points[0].seconds, 0.02)
-        axes.plot(lines, [least * x / lines[0] for x in lines], ":", color="grey", label="linear")
+        (shown["linear"],) = axes.plot(
+            lines, [least * x / lines[0] for x in lines], "k:", alpha=0.5
+        )
+        axes.xaxis.set_minor_formatter(NullFormatter())
         if number % 4 == 1:
             axes.set_ylabel("processor seconds")
         if number > len(panels) - 4:
             axes.set_xlabel("lines")
-        if number == 1:
-            axes.legend(fontsize="small")
+    figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=len(shown))
     figure.savefig(path)
