@@ -259,7 +259,9 @@ def _mma(p: FunctionPrinter, op: Operation) -> None:
     m, n, k = mma.shape.sizes
     name = f"@llvm.nvvm.mma.m{m}n{n}k{k}.{mma.layout_a.data.value}.{mma.layout_b.data.value}.f64"
     arguments = ", ".join(map(p.typed, op.operands))
-    p.define(op, f"call {p.types(mma.res.type)} {name}({arguments})")
+    # LLVM does not know that all lanes must be there.
+    suffix = " convergent" if p.convergent else ""
+    p.define(op, f"call {p.types(mma.res.type)} {name}({arguments}){suffix}")
 
 
 _MEMORY_BARRIERS = {MemScope.CTA: "cta", MemScope.GPU: "gl", MemScope.SYS: "sys"}

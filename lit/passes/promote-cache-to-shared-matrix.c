@@ -1,5 +1,6 @@
 // RUN: accopt %s --target=nvptx --emit scheduled -p promote-cache-to-shared | filecheck %s
 // RUN: accopt %s --target=nvptx --emit gpu | filecheck %s --check-prefix=GPU
+// RUN: accopt %s --target=nvptx --emit device-llvm | filecheck %s --check-prefix=LLVM
 // RUN: accopt %s --target=nvptx --emit ptx | filecheck %s --check-prefix=PTX
 // RUN: accopt %s --target=nvptx --sm=80 --emit ptx | filecheck %s --check-prefix=SINGLE
 // RUN: accopt %s --target=nvptx --emit scheduled -p "promote-cache-to-shared{matrix=never}" | filecheck %s --check-prefix=NONE
@@ -28,6 +29,7 @@
 // CHECK:       4 elements in a matrix instruction
 // GPU:         nvvm.mma.sync A[{{%[^,]*, %[^,]*}}] B[{{%[^,]*}}] C[
 // GPU-NEXT:    llvm.extractvalue
+// LLVM:        call { double, double, double, double } @llvm.nvvm.mma.m16n8k4.row.col.f64({{.*}}) convergent
 // PTX:         mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64
 // SINGLE:      mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64
 
