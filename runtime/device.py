@@ -157,8 +157,8 @@ Launcher: TypeAlias = Callable[[LaunchValues, Queue], None]
 class NativeDriver:
     """
     A driver that compiled code may call: addresses of functions with the signatures of `cuLaunchKernel`,
-    `cuStreamSynchronize`, `cuEventRecord`, `cuStreamWaitEvent` and `cuEventSynchronize`, which are 0 where
-    kernels are done when their launch returns, `cuMemcpyHtoDAsync` and `cuMemcpyDtoHAsync`.
+    `cuStreamSynchronize`, `cuEventRecord`, `cuStreamWaitEvent`, `cuEventSynchronize` and `cuStreamQuery`, the
+    last four 0 where kernels are done when their launch returns, `cuMemcpyHtoDAsync` and `cuMemcpyDtoHAsync`.
     """
 
     launch_kernel: int
@@ -166,6 +166,7 @@ class NativeDriver:
     event_record: int = 0
     stream_wait_event: int = 0
     event_synchronize: int = 0
+    stream_query: int = 0
     copy_in: int = 0
     copy_out: int = 0
 

@@ -236,7 +236,10 @@ class Runtime:
         self.native_devices.slow_set.value = addresses["acc_set_device_num"]
         addresses["acc_set_device_num"] = self.native_devices.set_device_address
         if self.fast:
-            addresses |= self.native.addresses(addresses, self.devices, self._refused)
+            copies = any(site.place.construct == "update peer" for site in self.sites)
+            addresses |= self.native.addresses(
+                addresses, self.devices, self._refused, copies=copies
+            )
         return addresses
 
     def _refused(self, site: int, status: int) -> None:

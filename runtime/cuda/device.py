@@ -337,11 +337,11 @@ class CudaDevice:
             keys = self.allocate(KEY_BYTES, self.sync_queue)
             self.sync_queue.wait()
             self._packer = CudaPacker(
-                self.driver, self._load_ir, _stream, self._attribute(which), keys, self._stage
+                self.driver, self.load_ir, _stream, self._attribute(which), keys, self._stage
             )
         return self._packer
 
-    def _load_ir(self, text: str) -> Any:
+    def load_ir(self, text: str) -> Any:
         """The module of kernels in LLVM IR."""
         from ...compiler.backend.ptx import emit_ptx, newest_known
 
@@ -460,6 +460,7 @@ class CudaDevice:
             self.driver.address("cuEventRecord"),
             self.driver.address("cuStreamWaitEvent"),
             self.driver.address("cuEventSynchronize"),
+            self.driver.address("cuStreamQuery"),
             self.driver.address("cuMemcpyHtoDAsync_v2"),
             self.driver.address("cuMemcpyDtoHAsync_v2"),
         )
@@ -480,6 +481,7 @@ class CudaDevice:
             address("cuCtxSetCurrent"),
             address("cuEventRecord"),
             address("cuStreamWaitEvent"),
+            address("cuLaunchKernel"),
         )
 
     def native_way(self, origin: Device) -> PeerWay | None:

@@ -164,7 +164,7 @@ def _put(
     if not synchronous:
         to.state.leaves_device(queues[0])
         origin.state.leaves_device(queues[1])
-    if strips == whole and len(strips) <= _MOST_STRIPS and to.state is not origin.state:
+    if strips == whole and len(strips) <= _MOST_STRIPS:
         _remember(runtime, (to, origin), strips, number)
 
 

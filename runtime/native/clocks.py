@@ -67,8 +67,9 @@ done:
   ret void
 }}
 
-; waits for a device's synchronous constructs, if there are any that nobody has waited for
-define internal void @settle(ptr %row) {{
+; waits for a device's synchronous constructs, if there are any that nobody has waited for; its context is
+; current then, and the result true
+define internal i1 @settle(ptr %row) {{
 entry:
   %sync = call ptr @table(ptr %row, i32 12)
   %settled_at = getelementptr %row, ptr %row, i32 0, i32 16, i32 0
@@ -84,12 +85,10 @@ wait:
   %stream = load i64, ptr %sync
   call void @wait_for_asides(ptr %sync)
   %status = call i32 inttoptr (i64 {synchronize} to ptr)(i64 %stream)
-  %own = call ptr @row()
-  call void @enter_context(ptr %own)
   store i64 %epoch, ptr %settled_at
-  br label %done
+  ret i1 true
 done:
-  ret void
+  ret i1 false
 }}
 
 define internal void @settle_all() {{
@@ -97,12 +96,20 @@ entry:
   br label %each
 each:
   %number = phi i64 [ 0, %entry ], [ %next, %each ]
+  %before = phi i1 [ false, %entry ], [ %any, %each ]
   %at = mul i64 %number, {row_bytes}
   %row = getelementptr i8, ptr inttoptr (i64 {rows} to ptr), i64 %at
-  call void @settle(ptr %row)
+  %waited = call i1 @settle(ptr %row)
+  %any = or i1 %before, %waited
   %next = add i64 %number, 1
   %more = icmp ult i64 %next, {count}
-  br i1 %more, label %each, label %done
+  br i1 %more, label %each, label %last
+last:
+  br i1 %any, label %back, label %done
+back:
+  %own = call ptr @row()
+  call void @enter_context(ptr %own)
+  br label %done
 done:
   ret void
 }}

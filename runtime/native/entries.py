@@ -40,12 +40,14 @@ class NativeEntries:
         slow: Mapping[str, int],
         states: Iterable[DeviceState],
         failed: Callable[[int, int], None],
+        *,
+        copies: bool = False,
     ) -> dict[str, int]:
         """
         The entry points by name, made once; `states`: the devices opened so far, one at least.
 
         `slow`: the addresses of those in Python. `failed(site, status)` is called when the driver
-        refuses a launch.
+        refuses a launch. `copies`: the program may copy within its only device.
         """
         states = list(states)
         driver = states[0].device.native_driver()
@@ -72,7 +74,7 @@ class NativeEntries:
             if driver.event_record:
                 entries |= self._of_queues(slow, driver, states[0].device.enter_function())
         peers = states[0].device.peer_driver()
-        if peers is not None and self._devices.count > 1:
+        if peers is not None and (copies or self._devices.count > 1):
             if self._peers is None:
                 in_python = (
                     slow["acc_memcpy_d2d"],

@@ -191,6 +191,7 @@ class NativeLauncher:
                 **QUEUE_ADDRESSES,
                 "launch_kernel": driver.launch_kernel,
                 "synchronize": driver.stream_synchronize,
+                "query": driver.stream_query,
                 "event_record": driver.event_record,
                 "stream_wait_event": driver.stream_wait_event,
                 "failed": failed,

@@ -39,7 +39,8 @@ class _Place(ctypes.Structure):
     """
     A remembered copy: what the program names, what it is on the devices, and their queues. `shape`: the
     words that say what it selects (`Known.shape`), null if it is one run of bytes; `rectangle`: the first of
-    so many `rectangles` that the driver copies then. `slot`: that of the queue in the tables of launches.
+    so many `rectangles` that the driver copies then. `kernel`: what copies instead where others wait for it
+    (`_launch_words`), or null. `slot`: that of the queue in the tables of launches.
     `all` and `users`: `NativeQueue`s of the source's device, then of the target's, as many as the counts say.
     """
 
@@ -63,6 +64,7 @@ class _Place(ctypes.Structure):
         ("shape", ctypes.c_int64),
         ("rectangle", ctypes.c_int64),
         ("rectangles", ctypes.c_int64),
+        ("kernel", ctypes.c_int64),
         ("all", ctypes.c_int64),
         ("from_all", ctypes.c_int64),
         ("to_all", ctypes.c_int64),
@@ -83,6 +85,17 @@ class PeerDriver:
     set_current: int
     event_record: int
     stream_wait_event: int
+    launch_kernel: int
+
+
+@dataclass(frozen=True, slots=True)
+class KernelCopy:
+    """A copy by a kernel of the source's device: its handle, `blocks` of `threads`, and its arguments."""
+
+    function: int
+    blocks: int
+    threads: int
+    values: Sequence[ctypes.c_int64]
 
 
 class PeerWay(Protocol):
@@ -96,6 +109,10 @@ class PeerWay(Protocol):
         self, target: int, source: int, strips: Sequence[PeerStrips]
     ) -> ctypes.Array[ctypes.c_int64]:
         """`RECTANGLE_BYTES` for each of the strips: what `PeerDriver.copy_rectangle` takes."""
+        ...
+
+    def kernel(self, target: int, source: int, strips: Sequence[PeerStrips]) -> KernelCopy | None:
+        """A kernel that copies the strips; None if the driver's copies are faster in any case."""
         ...
 
 
@@ -135,6 +152,8 @@ class Known:
     shape: Sequence[int] = ()
 
 
+_MOST_EVENTS = 64
+"""That a native copy comes after: where there are more, Python makes it."""
 _KEPT = 4096
 """Lists for native code that other threads may still be reading, though their place has been taken."""
 _WORDS = ctypes.sizeof(_Place) // 8
@@ -175,6 +194,7 @@ class NativePeers:
                 "set_current": driver.set_current,
                 "event_record": driver.event_record,
                 "stream_wait_event": driver.stream_wait_event,
+                "launch_kernel": driver.launch_kernel,
                 "slow_d2d": slow_d2d,
                 "slow_d2d_async": slow_d2d_async,
                 "slow_directive": slow_directive,
@@ -184,6 +204,8 @@ class NativePeers:
                 **_FIELDS,
                 "count": PLACES,
                 "words": _WORDS,
+                "most_events": _MOST_EVENTS,
+                "event_words": 1 + _MOST_EVENTS,
                 "bytes": ctypes.sizeof(_Place),
                 "rectangle_bytes": RECTANGLE_BYTES,
                 "queue_word": PeerUpdate.queue.offset // 8,
@@ -228,7 +250,9 @@ class NativePeers:
         words, rectangles = (ctypes.c_int64 * len(shape))(*shape), None
         if shape:
             rectangles = known.way.rectangles(to.address, origin.address, known.strips)
-        self._lists.append((everything, users, words, rectangles))
+        kernel = known.way.kernel(to.address, origin.address, known.strips)
+        launch = None if kernel is None else _launch_words(kernel)
+        self._lists.append((everything, users, words, rectangles, kernel, launch))
         place = _Place(
             *key, to.address, origin.address, to.extent, origin.extent,
             rows[to.row].present, rows[origin.row].present,
@@ -237,6 +261,7 @@ class NativePeers:
             ctypes.addressof(words) if shape else 0,
             ctypes.addressof(rectangles) if rectangles is not None else 0,
             len(known.strips) if shape else 0,
+            ctypes.addressof(launch) if launch is not None else 0,
             ctypes.addressof(everything), len(origin.all), len(to.all),
             ctypes.addressof(users), len(origin.users), len(to.users),
         )  # fmt: skip
@@ -260,6 +285,13 @@ class NativePeers:
         self._places[index] = place
         self._shapes[index] = shape
         self._unlock()
+
+
+def _launch_words(kernel: KernelCopy) -> ctypes.Array[ctypes.c_int64]:
+    """For native code: function, blocks, threads, and the addresses of the arguments."""
+    places = map(ctypes.addressof, kernel.values)
+    words = [kernel.function, kernel.blocks, kernel.threads, *places]
+    return (ctypes.c_int64 * len(words))(*words)
 
 
 def _none() -> _Place:

@@ -79,9 +79,24 @@ define internal i64 @context_of(ptr %row) {{
 }}
 
 ; the copy, on a stream of the source's device, which is current: a GPU writes small pieces of another's
-; memory in a third of the time in which it reads them
-define internal i32 @copy(ptr %place, ptr %to_row, ptr %from_row, i64 %stream) {{
+; memory in a third of the time in which it reads them. By a kernel if `%pressing` and there is one
+define internal i32 @copy(ptr %place, ptr %to_row, ptr %from_row, i64 %stream, i1 %pressing) {{
 entry:
+  %launch = call ptr @pointer(ptr %place, i64 {kernel})
+  %known = icmp ne ptr %launch, null
+  %by_kernel = and i1 %known, %pressing
+  br i1 %by_kernel, label %kernel, label %by_engine
+kernel:
+  %function = call i64 @field(ptr %launch, i64 0)
+  %blocks_wide = call i64 @field(ptr %launch, i64 1)
+  %threads_wide = call i64 @field(ptr %launch, i64 2)
+  %blocks = trunc i64 %blocks_wide to i32
+  %threads = trunc i64 %threads_wide to i32
+  %arguments = getelementptr i64, ptr %launch, i64 3
+  %launched = call i32 inttoptr (i64 {launch_kernel} to ptr)(i64 %function, i32 %blocks, i32 1, i32 1,
+      i32 %threads, i32 1, i32 1, i32 0, i64 %stream, ptr %arguments, ptr null)
+  ret i32 %launched
+by_engine:
   %count = call i64 @field(ptr %place, i64 {rectangles})
   %is_run = icmp eq i64 %count, 0
   br i1 %is_run, label %run, label %each
@@ -95,8 +110,8 @@ run:
       i64 %from_context, i64 %size, i64 %stream)
   ret i32 %copied
 each:
-  %i = phi i64 [ 0, %entry ], [ %next, %each ]
-  %status = phi i32 [ 0, %entry ], [ %sum, %each ]
+  %i = phi i64 [ 0, %by_engine ], [ %next, %each ]
+  %status = phi i32 [ 0, %by_engine ], [ %sum, %each ]
   %first = call ptr @pointer(ptr %place, i64 {rectangle})
   %distance = mul i64 %i, {rectangle_bytes}
   %rectangle = getelementptr i8, ptr %first, i64 %distance
@@ -126,7 +141,8 @@ look:
 go:
   %queue = call ptr @pointer(ptr %place, i64 {from_queue})
   %stream = load i64, ptr %queue
-  %copied = call i32 @copy(ptr %place, ptr %to_row, ptr %from_row, i64 %stream)
+  %copied = call i32 @copy(ptr %place, ptr %to_row, ptr %from_row, i64 %stream,
+      i1 false)
   %good = icmp eq i32 %copied, 0
   br i1 %good, label %join, label %no
 join:
@@ -137,20 +153,6 @@ no:
   ret i1 false
 }}
 
-; records a queue's event, if it has work: else what the event stands for is done
-define internal i32 @record_if_busy(ptr %queue) {{
-entry:
-  %stream = load i64, ptr %queue
-  %status = call i32 inttoptr (i64 {query} to ptr)(i64 %stream)
-  %idle = icmp eq i32 %status, 0
-  br i1 %idle, label %done, label %busy
-busy:
-  %recorded = call i32 @record(ptr %queue)
-  ret i32 %recorded
-done:
-  ret i32 0
-}}
-
 define internal i32 @record(ptr %queue) {{
   %stream = load i64, ptr %queue
   %event_at = getelementptr %queue, ptr %queue, i32 0, i32 1
@@ -159,54 +161,151 @@ define internal i32 @record(ptr %queue) {{
   ret i32 %status
 }}
 
-; has queue `later` wait for the last record of a queue's event
-define internal i32 @after(ptr %later, ptr %queue) {{
-  %stream = load i64, ptr %later
-  %event_at = getelementptr %queue, ptr %queue, i32 0, i32 1
-  %event = load i64, ptr %event_at
-  %status = call i32 inttoptr (i64 {stream_wait_event} to ptr)(i64 %stream, i64 %event, i32 0)
+; one more event that a copy comes after, if it is none of them yet; 1 if there are too many
+define internal i32 @collect(ptr %events, i64 %event) {{
+entry:
+  %count = load i64, ptr %events
+  br label %test
+test:
+  %i = phi i64 [ 0, %entry ], [ %next, %look ]
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %look, label %new
+look:
+  %held = call i64 @field(ptr %events, i64 %next)
+  %same = icmp eq i64 %held, %event
+  br i1 %same, label %done, label %test
+new:
+  %full = icmp eq i64 %count, {most_events}
+  br i1 %full, label %many, label %add
+add:
+  %place = getelementptr i64, ptr %events, i64 %next
+  store i64 %event, ptr %place
+  store i64 %next, ptr %events
+  br label %done
+many:
+  ret i32 1
+done:
+  ret i32 0
+}}
+
+; collects what a copy that uses some bytes, and writes to them if `%writes`, comes after of a queue of the
+; current device: what is on its stream, if there is anything, and those of its asides that use them, too
+define internal i32 @collect_queue(ptr %events, ptr %queue, i64 %first, i64 %last, i64 %writes) {{
+entry:
+  %stream = load i64, ptr %queue
+  %queried = call i32 inttoptr (i64 {query} to ptr)(i64 %stream)
+  %idle = icmp eq i32 %queried, 0
+  br i1 %idle, label %asides, label %busy
+busy:
+  %event = call i64 @field(ptr %queue, i64 1)
+  %recorded = call i32 @record(ptr %queue)
+  %collected = call i32 @collect(ptr %events, i64 %event)
+  %both = or i32 %recorded, %collected
+  br label %asides
+asides:
+  %so_far = phi i32 [ 0, %entry ], [ %both, %busy ]
+  %beside = call i32 @collect_asides(ptr %events, ptr %queue, i64 %first, i64 %last, i64 %writes)
+  %status = or i32 %so_far, %beside
   ret i32 %status
 }}
 
-; records the events of some queues of the current device, if `records`, and has queue `later` of the
-; current device come after them, if it is not null; the statuses, joined by or
-define internal i32 @each(ptr %queues, i64 %count, i1 %records, ptr %later) {{
+define internal i32 @collect_asides(ptr %events, ptr %queue, i64 %first, i64 %last, i64 %writes) {{
 entry:
-  %waits = icmp ne ptr %later, null
+  %some = call i1 @has_asides(ptr %queue)
+  br i1 %some, label %lock, label %none
+lock:
+  call void @lock_queue(ptr %queue)
+  %count = call i64 @field(ptr %queue, i64 7)
   br label %test
 test:
-  %i = phi i64 [ 0, %entry ], [ %next, %done ]
-  %status = phi i32 [ 0, %entry ], [ %sum, %done ]
+  %i = phi i64 [ 0, %lock ], [ %next, %done ]
+  %sum = phi i32 [ 0, %lock ], [ %total, %done ]
   %more = icmp ult i64 %i, %count
-  br i1 %more, label %go, label %end
-go:
-  %at = getelementptr ptr, ptr %queues, i64 %i
-  %queue = load ptr, ptr %at
-  br i1 %records, label %mark, label %marked
-mark:
-  %caught_up = call i32 @catch_up(ptr %queue)
-  %just = call i32 @record_if_busy(ptr %queue)
-  %recorded = or i32 %caught_up, %just
-  br label %marked
-marked:
-  %first = phi i32 [ 0, %go ], [ %recorded, %mark ]
-  br i1 %waits, label %hold, label %done
-hold:
-  %held = call i32 @after(ptr %later, ptr %queue)
+  br i1 %more, label %look, label %end
+look:
+  %at = getelementptr %queue, ptr %queue, i32 0, i32 8, i64 %i
+  %its_first = call i64 @field(ptr %at, i64 1)
+  %its_last = call i64 @field(ptr %at, i64 2)
+  %its_writes = call i64 @field(ptr %at, i64 3)
+  %begins = icmp ult i64 %its_first, %last
+  %ends = icmp ult i64 %first, %its_last
+  %overlap = and i1 %begins, %ends
+  %either = or i64 %writes, %its_writes
+  %written = icmp ne i64 %either, 0
+  %conflict = and i1 %overlap, %written
+  br i1 %conflict, label %take, label %done
+take:
+  %event = call i64 @field(ptr %at, i64 0)
+  %taken = call i32 @collect(ptr %events, i64 %event)
   br label %done
 done:
-  %second = phi i32 [ 0, %marked ], [ %held, %hold ]
-  %both = or i32 %first, %second
-  %sum = or i32 %status, %both
+  %status = phi i32 [ 0, %look ], [ %taken, %take ]
+  %total = or i32 %sum, %status
   %next = add i64 %i, 1
   br label %test
 end:
+  call void @unlock_queue(ptr %queue)
+  ret i32 %sum
+none:
+  ret i32 0
+}}
+
+; collects what a copy comes after on one side: of its queue there, and, if it is synchronous, of the queues
+; that may use the data; the row's device is current
+define internal i32 @collect_side(ptr %events, ptr %place, ptr %row, ptr %queue, ptr %users, i64 %count,
+    i64 %first, i64 %last, i64 %writes, i1 %sync) {{
+entry:
+  br i1 %sync, label %test, label %constructs
+test:
+  %i = phi i64 [ 0, %entry ], [ %next, %user ]
+  %sum = phi i32 [ 0, %entry ], [ %total, %user ]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %user, label %finish
+user:
+  %at = getelementptr ptr, ptr %users, i64 %i
+  %its = load ptr, ptr %at
+  %done = call i32 @collect_queue(ptr %events, ptr %its, i64 %first, i64 %last, i64 %writes)
+  %total = or i32 %sum, %done
+  %next = add i64 %i, 1
+  br label %test
+constructs:
+  %slot = call i64 @field(ptr %place, i64 {slot})
+  %stream = load i64, ptr %queue
+  %ordered = call i32 @after_constructs(ptr %row, i64 %stream, i64 %slot)
+  br label %finish
+finish:
+  %so_far = phi i32 [ %sum, %test ], [ %ordered, %constructs ]
+  %own = call i32 @collect_queue(ptr %events, ptr %queue, i64 %first, i64 %last, i64 %writes)
+  %status = or i32 %so_far, %own
   ret i32 %status
 }}
 
-; puts a copy beside a queue of either device: after what both have, and before what they are given next
+; puts a stream of the current device after the events collected, except for the first, its own
+define internal i32 @put_behind_events(i64 %stream, ptr %events) {{
+entry:
+  %count = load i64, ptr %events
+  br label %test
+test:
+  %i = phi i64 [ 2, %entry ], [ %next, %go ]
+  %sum = phi i32 [ 0, %entry ], [ %total, %go ]
+  %more = icmp ule i64 %i, %count
+  br i1 %more, label %go, label %end
+go:
+  %event = call i64 @field(ptr %events, i64 %i)
+  %status = call i32 @put_behind(i64 %stream, i64 %event)
+  %total = or i32 %sum, %status
+  %next = add i64 %i, 1
+  br label %test
+end:
+  ret i32 %sum
+}}
+
+; puts a copy beside a queue of either device: after what both have, and before what they are given next. A
+; synchronous one that comes after something is what the next synchronous constructs wait for
 define internal i1 @put(ptr %place, ptr %to_row, ptr %from_row, i1 %sync) {{
 entry:
+  %events = alloca [{event_words} x i64]
   %to = call ptr @pointer(ptr %place, i64 {to_queue})
   %from = call ptr @pointer(ptr %place, i64 {from_queue})
   %lane = call ptr @pointer(ptr %place, i64 {lane})
@@ -218,19 +317,28 @@ entry:
   %source = call i64 @field(ptr %place, i64 {from_address})
   %source_size = call i64 @field(ptr %place, i64 {from_extent})
   %source_end = add i64 %source, %source_size
+  %from_users = call ptr @pointer(ptr %place, i64 {users})
+  %from_count = call i64 @field(ptr %place, i64 {from_users})
+  %to_users = getelementptr ptr, ptr %from_users, i64 %from_count
+  %to_count = call i64 @field(ptr %place, i64 {to_users})
+  store i64 0, ptr %events
+  %known = call i32 @collect(ptr %events, i64 %event)
   call void @enter(ptr %to_row)
-  %marked = call i32 @mark_target(ptr %place, ptr %to_row, i1 %sync)
+  %after_to = call i32 @collect_side(ptr %events, ptr %place, ptr %to_row, ptr %to, ptr %to_users,
+      i64 %to_count, i64 %target, i64 %target_end, i64 1, i1 %sync)
   call void @enter(ptr %from_row)
-  %held = call i32 @hold(ptr %place, ptr %from_row, i1 %sync)
-  %b1 = call i32 @after_asides(i64 %stream, ptr %from, i64 %source, i64 %source_end, i64 0)
-  %b2 = call i32 @after_asides(i64 %stream, ptr %to, i64 %target, i64 %target_end, i64 1)
-  %o1 = or i32 %marked, %held
-  %o2 = or i32 %b1, %b2
-  %ordered = or i32 %o1, %o2
+  %after_from = call i32 @collect_side(ptr %events, ptr %place, ptr %from_row, ptr %from,
+      ptr %from_users, i64 %from_count, i64 %source, i64 %source_end, i64 0, i1 %sync)
+  %held = call i32 @put_behind_events(i64 %stream, ptr %events)
+  %both = or i32 %after_to, %after_from
+  %ordered = or i32 %both, %held
   %in_order = icmp eq i32 %ordered, 0
   br i1 %in_order, label %go, label %no
 go:
-  %copied = call i32 @copy(ptr %place, ptr %to_row, ptr %from_row, i64 %stream)
+  %count_of_events = load i64, ptr %events
+  %some = icmp ugt i64 %count_of_events, 1
+  %pressing = and i1 %sync, %some
+  %copied = call i32 @copy(ptr %place, ptr %to_row, ptr %from_row, i64 %stream, i1 %pressing)
   %then_marked = call i32 @record(ptr %lane)
   %beside_from = call i32 @put_beside(ptr %from, i64 %event, i64 %source, i64 %source_end, i64 0)
   call void @enter(ptr %to_row)
@@ -260,110 +368,6 @@ yes:
   ret i1 true
 no:
   ret i1 false
-}}
-
-; the events of what the copy comes after on the target's device, which is current
-define internal i32 @mark_target(ptr %place, ptr %row, i1 %sync) {{
-entry:
-  %queue = call ptr @pointer(ptr %place, i64 {to_queue})
-  br i1 %sync, label %users, label %constructs
-users:
-  %count = call i64 @field(ptr %place, i64 {to_users})
-  %first = call ptr @users_of_target(ptr %place)
-  %s1 = call i32 @each(ptr %first, i64 %count, i1 true, ptr null)
-  br label %mark
-constructs:
-  %slot = call i64 @field(ptr %place, i64 {slot})
-  %own = load i64, ptr %queue
-  %s2 = call i32 @after_constructs(ptr %row, i64 %own, i64 %slot)
-  br label %mark
-mark:
-  %ordered = phi i32 [ %s1, %users ], [ %s2, %constructs ]
-  %marked = call i32 @record_if_busy(ptr %queue)
-  %status = or i32 %ordered, %marked
-  ret i32 %status
-}}
-
-define internal ptr @users_of_target(ptr %place) {{
-  %all = call ptr @pointer(ptr %place, i64 {users})
-  %before = call i64 @field(ptr %place, i64 {from_users})
-  %first = getelementptr ptr, ptr %all, i64 %before
-  ret ptr %first
-}}
-
-; puts the copy's lane after the queues of both devices; the source's is current
-define internal i32 @hold(ptr %place, ptr %row, i1 %sync) {{
-entry:
-  %to = call ptr @pointer(ptr %place, i64 {to_queue})
-  %from = call ptr @pointer(ptr %place, i64 {from_queue})
-  %lane = call ptr @pointer(ptr %place, i64 {lane})
-  br i1 %sync, label %users, label %constructs
-users:
-  %from_users = call ptr @pointer(ptr %place, i64 {users})
-  %from_count = call i64 @field(ptr %place, i64 {from_users})
-  %to_count = call i64 @field(ptr %place, i64 {to_users})
-  %to_users = call ptr @users_of_target(ptr %place)
-  %s1 = call i32 @each(ptr %from_users, i64 %from_count, i1 true, ptr %lane)
-  %s2 = call i32 @each(ptr %to_users, i64 %to_count, i1 false, ptr %lane)
-  %s12 = or i32 %s1, %s2
-  br label %mark
-constructs:
-  %slot = call i64 @field(ptr %place, i64 {slot})
-  %own = load i64, ptr %from
-  %s3 = call i32 @after_constructs(ptr %row, i64 %own, i64 %slot)
-  br label %mark
-mark:
-  %ordered = phi i32 [ %s12, %users ], [ %s3, %constructs ]
-  %marked = call i32 @record_if_busy(ptr %from)
-  %h1 = call i32 @after(ptr %lane, ptr %from)
-  %h2 = call i32 @after(ptr %lane, ptr %to)
-  %m1 = or i32 %ordered, %marked
-  %m2 = or i32 %h1, %h2
-  %status = or i32 %m1, %m2
-  ret i32 %status
-}}
-
-; puts a stream of the current device after those asides of a queue that use some bytes, and write to them, or
-; use them at all if `%writes`
-define internal i32 @after_asides(i64 %stream, ptr %queue, i64 %first, i64 %last, i64 %writes) {{
-entry:
-  %some = call i1 @has_asides(ptr %queue)
-  br i1 %some, label %lock, label %none
-lock:
-  call void @lock_queue(ptr %queue)
-  %count = call i64 @field(ptr %queue, i64 7)
-  br label %test
-test:
-  %i = phi i64 [ 0, %lock ], [ %next, %done ]
-  %sum = phi i32 [ 0, %lock ], [ %total, %done ]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %look, label %end
-look:
-  %at = getelementptr %queue, ptr %queue, i32 0, i32 8, i64 %i
-  %its_first = call i64 @field(ptr %at, i64 1)
-  %its_last = call i64 @field(ptr %at, i64 2)
-  %its_writes = call i64 @field(ptr %at, i64 3)
-  %begins = icmp ult i64 %its_first, %last
-  %ends = icmp ult i64 %first, %its_last
-  %overlap = and i1 %begins, %ends
-  %either = or i64 %writes, %its_writes
-  %written = icmp ne i64 %either, 0
-  %conflict = and i1 %overlap, %written
-  br i1 %conflict, label %hold, label %done
-hold:
-  %event = call i64 @field(ptr %at, i64 0)
-  %held = call i32 @put_behind(i64 %stream, i64 %event)
-  br label %done
-done:
-  %status = phi i32 [ 0, %look ], [ %held, %hold ]
-  %total = or i32 %sum, %status
-  %next = add i64 %i, 1
-  br label %test
-end:
-  call void @unlock_queue(ptr %queue)
-  ret i32 %sum
-none:
-  ret i32 0
 }}
 
 define internal void @count_construct(ptr %row) {{

@@ -93,39 +93,64 @@ define internal i1 @has_asides(ptr %queue) alwaysinline {{{{
   ret i1 %some
 }}}}
 
-; puts the queue's stream after its asides, which are none then, and stream `%more` too, if it is not null,
-; except after the event `%own`; the queue is locked
-define internal i32 @drain(ptr %queue, i64 %more, i64 %own) {{{{
+; whether no aside of a queue before number `%i` stands for the same event
+define internal i1 @is_first(ptr %queue, i64 %i, i64 %event) {{{{
 entry:
-  %stream = load i64, ptr %queue
+  br label %test
+test:
+  %k = phi i64 [ 0, %entry ], [ %next, %look ]
+  %before = icmp ult i64 %k, %i
+  br i1 %before, label %look, label %yes
+look:
+  %at = getelementptr %queue, ptr %queue, i32 0, i32 8, i64 %k, i32 0
+  %its = load i64, ptr %at
+  %same = icmp eq i64 %its, %event
+  %next = add i64 %k, 1
+  br i1 %same, label %no, label %test
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}}}}
+
+; puts a stream of the current device after the asides of a queue, except after the event `%own`; the queue is
+; locked
+define internal i32 @put_behind_asides(ptr %queue, i64 %stream, i64 %own) {{{{
+entry:
   %count_at = getelementptr %queue, ptr %queue, i32 0, i32 7
   %count = load i64, ptr %count_at
-  %also = icmp ne i64 %more, 0
   br label %test
 test:
   %i = phi i64 [ 0, %entry ], [ %next, %done ]
   %sum = phi i32 [ 0, %entry ], [ %total, %done ]
   %some = icmp ult i64 %i, %count
-  br i1 %some, label %go, label %end
-go:
+  br i1 %some, label %look, label %end
+look:
   %event_at = getelementptr %queue, ptr %queue, i32 0, i32 8, i64 %i, i32 0
   %event = load i64, ptr %event_at
-  %first = call i32 @put_behind(i64 %stream, i64 %event)
   %other = icmp ne i64 %event, %own
-  %both = and i1 %also, %other
-  br i1 %both, label %second, label %done
-second:
-  %then = call i32 @put_behind(i64 %more, i64 %event)
+  %first = call i1 @is_first(ptr %queue, i64 %i, i64 %event)
+  %needed = and i1 %other, %first
+  br i1 %needed, label %go, label %done
+go:
+  %put = call i32 @put_behind(i64 %stream, i64 %event)
   br label %done
 done:
-  %second_status = phi i32 [ 0, %go ], [ %then, %second ]
-  %either = or i32 %first, %second_status
-  %total = or i32 %sum, %either
+  %status = phi i32 [ 0, %look ], [ %put, %go ]
+  %total = or i32 %sum, %status
   %next = add i64 %i, 1
   br label %test
 end:
-  store atomic i64 0, ptr %count_at release, align 8
   ret i32 %sum
+}}}}
+
+; puts the queue's stream after its asides, which are none then; the queue is locked
+define internal i32 @drain(ptr %queue) {{{{
+  %stream = load i64, ptr %queue
+  %status = call i32 @put_behind_asides(ptr %queue, i64 %stream, i64 0)
+  %count_at = getelementptr %queue, ptr %queue, i32 0, i32 7
+  store atomic i64 0, ptr %count_at release, align 8
+  ret i32 %status
 }}}}
 
 ; has the queue, one of the current device, catch up
@@ -135,7 +160,7 @@ entry:
   br i1 %some, label %go, label %none
 go:
   call void @lock_queue(ptr %queue)
-  %status = call i32 @drain(ptr %queue, i64 0, i64 0)
+  %status = call i32 @drain(ptr %queue)
   call void @unlock_queue(ptr %queue)
   ret i32 %status
 none:
@@ -180,7 +205,7 @@ new:
   %full = icmp eq i64 %count, {ASIDES}
   br i1 %full, label %empty, label %store
 empty:
-  %drained = call i32 @drain(ptr %queue, i64 0, i64 0)
+  %drained = call i32 @drain(ptr %queue)
   br label %store
 store:
   %status = phi i32 [ 0, %new ], [ %drained, %empty ]
@@ -225,19 +250,29 @@ entry:
 order:
   %sync = call ptr @table(ptr %row, i32 12)
   %unknown = icmp eq ptr %sync, null
-  br i1 %unknown, label %failed, label %mark
-mark:
+  br i1 %unknown, label %failed, label %look
+look:
   %first = load i64, ptr %sync
+  %beside = call i1 @has_asides(ptr %sync)
+  br i1 %beside, label %ask, label %mark
+ask: ; what is beside it may be all there is
+  %queried = call i32 inttoptr (i64 {query} to ptr)(i64 %first)
+  %idle = icmp eq i32 %queried, 0
+  br i1 %idle, label %asides, label %mark
+mark:
   %event_at = getelementptr %queue, ptr %sync, i32 0, i32 1
   %event = load i64, ptr %event_at
   %marked = call i32 inttoptr (i64 {event_record} to ptr)(i64 %event, i64 %first)
   %held = call i32 @put_behind(i64 %stream, i64 %event)
+  %sum = or i32 %marked, %held
+  br label %asides
+asides:
+  %so_far = phi i32 [ 0, %ask ], [ %sum, %mark ]
   %own = call i64 @event_of(ptr %row, i64 %slot)
   call void @lock_queue(ptr %sync)
-  %drained = call i32 @drain(ptr %sync, i64 %stream, i64 %own)
+  %behind = call i32 @put_behind_asides(ptr %sync, i64 %stream, i64 %own)
   call void @unlock_queue(ptr %sync)
-  %both = or i32 %marked, %held
-  %status = or i32 %both, %drained
+  %status = or i32 %so_far, %behind
   %good = icmp eq i32 %status, 0
   br i1 %good, label %note, label %failed
 note:

@@ -22,6 +22,7 @@ from typing import Any
 
 from accopt.runtime.cuda.device import cuda_devices
 from accopt.runtime.cuda.driver import Driver
+from accopt.runtime.cuda.rows_kernel import WORDS, kernel_name
 from accopt.runtime.device import DeviceProvider
 
 SUCCESS, INVALID_VALUE, OUT_OF_MEMORY = 0, 1, 2
@@ -116,7 +117,9 @@ class FakeCuda:
         pools: bool = True,
     ):
         self.devices, self.peer_access, self.pools = devices, peer_access, pools
-        self.kernels, self.arguments = kernels or {}, arguments or {}
+        rows = {kernel_name(word): self._rows_kernel(word) for word in WORDS}
+        self.kernels = {**rows, **(kernels or {})}
+        self.arguments = {**dict.fromkeys(rows, 6), **(arguments or {})}
         self.pool_access: set[tuple[int, int]] = set()
         self.log: list[tuple[str, int]] = []
         self.faults: list[tuple[str, int]] = []
@@ -217,6 +220,20 @@ class FakeCuda:
         stream.work.append(lambda: ctypes.memmove(target, source, size) and None)
         if to is None and target_block is None:
             stream.run()
+
+    def _rows_kernel(self, word: int) -> Callable[[Sequence[int]], None]:
+        """The runtime's own kernel, whose GPU has access to all of the memory."""
+
+        def kernel(values: Sequence[int]) -> None:
+            target, source, width, count, target_pitch, source_pitch = values
+            for row in range(count // width):
+                to, origin = target + row * target_pitch, source + row * source_pitch
+                for place in (to, origin):
+                    self._block(place, width * word, self._home(place))
+                    assert place % word == 0 and self._home(place) is not None
+                ctypes.memmove(to, origin, width * word)
+
+        return kernel
 
     def _rows(self, copy: Any) -> tuple[int, int, int, int]:
         inward = copy.srcMemoryType.name.endswith("HOST")

@@ -19,7 +19,7 @@ from accopt.compiler.base.abi import (
 )
 from accopt.runtime import data_routines, entry_points
 from test_device_queues import construct, held, on_host, pending
-from test_several_gpus import Gpus, N, of
+from test_several_gpus import SITES, Gpus, N, of
 
 
 @pytest.fixture
@@ -183,6 +183,61 @@ def test_copies_of_different_memory_do_not_wait_for_one_another(gpus):
     assert there.done == len(there.work), "and the third does"
     for device in (0, 1):
         assert (on_host(gpus, device, x) == 16).all()
+
+
+def test_an_exchange_waits_for_nothing_twice(gpus):
+    """And the copies that the next kernels wait for are kernels."""
+    x = both(gpus)
+    for turn in range(6):
+        gpus.fake.log.clear()
+        for device in (0, 1):
+            if turn == 3:  # what Python has put on the synchronous queues is done
+                gpus.call("acc_wait_all_device", device)
+            gpus.use(device)
+            construct(gpus, x, 2.0, 3)
+        for device in (0, 1):
+            gpus.use(device)
+            gpus.call("acc_wait", 3)
+        routine(gpus, x[:12], 1, 0, ASYNC_SYNC)
+        routine(gpus, x[-12:], 0, 1, ASYNC_SYNC)
+    calls = [name for name, _ in gpus.fake.log]
+    assert calls.count("cuStreamWaitEvent") == 8, (
+        "each copy and each queue: for one of either device"
+    )
+    assert calls.count("cuLaunchKernel") == 4 and "cuMemcpyPeerAsync" not in calls
+    for device in (0, 1):
+        assert (on_host(gpus, device, x) == 64).all()
+    gpus.fake.log.clear()
+    routine(gpus, x[:12], 1, 0, ASYNC_SYNC)
+    calls = [name for name, _ in gpus.fake.log]
+    assert "cuMemcpyPeerAsync" in calls and "cuLaunchKernel" not in calls, "nothing comes before it"
+
+
+def test_copies_within_a_device_are_native_and_ordered(gpus):
+    x = both(gpus)
+    first, last = x[:12].ctypes.data, x[-12:].ctypes.data
+    for turn in range(1, 5):
+        before = gpus.python
+        construct(gpus, x, 2.0)
+        gpus.call("acc_memcpy_d2d", last, first, 48, 1, 1)
+        construct(gpus, x, 0.5)
+        gpus.call("acc_memcpy_d2d", first, last, 24, 1, 1)
+        assert turn < 3 or gpus.python == before
+    assert (on_host(gpus, 1, x) == 1).all()
+
+
+def test_copies_within_the_only_device_are_native():
+    gpus = Gpus(1, sites=[*SITES, {"kind": "update peer", "file": "g.c", "line": 20}])
+    x = np.arange(N, dtype=np.float32)
+    held(gpus, 0, x)
+    for _ in range(4):
+        gpus.call("acc_wait_all")
+        gpus.fake.log.clear()
+        gpus.call("acc_memcpy_d2d", x[50:].ctypes.data, x.ctypes.data, 80, 0, 0)
+    calls = [name for name, _ in gpus.fake.log]
+    assert calls.count("cuMemcpyPeerAsync") == 1 and "cuStreamWaitEvent" not in calls
+    assert (on_host(gpus, 0, x)[50:70] == np.arange(20)).all()
+    gpus.finish(empty=False)
 
 
 def test_who_waits_for_a_queue_goes_on(gpus):

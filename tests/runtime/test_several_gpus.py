@@ -36,9 +36,11 @@ def scale(values):
 class Gpus:
     """A program on so many fake GPUs; after each call the thread's device is the driver's, too."""
 
-    def __init__(self, count: int = 2, *, text: str = "", device_queues: bool = True, **options):
+    def __init__(
+        self, count: int = 2, *, text: str = "", device_queues: bool = True, sites=SITES, **options
+    ):
         self.fake = FakeCuda(count, {"scale": scale}, arguments={"scale": 3}, **options)
-        self.runtime = Runtime(SITES, self.fake.provider(), device_queues=device_queues)
+        self.runtime = Runtime(sites, self.fake.provider(), device_queues=device_queues)
         self.runtime.start(PtxImage(text), lambda _: 0)
         self.slow: list[str] = []
         for name in ("launch", "data_enter", "data_exit", "scratch"):
