@@ -226,6 +226,18 @@ def test_copies_within_a_device_are_native_and_ordered(gpus):
     assert (on_host(gpus, 1, x) == 1).all()
 
 
+def test_a_queue_comes_after_what_is_on_the_synchronous_one_and_beside_it(gpus):
+    x, y = both(gpus), both(gpus)
+    for turn in range(1, 5):
+        gpus.use(1)
+        construct(gpus, y, 2.0, 3)
+        construct(gpus, x, 2.0)
+        gpus.call("acc_wait", 3)
+        routine(gpus, x, 0, 1, 4)
+        gpus.call("acc_wait_device", 4, 0)
+        assert (on_host(gpus, 0, x) == 2.0**turn).all()
+
+
 def test_copies_within_the_only_device_are_native():
     gpus = Gpus(1, sites=[*SITES, {"kind": "update peer", "file": "g.c", "line": 20}])
     x = np.arange(N, dtype=np.float32)
