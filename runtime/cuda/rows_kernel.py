@@ -5,7 +5,7 @@ A kernel that copies rows of bytes into memory that its GPU has access to, for s
                                 `all` words of W bytes, `width` in a row; rows are so many bytes apart
 
 A copy engine takes its time to begin after a kernel, and a kernel after it: together more than small
-rows need. And it copies short rows slowly one by one.
+copies need.
 """
 
 from __future__ import annotations
