@@ -119,6 +119,7 @@ def tables(numbers: Numbers) -> str:
     lines += [
         f"| {size:.0f} | {own:.1f} | {beside[size]:.1f} | {beside[size] / own:.2f} |"
         for size, own in numbers["copies"]
+        if size in beside
     ]
     lines += ["", "| columns of 8192 floats | copy, µs |", "|---|---|"]
     lines += [f"| {count:.0f} | {us:.1f} |" for count, us in numbers["columns"]]
