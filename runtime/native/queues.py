@@ -4,11 +4,12 @@ What native code knows of a queue: its stream, its event, and what is beside it.
 Copies between devices are not put on the streams of the queues that they belong to, which would chain them
 to one another, but on streams of their own (`peers_code.py`). A queue's next work comes after them all the
 same: the queue has a list of the events that it still has to be put after, its *asides*, and whoever puts
-work on the stream, records its event or waits for it has it *catch up* first. A wait that the host has gone
-on from (`waits.py`) is an aside, too.
+work on the stream or waits for it has it *catch up* first. A wait that the host has gone on from (`waits.py`)
+is an aside, too. Who comes after the queue without being put on it waits for its event, which stands for what
+is on the stream, and for the asides themselves.
 
 An aside says which device memory it uses, so that a copy comes after those asides that it has to. What has no
-range uses all.
+range uses all. An event may be recorded again, for more work of the same stream, while others rely on it.
 """
 
 from __future__ import annotations
