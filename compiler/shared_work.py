@@ -26,7 +26,7 @@ from .ir.flat import unflatten
 from .llvmir.printer import NVPTX_HEADER, module_flag
 from .llvmir.symbols import SymbolText, join
 from .pipeline import PassRunner, apply_pass, preload, run_to_stage, stage_of
-from .register_pressure import Retry, limits_only
+from .register_pressure import Retry, limits_only, limits_within
 
 _WORTH_COPIES = 3000
 """Operations of constructs (`Parts.sizes`) on which passes work longer than copies of the process cost."""
@@ -159,7 +159,7 @@ class _Host:
             block.insert_op_before(place, function)
             function.detach()
             places.append(place)
-        run_to_stage(ctx, self.module, "gpu", options)
+        run_to_stage(ctx, self.module, "gpu", limits_within(options, self.module))
         detach_kernels(self.module)
         declared = _elements(self.module.attributes.get(SITES))
         assert len(declared) == self._first

@@ -79,7 +79,7 @@ int main(void) { double x[9] = {0}; printf("%g %g\\n", total(x, 9), largest(x, 9
 
 
 def built(
-    path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+    path: Path, monkeypatch: pytest.MonkeyPatch, number: int, options: CompileOptions = OPTIONS
 ) -> tuple[Executable, list[str], bool]:
     """The program, its warnings, and whether it was shared, with so many copies."""
     shared: list[bool] = []
@@ -95,7 +95,7 @@ def built(
     monkeypatch.setattr(register_pressure, "find_ptxas", lambda: None)
     monkeypatch.setattr(shared_work, "share_device_work", spy)
     sink = DiagnosticSink()
-    made = build([path], OPTIONS, sink, cached=False)
+    made = build([path], options, sink, cached=False)
     return replace(made, sources=()), [str(d) for d in sink.diagnostics], shared == [True]
 
 
@@ -109,6 +109,17 @@ def test_what_copies_make_is_what_one_process_makes(tmp_path: Path, monkeypatch)
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / folder))
         made, again, shared = built(path, monkeypatch, number)
         assert shared and (made, again) == (alone, said)
+
+
+def test_limits_of_places_reach_the_functions_that_have_them(tmp_path: Path, monkeypatch):
+    path = tmp_path / "program.c"
+    path.write_text(PROGRAM)
+    monkeypatch.setattr(register_pressure, "relieve", lambda made, *_: made)
+    line = 1 + PROGRAM[: PROGRAM.index("#pragma acc parallel loop")].count("\n")
+    limited = replace(OPTIONS, pass_options=(f'schedule-loops{{most="program.c:{line}=1"}}',))
+    alone, _, _ = built(path, monkeypatch, 1, limited)
+    made, _, shared = built(path, monkeypatch, 3, limited)
+    assert shared and made == alone
 
 
 def test_errors_are_those_of_one_process(tmp_path: Path, monkeypatch):
