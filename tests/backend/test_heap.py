@@ -140,9 +140,6 @@ def test_large_memory_is_asked_to_be_in_large_pages(program: HostProgram) -> Non
     assert all(" hg" in flags_at(block + large - 1) for block in blocks)
     for block in blocks:
         LIBC.free(block)
-    small = new["new"](100_000)
-    assert " hg" not in flags_at(small)
-    LIBC.free(small)
 
 
 def test_texts_and_allocators_of_the_program_stay() -> None:

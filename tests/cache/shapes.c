@@ -312,7 +312,7 @@ void cube(int n, int (*restrict a)[n][n], int (*restrict b)[n][n])
             }
 }
 
-#define M 12
+#define M 34
 void four(int n, int (*restrict a)[n][M][M], int (*restrict b)[n][M][M])
 {
 #pragma acc parallel loop collapse(4) copyin(a[0:n]) copy(b[0:n])

@@ -91,7 +91,7 @@ CASES: tuple[tuple[str, list[Argument], str], ...] = (
     ("between", [12, 150, f32(12, 150), f32(12), f32(12, 150)], "shared"),
     ("triangle", [90, f32(90), f32(90, 90)], "shared"),
     ("cube", [11, array(11, 11, 11), array(11, 11, 11)], "shared"),
-    ("four", [5, array(5, 5, 12, 12), array(5, 5, 12, 12)], "shared"),
+    ("four", [5, array(5, 5, 34, 34), array(5, 5, 34, 34)], "shared"),
     ("gang_writes", [5, array(5, 64)], "shared"),
     ("gang_writes_around", [4, 50, array(200)], "shared"),
     ("routines", [4, array(4, 64), array(4, 64)], "shared"),
