@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 from ...compiler.base.abi import DeviceType
 from ..device import DeviceProvider, NativeDriver, Queue
 from ..host.device import HostDevice, InlineQueue
@@ -29,10 +31,10 @@ class _GpuToCome(HostDevice):
         return 1
 
     def native_driver(self) -> NativeDriver:
-        return NativeDriver(1, 1, 1, 1, 1, 1, 1)
+        return NativeDriver(*(1 for _ in fields(NativeDriver)))
 
     def peer_driver(self) -> PeerDriver:
-        return PeerDriver(1, 1, 1, 1, 1, 1, 1)
+        return PeerDriver(*(1 for _ in fields(PeerDriver)))
 
 
 def gpus_to_come(count: int) -> DeviceProvider:

@@ -65,7 +65,7 @@ COMPILE_ERRORS = {
         "is passed to 'g'",
     ),
     "pointer kept": (
-        loop("ccopy(a)", body="float *p = a; while (p < a + i) p++; *p = 1;"),
+        loop("ccopy(a)", body="float *p = a; while (*p > 0) p++; *p = 1;"),
         "has its address used by",
     ),
     "scalar": (
