@@ -71,10 +71,20 @@ class Failures:
 
         return entry
 
-    def of_caller(self, place: ProgramPlace) -> ProgramPlace:
-        """The place of an `acc_*` routine with the line that calls it, if it can be told."""
-        found = self.locate(place.construct, _return_addresses())
-        return place if found is None else replace(place, file=found[0], line=found[1])
+    def of_caller(self, place: ProgramPlace) -> Callable[[], ProgramPlace]:
+        """
+        The place of an `acc_*` routine that is being called, with the line that calls it, if it can be told.
+        Looking for it takes as long as compiling the program, and is left until somebody asks.
+        """
+        if place.file:
+            return lambda: place
+        addresses = _return_addresses()
+
+        def found() -> ProgramPlace:
+            line = self.locate(place.construct, addresses)
+            return place if line is None else replace(place, file=line[0], line=line[1])
+
+        return found
 
     def die(self, error: BaseException, place: ProgramPlace) -> int:
         """
@@ -82,8 +92,8 @@ class Failures:
         wanted (`raises`) or not possible, ends the process with its message (`end_process`).
         """
         state = self._runtime.thread.state
-        if isinstance(error, AccRuntimeError) and not place.file:
-            place = self.of_caller(place)
+        if isinstance(error, AccRuntimeError):
+            place = self.of_caller(place)()
         if isinstance(error, AccRuntimeError) and _is_late(error, state):
             error.remedy += (
                 "; the construct at fault may be an earlier one:"
@@ -103,7 +113,7 @@ class Failures:
             return
         for state in self._runtime.devices:
             if state.shut_down is not None and state.device.name == error.device:
-                error.remedy = f"{state.shut_down} released what the device held; {error.remedy}"
+                error.remedy = f"{state.shut_down()} released what the device held; {error.remedy}"
 
 
 def _nowhere(routine: str, addresses: Sequence[int]) -> None:

@@ -351,7 +351,7 @@ class Runtime:
                 with over, state.lock:
                     self.native.forget_launches(state)
                     state.release_data()
-                    state.shut_down = place if place.file else self.failures.of_caller(place)
+                    state.shut_down = self.failures.of_caller(place)
 
     def perform(
         self,

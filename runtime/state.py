@@ -69,7 +69,7 @@ class DeviceState:
         self._scratch_queues: dict[int, Queue] = {}
         self._scratch: dict[int, tuple[int, int]] = {}
         self._outgrown: list[int] = []
-        self.shut_down: ProgramPlace | None = None
+        self.shut_down: Callable[[], ProgramPlace] | None = None
         """Where the program has shut the device down last."""
 
     @property

@@ -2,9 +2,11 @@
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from accopt.compiler.base.abi import DeviceType
 from accopt.runtime.errors import (
     AccRuntimeError,
     ErrorClass,
@@ -12,7 +14,9 @@ from accopt.runtime.errors import (
     NoDeviceError,
     ProgramPlace,
 )
+from accopt.runtime.host.device import HostDevice, HostOptions
 from accopt.runtime.profiling.trace import Notify, Trace, TraceOptions
+from accopt.runtime.program import Runtime
 
 PRELUDE = """
 import ctypes, sys
@@ -202,3 +206,21 @@ def test_trace_of_a_program(capsys):
 
 def test_nothing_is_traced_by_default():
     assert not Trace(TraceOptions()).active and Trace(TraceOptions()).summary() == ""
+
+
+def test_lines_are_looked_for_when_they_are_wanted():
+    """Finding the line of a call compiles the program again, which no program that goes right waits for."""
+    asked: list[str] = []
+
+    def locate(routine: str, addresses: Sequence[int]) -> tuple[str, int]:
+        assert addresses
+        asked.append(routine)
+        return "heat.c", 7
+
+    runtime = Runtime((), HostDevice(HostOptions(threads=1)))
+    runtime.failures.locate = locate
+    runtime.shutdown(DeviceType.DEFAULT, place=ProgramPlace("acc_shutdown"))
+    assert not asked
+    where = runtime.current.shut_down
+    assert where is not None and str(where()) == "acc_shutdown at heat.c:7"
+    assert asked == ["acc_shutdown"]
