@@ -9,14 +9,22 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# How long an example takes is the machine's affair.
-settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("here")
+# How long an example takes is the machine's affair. `--slow` looks at others in each run.
+for _name, _fixed in (("fixed", True), ("random", False)):
+    settings.register_profile(
+        _name, deadline=None, derandomize=_fixed, suppress_health_check=[HealthCheck.too_slow]
+    )
+settings.load_profile("fixed")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="also run long fuzzing and large programs")
     parser.addoption("--fast", action="store_true", help="only what finds most breaks in a minute")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--slow"):
+        settings.load_profile("random")
 
 
 _FAST_FOLDERS = ("c", "directives", "dialects", "ir", "irgen", "llvmir", "passes")
