@@ -175,16 +175,28 @@ class Mapper:
         if is_inferred(requests):
             self._enter_inferred(requests, queue)
             return
-        given, requests = requests, [p for r in requests for p in parts(r, self._read_pointer)]
+        entered: list[Request] = []
         for request in requests:
-            self._enter_data(request, queue)
-        for request in requests:
-            if request.pointer and request.kind not in (DataKind.DEVICEPTR, DataKind.USE_DEVICE):
-                size = max(request.bytes, 0)
-                self.attach(request.pointer, request.base, request.start, size, queue, request)
-        for request in given:
-            if request.flags & DataFlag.ROWS:
-                request.device = self._device_address(request)
+            entered += self._enter_parts(request, queue)
+        for part in entered:
+            if part.pointer and part.kind not in (DataKind.DEVICEPTR, DataKind.USE_DEVICE):
+                size = max(part.bytes, 0)
+                self.attach(part.pointer, part.base, part.start, size, queue, part)
+
+    def _enter_parts(self, request: Request, queue: Queue) -> list[Request]:
+        """
+        Enters a request's data; the parts that were: not those for which the host's memory is used, nor any
+        where that is so of the pointers to them.
+        """
+        entered: list[Request] = []
+        for part in parts(request, self._read_pointer):
+            if self._enter_data(part, queue):
+                entered.append(part)
+            elif not entered:
+                break
+        if request.flags & DataFlag.ROWS:
+            request.device = self._device_address(request) if entered else request.base
+        return entered
 
     def _enter_inferred(self, requests: Sequence[Request], queue: Queue) -> None:
         """Entry to a region the compiler inferred: all of it, or nothing (`inferred.py`)."""
@@ -217,9 +229,16 @@ class Mapper:
             self._exit_data(request, queue)
 
     def _leaving(self, request: Request) -> list[Request]:
-        """The parts of a request at exit: each with the device address that it has now."""
+        """
+        The parts of a request at exit: of a section through pointers each with the device address that it has
+        now, and none if its pointers were absent at entry.
+        """
+        if not request.flags & DataFlag.ROWS:
+            return [request]
+        if not request.dynamic and request.device != self._device_address(request):
+            return []
         found = parts(request, self._read_pointer, leaving=True)
-        for part in found if request.flags & DataFlag.ROWS else ():
+        for part in found:
             part.device = self._device_address(part)
         return found
 
@@ -247,7 +266,8 @@ class Mapper:
 
     # Data, at entry
 
-    def _enter_data(self, request: Request, queue: Queue) -> None:
+    def _enter_data(self, request: Request, queue: Queue) -> bool:
+        """Fills in the request's `device`; false if nothing was done, as its data is absent and stays so."""
         kind = request.kind
         if request.shape and request.bytes > 0 and innermost_run(request.shape)[1]:
             raise AccRuntimeError(
@@ -258,19 +278,19 @@ class Mapper:
             )
         if kind in _NOT_MAPPED:
             request.device = self._translate(request)
-            return
+            return True
         if request.base == 0:
             request.device = 0
-            return
+            return True
         entry = self.table.lookup(request.start, request.bytes, request.name)
         if request.bytes <= 0:
             self._enter_empty(entry, request)
-            return
+            return True
         if entry is None:
             entry = self._enter_absent(request, queue)
             if entry is None:
                 request.device = request.base
-                return
+                return False
         elif request.flags & DataFlag.ALWAYS_IN and kind in _COPIES_IN:
             self._copy("copy in", entry, request, queue)
         self.ordering.use(entry.users, queue)
@@ -278,6 +298,7 @@ class Mapper:
         self._count(entry, request, 1)
         request.device = entry.device_address(request.base)
         self.compressor.deliver(entry, request)
+        return True
 
     def _enter_absent(self, request: Request, queue: Queue) -> Entry | None:
         """Maps absent data; None when the host's memory is to be used."""
@@ -494,6 +515,8 @@ class Mapper:
             entry = self.table.containing(request.start, request.bytes)
             if entry is None:
                 return
+            if not request.dynamic and request.device != entry.device_address(request.base):
+                return  # at entry it was absent
             if (entry.dynamic if request.dynamic else entry.structured) == 0 and not finalize:
                 return
         self.detach(request.pointer, finalize, queue, request)

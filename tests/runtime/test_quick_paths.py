@@ -6,7 +6,7 @@ import numpy as np
 from accopt.compiler.base.abi import DataFlag, DataKind
 from accopt.runtime.host.device import HostDevice, HostOptions
 from accopt.runtime.program import Runtime
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from runtime_harness import DYNAMIC, Program, record
 
@@ -102,8 +102,18 @@ def interpret(steps, fast, native=False, look=1):
     return trail
 
 
+ABSENT_THEN_COPIED = [
+    ("data", 0, [(4, DataKind.NO_CREATE), (4, DataKind.COPY)]),
+    ("enter", 0, [(4, DataKind.COPY)]),
+    ("end", 0, []),
+    ("construct", 0, [(0, DataKind.COPY)]),
+]
+"""An absent section in `no_create`, of which another clause of the directive then makes a copy."""
+
+
 @settings(max_examples=60)
 @given(programs)
+@example(ABSENT_THEN_COPIED)
 def test_quick_path_agrees_with_the_mapper(steps):
     assert interpret(steps, True) == interpret(steps, False)
 
@@ -113,3 +123,10 @@ def test_quick_path_agrees_with_the_mapper(steps):
 def test_native_path_agrees_with_the_mapper(steps, look):
     repeated = [step for step in steps for _ in range(3 if step[0] == "construct" else 1)]
     assert interpret(repeated, True, True, look) == interpret(repeated, False, False, look)
+
+
+def test_no_create_of_absent_rows_attaches_nothing():
+    """Only the copy attaches, so that its detach gives the counts of `enter data` back (2.7.9)."""
+    for fast in (True, False):
+        assert interpret(ABSENT_THEN_COPIED, fast)[-1] == {0: 1, 8: 1, 16: 1}
+        assert interpret(ABSENT_THEN_COPIED[:1], fast)[-1] == {0: 1, 8: 1, 16: 1}
