@@ -37,6 +37,7 @@ from .host_parts import WORTH_IT, parted
 from .host_pieces import split
 from .host_processes import compile_ahead
 from .library_files import load_library
+from .library_symbols import library_symbols
 from .module_parts import is_joined, linked, parts
 from .symbols import declared_names, exported_names
 
@@ -182,6 +183,12 @@ def _load_c_library() -> None:
             llvm.load_library_permanently(name)
 
 
+def _loaded(file: str) -> ctypes.CDLL:
+    """A library that symbols of the process may be in from now on. Raises `RuntimeError` if it cannot be."""
+    llvm.load_library_permanently(file)
+    return ctypes.CDLL(file)
+
+
 def _link_error(exc: RuntimeError, ir: str, symbols: Mapping[str, int]) -> Exception:
     """ORC does not say which symbols are missing: those that no library in the process defines."""
     missing = [
@@ -215,9 +222,9 @@ class HostProgram:
     A host module in memory, ready to be called. Must live as long as its code is used.
 
     `symbols` (name → address) go before those of libraries, and the program's own before them; the callbacks
-    behind them must be kept alive by the caller. `libraries` are names as after `-l`, or paths;
-    `library_folders` as after `-L`; `objects` is an object file of other compilers' code
-    (`foreign_objects.merged`). Raises `CompileError` for undefined symbols and libraries that cannot be
+    behind them must be kept alive by the caller. `libraries` are names as after `-l`, or paths, and go before
+    all else in the process; `library_folders` as after `-L`; `objects` is an object file of other compilers'
+    code (`foreign_objects.merged`). Raises `CompileError` for undefined symbols and libraries that cannot be
     loaded.
     """
 
@@ -234,8 +241,7 @@ class HostProgram:
     ):
         initialize()
         _load_c_library()
-        for name in libraries:
-            load_library(name, library_folders, llvm.load_library_permanently, RuntimeError)
+        loaded = [load_library(name, library_folders, _loaded, RuntimeError) for name in libraries]
         self.code = _compile_pieces(llvm_ir, opt_level, cache, whole=bool(objects))
         self.names = frozenset(
             _ATEXIT if name == "atexit" else name for name in exported_names(llvm_ir)
@@ -243,11 +249,14 @@ class HostProgram:
         builder = llvm.JITLibraryBuilder().add_current_process()
         for code in self.code.objects:
             builder.add_object_img(code)
+        undefined: Collection[str] = declared_names(llvm_ir) if libraries else ()
         if objects:
             builder.add_object_img(objects)
-            self.names |= ForeignObject("objects", objects).exported
+            foreign = ForeignObject("objects", objects)
+            self.names |= foreign.exported
+            undefined = foreign.undefined.union(undefined)
         given = {_ATEXIT: self._atexit_address(), **_linked_in(self.names, llvm_ir)}
-        symbols = {**given, **(symbols or {})}
+        symbols = {**library_symbols(loaded, undefined), **given, **(symbols or {})}
         for name, address in symbols.items():
             if name not in self.names:
                 builder.import_symbol(name, address)

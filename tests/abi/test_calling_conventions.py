@@ -17,7 +17,7 @@ needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="compares wit
 
 
 def _mismatches(tmp_path: Path, seed: int, count: int) -> list[str]:
-    """What the program says, in a process of its own: all libraries of one process share their names."""
+    """What the program says, in a process of its own: libraries of one process use each other's names."""
     source = tmp_path / "signatures.c"
     source.write_text(generate(seed, count))
     library = tmp_path / "libtheirs.so"

@@ -5,6 +5,9 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 from accopt.compiler.backend.cache import DiskCache, content_key
@@ -40,6 +43,43 @@ def test_undefined_symbols_are_named():
 def test_missing_libraries_are_named():
     with pytest.raises(CompileError, match="cannot find the library 'nowhere'"):
         HostProgram(CALLS_BACK, libraries=["nowhere"])
+
+
+LIBRARY = """
+int base = {base};
+int give(int x) {{ return x + base; }}
+void *malloc(unsigned long size) {{ return (void *)8; }}
+"""
+USES_LIBRARY = """
+@base = external global i32
+declare i32 @give(i32)
+declare i32 @abs(i32)
+declare ptr @malloc(i64)
+declare void @free(ptr)
+define i32 @f(i32 %x) {
+  %m = call ptr @malloc(i64 100)
+  call void @free(ptr %m)
+  %b = load i32, ptr @base
+  %r = call i32 @give(i32 %x)
+  %a = call i32 @abs(i32 %b)
+  %s = mul i32 %r, %a
+  ret i32 %s
+}
+"""
+
+
+@pytest.mark.skipif(not shutil.which("gcc"), reason="needs gcc")
+def test_libraries_belong_to_their_program(tmp_path: Path):
+    """Their functions and variables are found in them, not in what another program has loaded."""
+    answers: list[int] = []
+    for base in (-1, -20):
+        source, library = tmp_path / f"{base}.c", tmp_path / f"lib{base}.so"
+        source.write_text(LIBRARY.format(base=base))
+        gcc = ["gcc", "-shared", "-fPIC", "-w", "-Wl,-Bsymbolic"]
+        subprocess.run([*gcc, source, "-o", library], check=True)
+        program = HostProgram(USES_LIBRARY, libraries=["m", str(library)])
+        answers.append(program.function("f", ctypes.c_int, ctypes.c_int)(100))
+    assert answers == [99 * 1, 80 * 20]
 
 
 def test_invalid_ir_is_quoted():
