@@ -258,6 +258,11 @@ class Device(Protocol):
         ...
 
     @property
+    def clears_blocks(self) -> bool:
+        """Whether such memory is zeroed first, which the thread that enters the region can do."""
+        ...
+
+    @property
     def tells(self) -> bool:
         """Whether loaded kernels do what the host may notice before it waits for them, such as print."""
         ...

@@ -53,6 +53,7 @@ class DeviceState:
             device.works_in_place,
             device.reuses_blocks and not linked,  # what is mapped for them has links to fill
             device.native_stream(),
+            clears_blocks=device.clears_blocks,
         )
         self.mapper.blocks = self.quick
         self.launchers: list[Launcher | None] = [None] * len(sites)

@@ -151,6 +151,7 @@ class CudaDevice:
     shares_memory = False
     works_in_place = False
     reuses_blocks = True
+    clears_blocks = False
 
     def __init__(self, number: int = 0, driver: Driver | None = None):
         self.driver = driver or Driver()

@@ -16,6 +16,7 @@ class _GpuToCome(HostDevice):
 
     type = DeviceType.NVIDIA
     reuses_blocks = False
+    clears_blocks = False
 
     def __init__(self) -> None:
         self.name, self.shares_memory, self.works_in_place = "a GPU", True, False

@@ -352,7 +352,7 @@ class Mapper:
         packed = None
         with self.watch("allocate", request, request.bytes, queue):
             if request.packed is None:
-                address = self._allocate(request.bytes, queue)
+                address = self._allocate(request, queue)
             else:
                 packed = self.compressor.create(request, request.kind in _COPIES_IN, queue)
                 address = self.compressor.place(packed, request)
@@ -367,12 +367,17 @@ class Mapper:
             self.mapped(request, entry, queue)
         return entry
 
-    def _allocate(self, size: int, queue: Queue) -> int:
-        """A block, a kept one if there is one of that size; kept ones are freed if there is no room."""
-        kept = None
+    def _allocate(self, request: Request, queue: Queue) -> int:
+        """
+        A block for a section, a kept one if there is one of that size, zeroed if the device wants that and
+        nothing is copied there; kept ones are freed if there is no room.
+        """
+        size, kept = request.bytes, None
         if self.blocks is not None and queue is self.device.sync_queue:
             kept = self.blocks.take_block(size)
         if kept is not None:
+            if self.device.clears_blocks and request.kind not in _COPIES_IN:
+                self.device.zero(kept, size, queue)
             return kept
         try:
             return self.device.allocate(size, queue)

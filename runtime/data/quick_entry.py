@@ -99,10 +99,13 @@ class QuickEntry:
         works_in_place: bool = False,
         reuses_blocks: bool = False,
         stream: int = 0,
+        *,
+        clears_blocks: bool = False,
     ):
         self._table = table
         self._works_in_place = works_in_place
         self._reuses_blocks = reuses_blocks
+        self._clears_blocks = clears_blocks
         self._stream = stream
         self._cells = cells
         self._remembered: dict[int, _Remembered] = {}
@@ -126,6 +129,7 @@ class QuickEntry:
                 self._table,
                 in_place=self._works_in_place,
                 creates=self._reuses_blocks,
+                clears=self._clears_blocks,
                 stream=self._stream,
             )
 

@@ -182,6 +182,8 @@ class HostDevice:
     type = DeviceType.HOST
     tells = False
     """Kernels are done when their launch returns."""
+    clears_blocks = True
+    """Programs rely on fresh device memory being zero, as a GPU's is in practice."""
 
     def __init__(self, options: HostOptions | None = None, number: int = 0, count: int = 1):
         self.options = options or HostOptions()

@@ -268,6 +268,23 @@ no:
   ret i1 false
 }}
 
+; zeroes the %bytes that a row made here begins with, where the device clears
+define internal void @clear(ptr %book, ptr %row, i64 %bytes) {{
+entry:
+  %ways = call i64 @field(ptr %book, i32 3)
+  %way = and i64 %ways, {clears}
+  %leaves = icmp eq i64 %way, 0
+  br i1 %leaves, label %done, label %zero
+zero:
+  %device_at = getelementptr i64, ptr %row, i64 2
+  %device = load i64, ptr %device_at
+  %block = inttoptr i64 %device to ptr
+  call void @llvm.memset.p0.i64(ptr %block, i8 0, i64 %bytes, i1 false)
+  br label %done
+done:
+  ret void
+}}
+
 ; enters a region whose records only count, find their cells, or create what a kept block has room for: 1, or
 ; 2 if the stream is to be waited for; 0 if not all of them do, and nothing is changed
 define internal i32 @enter_rows(ptr %device, ptr %book, ptr %busy_at, i32 %site, ptr %records, i32 %count,
@@ -323,9 +340,9 @@ find:
   %absent = icmp eq ptr %row, null
   br i1 %absent, label %missing, label %counted
 counted:
-  %found = phi ptr [ %row, %find ], [ %created, %again ], [ %created, %fill ]
-  %is_made = phi i1 [ %made, %find ], [ true, %again ], [ true, %fill ]
-  %is_moved = phi i1 [ %moved, %find ], [ %moved, %again ], [ true, %fill ]
+  %found = phi ptr [ %row, %find ], [ %created, %bare ], [ %created, %fill ]
+  %is_made = phi i1 [ %made, %find ], [ true, %bare ], [ true, %fill ]
+  %is_moved = phi i1 [ %moved, %find ], [ %moved, %bare ], [ true, %fill ]
   %host = load i64, ptr %found
   %there_at = getelementptr i64, ptr %found, i64 2
   %there = load i64, ptr %there_at
@@ -372,7 +389,10 @@ make:
 again:
   %created = call ptr @covering(ptr %book, i64 %start, i64 %bytes)
   %comes = call i1 @is_kind(ptr %at, i32 {copy}, i32 {copyin})
-  br i1 %comes, label %fill, label %counted
+  br i1 %comes, label %fill, label %bare
+bare:
+  call void @clear(ptr %book, ptr %created, i64 %bytes)
+  br label %counted
 fill:
   %filled = call i1 @transfer(ptr %device, ptr %book, ptr %at, ptr %created, i1 false)
   br i1 %filled, label %counted, label %empty

@@ -39,7 +39,7 @@ SPANS = 64
 
 _MOST_ABSENT = 64
 _COUNTS, _ASYNCHRONOUS, _OWN = 1, 2, 4
-_IN_PLACE, _CREATES, _COPIES = 1, 2, 4
+_IN_PLACE, _CREATES, _COPIES, _CLEARS = 1, 2, 4, 8
 _NOT_SIMPLE = int(
     DataFlag.ALWAYS_IN
     | DataFlag.ALWAYS_OUT
@@ -68,6 +68,7 @@ LAYOUT: dict[str, int | str] = {
     "in_place": _IN_PLACE,
     "creates": _CREATES,
     "copies": _COPIES,
+    "clears": _CLEARS,
     "most_copied": ENOUGH,
     "most_absent": _MOST_ABSENT,
 }
@@ -179,15 +180,22 @@ class PresentRows:
     # The table
 
     def attach(
-        self, table: PresentTable, *, in_place: bool, creates: bool, stream: int = 0
+        self,
+        table: PresentTable,
+        *,
+        in_place: bool,
+        creates: bool,
+        clears: bool = False,
+        stream: int = 0,
     ) -> None:
         """
-        Follows `table` from now on; `in_place` and `creates`: what the device allows. `stream`: that of its
-        synchronous constructs.
+        Follows `table` from now on; `in_place` and `creates`: what the device allows; `clears`: whether kept
+        blocks are zeroed (by this thread) before they are used again. `stream`: that of its synchronous
+        constructs.
         """
         self._table = table
         self._ways = (_IN_PLACE if in_place else 0) | (_CREATES if creates else 0)
-        self._ways |= _COPIES if self._copies else 0
+        self._ways |= (_COPIES if self._copies else 0) | (_CLEARS if clears else 0)
         self._book.stream = stream
         for entry in table:
             self.insert(entry)

@@ -4,8 +4,8 @@ those of `LAYOUT`. What a whole region does is in `counted_regions_code.py`.
 """
 
 TEMPLATE = """
-; count, capacity, frozen, the device's ways (IN_PLACE, CREATES), rows, blocks that are kept, their table,
-; spans that no array is created over, their table, cells of sites, rows made here, the stream of
+; count, capacity, frozen, the device's ways (IN_PLACE, CREATES, COPIES, CLEARS), rows, kept blocks, their
+; table, spans that no array is created over, their table, cells of sites, rows made here, the stream of
 ; synchronous constructs
 %book = type {{ i64, i64, i64, i64, ptr, i64, ptr, i64, ptr, ptr, i64, i64 }}
 ; host, end, device, open regions counted here, flags (COUNTS, ASYNCHRONOUS, OWN), bytes of the block
@@ -16,6 +16,7 @@ TEMPLATE = """
 %cell = type {{ i64, i64, i64, i64, i64 }}
 
 declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
 define internal i64 @field(ptr %book, i32 %i) alwaysinline {{
   %at = getelementptr i64, ptr %book, i32 %i

@@ -97,6 +97,7 @@ class SimDevice:
     shares_memory = False
     works_in_place = False
     reuses_blocks = False
+    clears_blocks = False
 
     def __init__(self, options: SimOptions | None = None, number: int = 0, count: int = 1):
         self.options = options or SimOptions()

@@ -371,6 +371,23 @@ def test_data_is_what_the_specification_says(
     program.runtime.finish()
 
 
+@pytest.mark.parametrize("kind", [DataKind.CREATE, DataKind.COPYOUT])
+def test_the_host_hands_out_zeroed_memory(monkeypatch: pytest.MonkeyPatch, kind: DataKind) -> None:
+    """Python makes the block, hands it out again, and native code does."""
+    regions = Regions(monkeypatch)
+    ways = []
+    for size in (64, 64, 64, 40, 64):
+        regions.arrays[1] = np.ones(size, np.int32)
+        records = regions.enter(1, 1, kind=kind)
+        ways.append(len(regions.taken()))
+        memory = (ctypes.c_int32 * size).from_address(records[0].device)
+        assert not any(memory)
+        memory[:] = [0x3F] * size
+        regions.leave(1, records, 1)
+    assert ways[0] and not ways[-1], "made by Python, then handed out by native code"
+    regions.runtime.finish()
+
+
 def test_kept_blocks_are_freed_when_memory_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     regions = Regions(monkeypatch)
     for i in (0, 1):
