@@ -17,7 +17,7 @@ from .backend.cache import DiskCache, content_key
 from .backend.host_ahead import HostAhead
 from .backend.toolkit import find_ptxas
 from .base.deep_stack import with_deep_stack
-from .base.diagnostics import UNKNOWN_LOC, DiagnosticSink
+from .base.diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink
 from .base.options import CompileOptions
 from .base.phases import LOADING, phase
 from .checked_files import CheckedFiles
@@ -96,6 +96,32 @@ def build(
         kept = CheckedFiles(helpers=helpers)
         sources = preprocess_program(paths, reading, sink, kept)
         return build_sources(sources, options, sink, after_stage, cached=cached, kept=kept)
+
+
+@with_deep_stack
+def build_ir(
+    path: Path,
+    options: CompileOptions,
+    sink: DiagnosticSink,
+    after_stage: StageCallback | None = None,
+) -> Executable:
+    """
+    Compiles a program from a file of its IR, from the stage at which that was saved. Raises `CompileError`
+    for what is wrong with it; warnings and remarks go to `sink`.
+    """
+    with phase(LOADING):
+        from xdsl.utils.exceptions import DiagnosticException, VerifyException
+
+        from .internal_error import mistakes_in_ir
+        from .ir.context import make_context
+        from .ir.reading import parse_ir, read_ir_text
+
+    try:
+        with phase("read IR"):
+            module = parse_ir(make_context(), read_ir_text(path), str(path))
+        return translate(module, options, sink, after_stage)
+    except (VerifyException, DiagnosticException) as e:
+        raise CompileError(mistakes_in_ir(e)) from e
 
 
 @with_deep_stack

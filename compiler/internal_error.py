@@ -11,11 +11,11 @@ import os
 import sys
 import traceback
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
-from .base.diagnostics import UNKNOWN_LOC, Diagnostic, Severity, SourceLoc, render
+from .base.diagnostics import UNKNOWN_LOC, CompileError, Diagnostic, Severity, SourceLoc, render
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation
@@ -84,6 +84,16 @@ def notes_of(failure: Exception) -> str:
     """The pass that a failure came from; xDSL's own notes are whole modules, and left out."""
     notes: list[str] = getattr(failure, "__notes__", [])
     return "".join(f" {note}" for note in notes if note.startswith(PASS_NOTE))
+
+
+def mistakes_in_ir(failure: Exception) -> Sequence[Diagnostic]:
+    """What is wrong with IR that somebody wrote, at the operation whose verifier or pass refused it."""
+    if isinstance(failure, CompileError):
+        return failure.diagnostics
+    op = operation_of_failure(failure.__traceback__)
+    where = UNKNOWN_LOC if op is None else SourceLoc.from_attr(op.location)
+    what = "" if op is None else f"'{op.name}': "
+    return [Diagnostic(Severity.ERROR, where, f"invalid IR{notes_of(failure)}: {what}{failure}")]
 
 
 def describe(failure: Exception) -> Diagnostic:

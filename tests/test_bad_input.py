@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from accopt.compiler.drivers import accc_main, accopt_main, accrun_main
 from conftest import gpu_missing
 
 RUN = "accrun_main"
@@ -282,9 +283,50 @@ def test_inputs_of_accrun_that_are_no_c(tmp_path: Path):
     (tmp_path / "prog.c").write_text("int main(void) { return 0; }\n")
     run = command(RUN, "--target=host", tmp_path / "prog.c", "mesh.o")
     assert run.returncode == 1
-    assert "error: 'mesh.o' is no C file" in run.stderr
+    assert "error: 'mesh.o' is not a C file, but machine code" in run.stderr
     run = command(RUN, "--target=host", tmp_path / "prog.c", tmp_path / "libmesh.so")
     assert "cannot find the library" in run.stderr
+
+
+@pytest.mark.parametrize("stage", ["acc", "scheduled"])
+def test_saved_ir_is_run(stage: str, tmp_path: Path):
+    source, saved = tmp_path / "prog.c", tmp_path / "prog.mlir"
+    source.write_text(
+        "int main(void) { int s = 0;\n#pragma acc parallel loop reduction(+:s)\n"
+        "for (int i = 0; i < 10; i++) s += i;\nreturn s; }\n"
+    )
+    assert accopt_main.main([str(source), f"--emit={stage}", "-o", str(saved)]) == 0
+    assert command(RUN, "--target=sim", saved).returncode == 45
+    both = command(RUN, "--target=sim", saved, source)
+    assert both.returncode == 1 and "IR is a whole program" in both.stderr
+    saved.write_text(saved.read_text().replace("acc.yield\n", "\n"))
+    broken = command(RUN, "--target=sim", saved)
+    assert broken.returncode == 1 and "error: invalid IR: 'acc." in broken.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("x.ll", "LLVM IR"),
+        ("x.cpp", "C++"),
+        ("x.f90", "Fortran"),
+        ("x.py", "Python"),
+        ("x", "machine code"),
+        ("x.c", "binary data"),
+    ],
+)
+def test_files_of_other_kinds_are_named(
+    name: str, found: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    path = tmp_path / name
+    path.write_bytes({"x": b"\x7fELF\x02", "x.c": b"int\0"}.get(name, b"x\n"))
+    mains = [accrun_main.main, accc_main.main, lambda a: accc_main.main(["-c", *a])]
+    if name != "x.c":
+        mains.append(accopt_main.main)
+    for main in mains:
+        assert main([str(path)]) == 1
+        said = capsys.readouterr().err
+        assert f"'{path}' is not " in said and f", but {found}\n    help: " in said, (main, said)
 
 
 def test_programs_for_another_processor_are_not_run(tmp_path: Path):

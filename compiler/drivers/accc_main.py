@@ -42,6 +42,7 @@ from .c_options import answer, command_error, prepared_or_leave, tell_search
 from .customary_options import translated_or_leave
 from .dependencies import add_dependency_arguments, write_dependencies
 from .driver_options import add_compile_arguments, add_version, compile_options
+from .file_kinds import refuse_machine_code, refuse_other_language
 from .object_file import ObjectFile, read_objects
 from .outputs import print_output, write_output
 from .reporting import report, reporting_options, require_no_failing
@@ -189,6 +190,9 @@ class _Command:
             if Path(name).suffix in SUFFIXES and self._language(Path(name)) is None:
                 write_output(output, self._assembled(Path(name)))
                 continue
+            if self._language(Path(name)) is None:
+                refuse_other_language(Path(name), "a C file")
+                refuse_machine_code(Path(name), "a C file")
             compiled = self._compiled(Path(name), str(output))
             if not self.args.check:
                 content = compiled.to_bytes()
@@ -366,6 +370,7 @@ class _Command:
             elif ".so" in path.suffixes:
                 self.args.libraries.append(str(path.resolve()))
             else:
+                refuse_other_language(path, "C or an object")
                 found += read_objects(path)
         for name in list(self.args.libraries):
             archive = self._archive(name)

@@ -30,10 +30,7 @@ from ..base.deep_stack import with_deep_stack
 from ..base.diagnostics import (
     UNKNOWN_LOC,
     CompileError,
-    Diagnostic,
     DiagnosticSink,
-    Severity,
-    SourceLoc,
     error,
     render,
 )
@@ -43,7 +40,7 @@ from ..base.phases import LOADING, phase
 from ..base.progress import telling_progress
 from ..emit import TEXT_STAGES, emit_text, ptx_ahead
 from ..executable import front_end
-from ..internal_error import guarded, notes_of, operation_of_failure
+from ..internal_error import guarded, mistakes_in_ir
 from ..ir.context import make_context
 from ..ir.printing import print_ir
 from ..ir.reading import decode, parse_ir, read_ir_text
@@ -52,6 +49,7 @@ from ..process import run_command, without_collection
 from ..remarks import REMARKS_STAGE, remarks_of
 from ..shared_work import share_device_work
 from .driver_options import add_compile_arguments, add_version, compile_options
+from .file_kinds import IR, refuse_machine_code, refuse_other_language
 from .instrumentation import Instrumentation, PassWatch, pass_names
 from .outputs import print_output, write_output
 from .reporting import report, reporting_options, require_no_failing
@@ -245,6 +243,9 @@ class AccoptMain:
                 UNKNOWN_LOC, "several inputs must all be .c files", "give one .mlir file at a time"
             )
         named = names and names[0] != "-"
+        if named and not names[0].endswith(IR):
+            refuse_other_language(Path(names[0]), "a file of C or IR")
+            refuse_machine_code(Path(names[0]), "a file of C or IR")
         text = read_ir_text(Path(names[0])) if named else decode(sys.stdin.buffer.read(), "<stdin>")
         pieces = _split(text) if self.args.split_input_file else [text]
         return [(names[0] if names else "<stdin>", piece) for piece in pieces]
@@ -277,7 +278,7 @@ class AccoptMain:
             except (CompileError, VerifyException, DiagnosticException) as e:
                 if not self.args.verify_diagnostics:
                     raise
-                output.append("\n".join(map(render, _mistakes(e))) + "\n")
+                output.append("\n".join(map(render, mistakes_in_ir(e))) + "\n")
             finally:
                 self.report()
         self.passes.report()
@@ -299,15 +300,6 @@ def _split(text: str) -> list[str]:
         pieces.append("\n" * line + piece)
         line += piece.count("\n")
     return pieces
-
-
-def _mistakes(e: Exception) -> Sequence[Diagnostic]:
-    if isinstance(e, CompileError):
-        return e.diagnostics
-    op = operation_of_failure(e.__traceback__)
-    where = UNKNOWN_LOC if op is None else SourceLoc.from_attr(op.location)
-    what = "" if op is None else f"'{op.name}': "
-    return [Diagnostic(Severity.ERROR, where, f"invalid IR{notes_of(e)}: {what}{e}")]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -355,7 +347,7 @@ def _run(args: argparse.Namespace) -> int:
         with telling_progress(), timed(wanted=args.timing):
             return AccoptMain(args, compile_options(args)).run()
     except (CompileError, VerifyException, DiagnosticException) as e:
-        report(_mistakes(e))
+        report(mistakes_in_ir(e))
         return 1
     except BrokenPipeError:
         return 1

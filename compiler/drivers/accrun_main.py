@@ -31,6 +31,7 @@ from ..process import without_collection
 from .c_options import prepared_or_leave
 from .customary_options import translated_or_leave
 from .driver_options import add_compile_arguments, add_version, at_least_one, compile_options
+from .file_kinds import IR, refuse_machine_code, refuse_other_language
 from .native_ahead import native_code_ahead, native_code_is_known
 from .reporting import reporting_options, require_no_failing
 from .run_program import (
@@ -61,7 +62,9 @@ def _argument_parser() -> argparse.ArgumentParser:
         epilog="Exit status: the program's; 1 if it does not compile or its device fails; "
         "2 for a mistake in the command line.",
     )
-    parser.add_argument("sources", nargs="+", metavar="FILE.c", help="C files of the program")
+    parser.add_argument(
+        "sources", nargs="+", metavar="FILE.c", help="C files of the program, or its IR (.mlir)"
+    )
     add_version(parser)
     add_compile_arguments(parser, auto_target=True)
     group = parser.add_argument_group("running")
@@ -150,18 +153,25 @@ def _timed_run(args: argparse.Namespace, program_arguments: list[str]) -> int:
         return _run(args, program_arguments, until_start)
 
 
-def _c_files(args: argparse.Namespace) -> list[Path]:
-    """The C files; shared libraries among them are put with those of `-l`, and others are errors."""
+def _program_files(args: argparse.Namespace) -> list[Path]:
+    """
+    The C files, or a file of IR; shared libraries among them are put with those of `-l`, and others are
+    errors.
+    """
     found: list[Path] = []
     for name in args.sources:
         path = Path(name)
         if ".so" in path.suffixes:
             args.libraries.append(str(path.resolve()))
-        elif path.suffix in (".o", ".a", ".s", ".S"):
-            remedy = f"link it into a program: accc prog.c {name} -o prog && ./prog"
-            raise error(UNKNOWN_LOC, f"'{name}' is no C file", remedy)
-        else:
-            found.append(path)
+            continue
+        if path.suffix != IR:
+            refuse_other_language(path, "a C file")
+            refuse_machine_code(path, "a C file")
+        found.append(path)
+    if len(found) > 1 and any(path.suffix == IR for path in found):
+        raise error(
+            UNKNOWN_LOC, "IR is a whole program, other files cannot join it", "give it alone"
+        )
     return found
 
 
@@ -176,7 +186,7 @@ def _run(args: argparse.Namespace, program_arguments: list[str], until_start: Ex
     with phase(LOADING):
         from ..api import RunOptions
         from ..c.program import load_program
-        from ..executable import build, preprocess_options
+        from ..executable import build, build_ir, preprocess_options
         from ..references import check_references
 
     sink = DiagnosticSink()
@@ -188,7 +198,8 @@ def _run(args: argparse.Namespace, program_arguments: list[str], until_start: Ex
             sink.diagnostics += remarks_of(module, options.target)
 
     options = for_this_machine(compile_options(args), args.target, args.sm, number)
-    paths = _c_files(args)
+    paths = _program_files(args)
+    is_ir = [path.suffix for path in paths] == [IR]
     trace = TraceOptions.from_environment(os.environ)
     if args.compression_report:
         trace = replace(trace, compression=True)
@@ -211,14 +222,21 @@ def _run(args: argparse.Namespace, program_arguments: list[str], until_start: Ex
         with native_code_ahead(options.target, run_options), telling_progress():
             if options.target == "nvptx":
                 context.start()
-            executable = build(paths, options, sink, after_stage if args.remarks else None)
+            watch = after_stage if args.remarks else None
+            if is_ir:
+                executable = build_ir(paths[0], options, sink, watch)
+            else:
+                executable = build(paths, options, sink, watch)
         with phase("find references"):
             check_references(
                 executable.host_ir,
                 args.libraries,
                 args.library_dirs,
                 lambda: load_program(
-                    paths, preprocess_options(options), DiagnosticSink(), options.target
+                    [] if is_ir else paths,
+                    preprocess_options(options),
+                    DiagnosticSink(),
+                    options.target,
                 ),
                 opt_level=options.opt_level,
             )
