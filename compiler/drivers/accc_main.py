@@ -192,7 +192,6 @@ class _Command:
                 continue
             if self._language(Path(name)) is None:
                 refuse_other_language(Path(name), "a C file")
-                refuse_machine_code(Path(name), "a C file")
             compiled = self._compiled(Path(name), str(output))
             if not self.args.check:
                 content = compiled.to_bytes()
@@ -221,6 +220,7 @@ class _Command:
         from ..c.preprocess_kept import preprocess_or_find
         from ..executable import preprocess_options
 
+        refuse_machine_code(path, "a C file")
         if self._language(path) == "cpp-output":
             text = read_source(path, SourceLoc(str(path), 0))
             return PreprocessedSource(str(path), text if options.openmp else without_openmp(text))
