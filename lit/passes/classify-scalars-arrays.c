@@ -10,35 +10,35 @@ void certain(int n)
 #pragma acc parallel loop
     for (int i = 0; i < n; i++) {
         y[i] = 0;
-        // CHECK: warning: iterations of this loop pass on elements of 'y', so it runs sequentially
+        // CHECK: warning: iterations of this loop depend on each other through elements of 'y', so it runs sequentially
 #pragma acc loop
         for (int j = 0; j < n; j++)
             // CHECK: note: it is read here
             y[i] = y[i] + a[i][j] * x[j];
-        // CHECK: warning: iterations of this loop pass on elements of 'a', so it runs sequentially
+        // CHECK: warning: iterations of this loop depend on each other through elements of 'a', so it runs sequentially
 #pragma acc loop vector
         for (int j = 1; j < n; j++)
             a[i][j] = a[i][j - 1] + 1;
     }
-    // CHECK: warning: iterations of this loop pass on elements of 'v', so it runs sequentially
+    // CHECK: warning: iterations of this loop depend on each other through elements of 'v', so it runs sequentially
 #pragma acc parallel loop
     for (int i = 0; i < n; i++)
         v[i] = v[i + 1];
-    // CHECK: warning: iterations of this loop pass on elements of 'x', so it runs sequentially
+    // CHECK: warning: iterations of this loop depend on each other through elements of 'x', so it runs sequentially
 #pragma acc parallel loop collapse(2)
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++)
             x[i] += a[j][i];
-    // CHECK: warning: iterations of this loop pass on elements of 'v', so it runs sequentially
+    // CHECK: warning: iterations of this loop depend on each other through elements of 'v', so it runs sequentially
 #pragma acc kernels loop independent
     for (int i = 2; i < n; i++)
         v[i] = v[i - 2];
     // Gangs that the program asks for all run it: not in order.
-    // CHECK: warning: iterations of this loop pass on elements of 'v'{{$}}
+    // CHECK: warning: iterations of this loop depend on each other through elements of 'v'{{$}}
 #pragma acc parallel loop num_gangs(8)
     for (int i = 2; i < n; i++)
         v[i] = v[i - 2];
-    // CHECK: warning: iterations of this loop pass on elements of 'v', so it runs sequentially
+    // CHECK: warning: iterations of this loop depend on each other through elements of 'v', so it runs sequentially
 #pragma acc parallel loop
     for (int i = 0; i < 20; i++)
         v[i] = v[i + 19];

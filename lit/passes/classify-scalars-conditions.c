@@ -39,7 +39,7 @@ void told(int n)
             b[i] = w[0];
         }
     a[0] = p.x + p.y;
-    // CHECK: warning: iterations of this loop may pass on elements of 'h'
+    // CHECK: warning: iterations of this loop may depend on each other through elements of 'h'
     // CHECK: note: it is read here
 #pragma acc parallel loop
     for (int i = 0; i < n; i++)
@@ -52,26 +52,26 @@ void told(int n)
         for (int j = 0; j < n; j++)
             if (a[j] > 3)
                 rows[i] = j;
-    // CHECK: warning: iterations of this loop may pass on elements of 'rows'
+    // CHECK: warning: iterations of this loop may depend on each other through elements of 'rows'
 #pragma acc parallel loop collapse(2)
     for (int i = 0; i < 10; i++)
         for (int j = 0; j < n; j++)
             if (a[j] > i)
                 rows[i]++;
     // Nearly all iterations are certain enough.
-    // CHECK: warning: iterations of this loop pass on elements of 'b', so it runs sequentially
+    // CHECK: warning: iterations of this loop depend on each other through elements of 'b', so it runs sequentially
 #pragma acc parallel loop
     for (int i = 0; i < n; i++)
         if (i > 0)
             b[i] = b[i - 1] + a[i];
         else
             b[i] = 0;
-    // CHECK: warning: iterations of this loop pass on elements of 'b', so it runs sequentially
+    // CHECK: warning: iterations of this loop depend on each other through elements of 'b', so it runs sequentially
 #pragma acc parallel loop
     for (int i = 0; i < n; i++)
         if (!(i < 1) && i <= n - 2)
             b[i] = b[i - 1] + b[i + 1];
-    // CHECK: warning: iterations of this loop pass on elements of 'b', so it runs sequentially
+    // CHECK: warning: iterations of this loop depend on each other through elements of 'b', so it runs sequentially
 #pragma acc parallel loop
     for (int i = 0; i < 5; i++)
         if (i != 3)

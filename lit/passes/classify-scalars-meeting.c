@@ -8,7 +8,7 @@ int place[N], size;
 
 void certain(int n, double *r)
 {
-    // CHECK: :14:{{.*}}warning: iterations of this loop pass on elements of 'a', so it runs sequentially
+    // CHECK: :14:{{.*}}warning: iterations of this loop depend on each other through elements of 'a', so it runs sequentially
     // CHECK: note: it is read here
     // CHECK: note: it is assigned here
 #pragma acc parallel loop
@@ -19,7 +19,7 @@ void certain(int n, double *r)
         for (int j = i + 1; j <= n - 1; j++)
             a[j][i] = sum;
     }
-    // CHECK: warning: iterations of this loop pass on elements of 'flat', so it runs sequentially
+    // CHECK: warning: iterations of this loop depend on each other through elements of 'flat', so it runs sequentially
 #pragma acc parallel loop
     for (int i = 0; i < size; i++) {
         double sum = 0;

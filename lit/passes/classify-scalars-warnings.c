@@ -15,7 +15,7 @@ double largest(int n, const double *a, double e)
 }
 
 // CHECK-NOT: implicit reduction
-// CHECK: warning: iterations of this loop pass on the value of 's'{{$}}
+// CHECK: warning: iterations of this loop depend on each other through the value of 's'{{$}}
 // CHECK: help: write private(s) if each iteration has a value of its own, reduction({{.*}}:s) if they are combined, or 'loop seq'
 double read_and_summed(int n, const double *a, double *b)
 {
@@ -29,7 +29,7 @@ double read_and_summed(int n, const double *a, double *b)
 }
 
 // In a kernels construct iterations in order give C's result.
-// CHECK: warning: iterations of this loop pass on the value of 's', so it runs sequentially
+// CHECK: warning: iterations of this loop depend on each other through the value of 's', so it runs sequentially
 double two_operators(int n, const double *a)
 {
     double s = 0;
@@ -64,7 +64,7 @@ int lost(int n, const int *a, int *b)
     return t;
 }
 
-// CHECK: warning: every iteration of the loop around has its own 'd' and wants what this loop makes of it, so gangs cannot share this loop: its gang clause is ignored
+// CHECK: warning: every iteration of the loop around has its own 'd' and uses this loop's result in it, so gangs cannot share this loop: its gang clause is ignored
 void gang_inside(int n, const int *a, int *b)
 {
     int d;
@@ -96,7 +96,7 @@ int mixed(int n, const int *a)
 // WALL: warning: generating implicit private(own): every iteration fills 'own' before it reads it
 // WALL:     help: write private(own)
 // CHECK-NOT: 'own'
-// CHECK: warning: iterations of this loop pass on elements of 'carried', so it runs sequentially
+// CHECK: warning: iterations of this loop depend on each other through elements of 'carried', so it runs sequentially
 // CHECK:     help: write 'loop seq', or combine the values in a scalar with a reduction clause, or use atomic
 // CHECK: note: it is assigned here
 // CHECK-NOT: which they share
@@ -123,7 +123,7 @@ void arrays(int n, const int *a, int *b)
 }
 
 // Iterations that go on with what they reduce, whichever directive has the clause; not where each sets it first.
-// CHECK: warning: iterations of this loop use the value of 'sum' while it is reduced: what each sees depends on how
+// CHECK: warning: iterations of this loop use the value of 'sum' while it is reduced: the value that each sees depends on how
 // CHECK:     help: use 'sum' after the loop, or write 'loop seq'
 // CHECK: note: it is read here
 // CHECK: warning: iterations of this loop use the value of 'most' while it is reduced

@@ -1,5 +1,5 @@
 """
-What passes share to read and build IR, one module per idea: accesses and roots of pointers,
+Helpers that passes share to read and build IR, one module per idea: accesses and roots of pointers,
 polynomials of values, layout, loops and levels, dependence, versions of constructs, a cursor to
 build with, notes for remarks.
 

@@ -1,7 +1,7 @@
 """
-What every pass over `acc` asks of the IR: constructs, live-in values, names, constants, clauses.
+Queries on `acc` IR that most passes need: constructs, live-in values, names, constants, clauses.
 
-Nothing here decides anything; it only reads IR, builds small operations, and hides the operand
+No function here makes a decision: each reads IR, builds small operations, and hides the operand
 segments of xDSL's operations.
 """
 
@@ -59,10 +59,10 @@ ENTRY_OPS = MAPPING_OPS + PRIVATIZING_OPS
 EXIT_OPS = (acc.CopyoutOp, acc.DeleteOp, acc.DetachOp)
 
 _MANY_USES = 64
-"""From which on the way through a value's uses may be the longer one."""
+"""With more uses than this, `uses_inside` tries a walk through the operation's regions first."""
 
 NONE = ArrayAttr([acc.DeviceTypeAttr(acc.DeviceType.NONE)])
-"""A clause for every device type."""
+"""The value of a clause that holds for every device type."""
 
 
 def source_loc(op: Operation) -> SourceLoc:
@@ -106,8 +106,8 @@ def constructs_of(
 
 def parallel_constructs(root: Operation) -> list[acc.ParallelOp]:
     """
-    The parallel constructs in `root`, in order. What is in them is not looked at: no construct is in another
-    (OpenACC 3.4, 2.5.4).
+    The parallel constructs in `root`, in program order. Their regions are not searched, since constructs do
+    not nest (OpenACC 3.4, 2.5.4).
     """
     found: list[acc.ParallelOp] = []
 
@@ -145,9 +145,9 @@ def live_ins(op: Operation) -> list[SSAValue]:
 
 def uses_inside(value: SSAValue, op: Operation) -> list[Use]:
     """
-    The uses of `value` in the regions of `op` (not as its own operand), the latest first. A value with many
-    uses (an array of many constructs) has few of them here, as a rule: then the shorter way is through the
-    regions.
+    The uses of `value` in the regions of `op` (not as an operand of `op` itself), latest first. A value
+    with many uses, such as an array of many constructs, usually has few of them in one region: then the
+    regions are walked instead of the use list.
     """
     found = _by_regions(value, op) if _has_many_uses(value) else None
     if found is None:
@@ -160,7 +160,9 @@ def _has_many_uses(value: SSAValue) -> bool:
 
 
 def _by_regions(value: SSAValue, op: Operation) -> list[Use] | None:
-    """`uses_inside` by a walk through the regions; None where they hold more than `value` has uses."""
+    """
+    `uses_inside` by walking the regions of `op`; None if they hold more operations than `value` has uses.
+    """
     uses = iter(value.uses)
     found: list[Use] = []
     for region in op.regions:
@@ -173,7 +175,7 @@ def _by_regions(value: SSAValue, op: Operation) -> list[Use] | None:
 
 
 def replace_inside(op: Operation, old: SSAValue, new: SSAValue) -> None:
-    """Uses of `old` in the regions of `op` (not its own operands) become uses of `new`."""
+    """Replaces `old` by `new` in the regions of `op`, but not among the operands of `op` itself."""
     for use in uses_inside(old, op):
         use.operation.operands[use.index] = new
     if new.name_hint is None:
@@ -186,7 +188,7 @@ def bit_width(type_: Attribute) -> int | None:
 
 
 def enclosing_function(op: Operation) -> llvm.FuncOp | None:
-    """The function `op` stands in."""
+    """The function that contains `op`."""
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, llvm.FuncOp):
         parent = parent.parent_op()
@@ -194,7 +196,7 @@ def enclosing_function(op: Operation) -> llvm.FuncOp | None:
 
 
 def enclosing_module(op: Operation) -> ModuleOp:
-    """The module `op` stands in."""
+    """The module that contains `op`."""
     parent: Operation | None = op
     while not isinstance(parent, ModuleOp):
         assert parent is not None
@@ -203,7 +205,7 @@ def enclosing_module(op: Operation) -> ModuleOp:
 
 
 def variable_name(value: SSAValue) -> str:
-    """The C name of a variable for messages: of a global, or the hint the front end left."""
+    """The C name of a variable, for messages: a global's name, or the name hint that the front end set."""
     owner = value.owner
     if isinstance(owner, llvm.AddressOfOp):
         return c_name(owner.global_name.string_value())
@@ -226,19 +228,22 @@ def is_restrict(pointer: SSAValue) -> bool:
 
 
 def called(call: llvm.CallOp) -> str:
-    """What a call calls, for messages: the function's name in C, or that it is a pointer."""
+    """
+    The callee of `call`, for messages: the function's C name, or a note that it is called through a
+    pointer.
+    """
     return "a function pointer" if call.callee is None else c_name(call.callee.string_value())
 
 
 def alloca_count(op: llvm.AllocaOp) -> int | None:
-    """How many elements an alloca has, if that is constant."""
+    """The number of elements of an alloca; None if it is not constant."""
     return constant_value(op.size)
 
 
 def mapped_variable(entry: Operation) -> Attribute | None:
     """
-    The type of the variable that a data operation maps as a whole; None if it names a section, or
-    is the implicit one of a pointer, which says nothing of how much is mapped.
+    The type of the variable that a data operation maps as a whole; None if it names a section, or if it is
+    the implicit operation for a pointer, which does not tell how much is mapped.
     """
     if not isinstance(entry, MAPPING_OPS) or entry.bounds:
         return None
@@ -268,7 +273,7 @@ def constant_i64(value: int, location: LocationAttr) -> arith.ConstantOp:
 
 
 def operand_groups(op: IRDLOperation) -> dict[str, list[SSAValue]]:
-    """The operands of `op` by the name of their group in its definition."""
+    """The operands of `op`, by the name of their operand group in its IRDL definition."""
     groups: dict[str, list[SSAValue]] = {}
     for name, _ in op.get_irdl_definition().operands:
         value = cast("SSAValue | Sequence[SSAValue] | None", getattr(op, name))
@@ -291,12 +296,15 @@ def set_operand_groups(op: IRDLOperation, **changed: Sequence[SSAValue]) -> None
 
 
 def has_level(attr: ArrayAttr[acc.DeviceTypeAttr] | None) -> bool:
-    """Whether a clause kept as an array of device types is there for every device."""
+    """Whether a clause that is stored as an array of device types holds for every device type."""
     return attr is not None and any(dt.data is acc.DeviceType.NONE for dt in attr)
 
 
 def hands_on(loop: acc.LoopOp) -> bool:
-    """Whether a mark in the loop's body says that each iteration takes a value from the one before."""
+    """
+    Whether the loop's body has a mark (`HandsOnOp`) saying that each iteration takes a value from the one
+    before.
+    """
     blocks = loop.region.blocks
     return len(blocks) == 1 and any(isinstance(op, HandsOnOp) for op in loop.region.block.ops)
 
@@ -310,7 +318,9 @@ def set_prop(op: Operation, name: str, value: Attribute | None) -> None:
 
 
 def parallel_construct_operands(op: ComputeOp) -> list[SSAValue]:
-    """Results of data, private, firstprivate and reduction operations the construct names."""
+    """
+    The operands of the construct that are results of data, private, firstprivate and reduction operations.
+    """
     return [
         *op.data_clause_operands,
         *op.private_operands,
@@ -356,7 +366,7 @@ def child_loops(op: Operation) -> list[acc.LoopOp]:
 
 
 def insert_before(op: Operation, new_ops: Sequence[Operation]) -> None:
-    """Inserts operations before `op`, giving those without a place its location."""
+    """Inserts operations before `op`; those without a location get that of `op`."""
     block = op.parent_block()
     assert block is not None
     for new in new_ops:
@@ -380,14 +390,14 @@ def is_scalar(type_: Attribute) -> bool:
 
 
 def drop_gang(loop: acc.LoopOp) -> None:
-    """Takes the gang clause off a loop."""
+    """Removes the gang clause from a loop."""
     set_operand_groups(loop, gang_operands=[])
     for name in ("gang", "gangOperandsArgType", "gangOperandsSegments", "gangOperandsDeviceType"):
         set_prop(loop, name, None)
 
 
 def drop_levels(loop: acc.LoopOp) -> None:
-    """Takes the gang, worker and vector clauses off a loop."""
+    """Removes the gang, worker and vector clauses from a loop."""
     set_operand_groups(loop, gang_operands=[], worker_num_operands=[], vector_operands=[])
     for name in (
         "gang",

@@ -1,9 +1,9 @@
 """
-The memory accesses of a loop: what each is based on, with which subscripts, and what may alias.
+The memory accesses of a loop: the root and the subscripts of each, and which of them may alias.
 
-A `root` is the variable or pointer value that an address is computed from. Subscripts have a unit each
-(the type stepped over), so that only like is compared with like; `comparable` brings two accesses of one
-root into a common form.
+A `root` is the variable or pointer value that an address is computed from. Each subscript has a unit (the
+type it steps over), and only subscripts of equal units are compared; `comparable` brings two accesses of
+one root into a common form.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ from .layout import size_of
 from .region_values import RegionSymbols, variable_key
 
 DERIVED = (*ADDRESS_OPS, acc.CacheOp, *MAPPING_OPS)
-"""Operations whose result points where their operand does."""
+"""Operations whose result points to the same memory as their operand."""
 
 ALLOCATORS = frozenset(("malloc", "calloc", "aligned_alloc", "acc_malloc"))
 
 _READERS = frozenset(("scanf", "fscanf", "sscanf", "fread", "read"))
-"""Functions of C and POSIX that fill memory and do not keep its address."""
+"""C and POSIX functions that write to memory they are given and do not keep its address."""
 
 Place = tuple[Hashable, Subscripts, tuple[StepUnit, ...]]
-"""A variable and subscripts with their units."""
+"""A variable, and subscripts with their units."""
 
 
 @dataclass(frozen=True)
 class LoopAccess:
     """
-    A load or store: `subscripts` from `root` in `units`, `ranges` of the loops between it and the loop
-    asked about (innermost first). `atomic`: an atomic operation.
+    A load or store at `subscripts` from `root`, counted in `units`. `ranges` are the loops between the
+    access and the analysed loop, innermost first; `atomic` marks an atomic operation.
     """
 
     op: Operation
@@ -60,13 +60,13 @@ class LoopAccess:
 
     @property
     def width(self) -> int:
-        """How many units of the last subscript it touches."""
+        """The number of units of the last subscript that the access touches."""
         if not self.units or self.units[-1] != BYTES:
             return 1
         return size_of(self.type)
 
     def in_bytes(self) -> Polynomial | None:
-        """The distance from the root, where no subscript selects a member."""
+        """The distance from the root in bytes; None if a subscript selects a member."""
         total = Polynomial.constant(0)
         for poly, unit in zip(self.subscripts, self.units, strict=True):
             if poly is None or unit.member:
@@ -76,7 +76,7 @@ class LoopAccess:
 
 
 def root_of(pointer: SSAValue) -> SSAValue:
-    """The variable or pointer value an address is computed from."""
+    """The variable or pointer value that an address is computed from."""
     owner = pointer.owner
     while isinstance(owner, DERIVED):
         pointer = owner.ptr if isinstance(owner, ADDRESS_OPS) else owner.var
@@ -115,8 +115,8 @@ def comparable(
     left: LoopAccess, right: LoopAccess
 ) -> tuple[Subscripts, Subscripts, tuple[int, int]] | None:
     """
-    The subscripts of two accesses of one root that mean the same, and how many units of the last
-    they touch; None if nothing is known of where they lie to each other.
+    The subscripts of two accesses of one root in a common form, and the number of units of the last
+    subscript that each touches; None if their relative position is unknown.
     """
     if left.units == right.units:
         return left.subscripts, right.subscripts, (left.width, right.width)
@@ -135,7 +135,7 @@ def comparable(
 
 
 def _is_object(root: SSAValue) -> bool:
-    """Whether the root is an object of its own: a variable, fresh memory, a private copy."""
+    """Whether the root is an object of its own: a variable, newly allocated memory, or a private copy."""
     owner = root.owner
     if isinstance(owner, (llvm.AllocaOp, llvm.AddressOfOp, *PRIVATIZING_OPS)):
         return True
@@ -147,7 +147,7 @@ def _is_object(root: SSAValue) -> bool:
 
 
 def _same_scalar_type(left: Attribute, right: Attribute) -> bool:
-    """Types C lets alias: equal ones, and characters with everything."""
+    """Whether C lets objects of these two types alias: they are equal, or one is a character type."""
     character = any(bit_width(t) == 8 for t in (left, right))
     return left == right or character
 
@@ -168,7 +168,10 @@ def may_alias(left: SSAValue, right: SSAValue, types: tuple[Attribute, Attribute
 
 
 def address_escapes(variable: SSAValue) -> bool:
-    """Whether anything but accesses and clauses has the address of a local variable or private copy."""
+    """
+    Whether the address of a local variable or private copy is used by anything other than accesses and
+    clauses.
+    """
     work = [variable]
     while work:
         for use in work.pop().uses:
@@ -204,7 +207,10 @@ def is_scalar_variable(root: SSAValue) -> bool:
 
 
 def place_key(pointer: SSAValue, symbols: RegionSymbols) -> Place | None:
-    """What identifies the place of a pointer that does not change; None if that is not known."""
+    """
+    A key that is equal for equal addresses during the construct; None if the address may change or is
+    unknown.
+    """
     subscripts, units = subscripts_of(pointer, symbols)
     if any(poly is None for poly in subscripts):
         return None

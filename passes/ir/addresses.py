@@ -1,8 +1,8 @@
 """
-Computed addresses: what an address begins at, and the subscripts on the way.
+Computed addresses: the base of an address, and the subscripts from the base to it.
 
-`accx.element` says subscripts as C does, `llvm.getelementptr` steps by bytes, elements or members. Both are
-read here as the same `AddressStep`s.
+`accx.element` has subscripts as in C, `llvm.getelementptr` steps by bytes, elements or members. Both are
+read here as `AddressStep`s.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .acc_ops import is_defined_inside
 from .layout import member_offset, size_of
 
 ADDRESS_OPS = (llvm.GEPOp, ElementOp)
-"""Operations without effect whose result points into the object that their operand `ptr` points into."""
+"""Operations without side effects whose result points into the same object as their operand `ptr`."""
 
 AddressOp = llvm.GEPOp | ElementOp
 
@@ -30,8 +30,8 @@ AddressOp = llvm.GEPOp | ElementOp
 @dataclass(frozen=True)
 class StepUnit:
     """
-    What a subscript counts: elements of `type`, or arrays of `lengths` of them (the rows of a variable-length
-    array); `member`: it selects a member of the structure `type`.
+    The unit of a subscript: elements of `type`, or arrays of `lengths` of them (the rows of a
+    variable-length array). With `member`, the subscript selects a member of the structure `type`.
     """
 
     type: Attribute
@@ -40,7 +40,7 @@ class StepUnit:
 
     @property
     def bytes(self) -> Polynomial:
-        """Their size."""
+        """The size of one unit in bytes."""
         size = Polynomial.constant(size_of(self.type))
         for length in self.lengths:
             size = size * length
@@ -51,13 +51,13 @@ BYTES = StepUnit(i8)
 
 
 class PolynomialReader(Protocol):
-    """What reads values, and subscripts widened as C does, as polynomials."""
+    """A reader of values as polynomials; it widens subscripts as C does."""
 
     def polynomial(self, value: SSAValue | Index) -> Polynomial | None: ...
 
 
 def way_to_base(pointer: SSAValue) -> Iterator[SSAValue]:
-    """An address, the pointers that it is computed from one after the other, and its base."""
+    """An address, then each pointer that it is computed from in turn, ending with its base."""
     yield pointer
     while True:
         op = pointer.owner
@@ -72,8 +72,8 @@ def way_to_base(pointer: SSAValue) -> Iterator[SSAValue]:
 
 def base_of(pointer: SSAValue, inside: Operation | None = None) -> SSAValue:
     """
-    What the address is computed from: a variable, a pointer's value, a clause's result; with `inside`,
-    the pointer that its computation in that operation begins with.
+    The base of an address: a variable, a pointer value, or the result of a clause. With `inside`, the
+    pointer from which the computation within that operation starts.
     """
     for place in way_to_base(pointer):
         pointer = place
@@ -93,7 +93,7 @@ class AddressStep:
 
     @property
     def selected(self) -> Attribute:
-        """The type of what the subscript selects; the elements' where that is a row of variable length."""
+        """The type that the subscript selects; for a row of variable length, the type of its elements."""
         if not self.member:
             return self.type
         assert isinstance(self.type, llvm.LLVMStructType) and isinstance(self.index, int)
@@ -106,7 +106,7 @@ class AddressStep:
         return member_offset(self.type, self.index)
 
     def read(self, symbols: PolynomialReader) -> tuple[Polynomial | None, StepUnit]:
-        """The step as a polynomial, None if it is none, and what it counts."""
+        """The step as a polynomial (None if it is not one), and its unit."""
         if isinstance(self.index, int):
             steps: Polynomial | None = Polynomial.constant(self.index)
         else:
@@ -120,7 +120,7 @@ class AddressStep:
         return steps, StepUnit(self.type, self.member, known)
 
     def read_flat(self, symbols: PolynomialReader) -> tuple[Polynomial | None, Attribute]:
-        """The same, with rows counted in elements and members in bytes: how many, and of what type."""
+        """As `read`, with rows counted in elements and members in bytes: the count, and the type counted."""
         steps, unit = self.read(symbols)
         if unit.member:
             return Polynomial.constant(self.offset), i8
@@ -129,13 +129,16 @@ class AddressStep:
         return steps, self.type
 
     def in_bytes(self, symbols: PolynomialReader) -> Polynomial | None:
-        """How many bytes the step leads away."""
+        """The bytes by which the step moves the address; None if they are not a polynomial."""
         steps, type_ = self.read_flat(symbols)
         return None if steps is None else steps * size_of(type_)
 
 
 def steps_of(op: AddressOp) -> Iterator[AddressStep]:
-    """The subscripts of one operation, outermost first; before a member, one that says of what structure."""
+    """
+    The subscripts of one operation, outermost first; a member is preceded by a step that names its
+    structure.
+    """
     indices: Iterable[int | Index]
     rows: tuple[SSAValue, ...] = ()
     if isinstance(op, ElementOp):
@@ -162,7 +165,7 @@ def steps_of(op: AddressOp) -> Iterator[AddressStep]:
 
 
 def steps_to(pointer: SSAValue, base: SSAValue | None = None) -> Iterator[AddressStep]:
-    """All subscripts from `base`, the base of an address unless it is given, to the address."""
+    """All subscripts from `base` (by default the base of the address) to the address, outermost first."""
     chain: list[AddressOp] = []
     while pointer is not base and isinstance(pointer.owner, ADDRESS_OPS):
         chain.append(pointer.owner)
@@ -175,8 +178,8 @@ def subscripted_element(
     pointer: SSAValue, base: SSAValue
 ) -> tuple[Index, Attribute, AddressStep | None] | None:
     """
-    The subscript, the type of the elements, and the member that an address `base[index]` or `base[index].m`
-    selects, the latter None in the first case; None for other addresses.
+    For an address `base[index]` or `base[index].m`: the subscript, the element type, and the member's step
+    (None without a member). None for other addresses.
     """
     steps = [step for step in steps_to(pointer, base) if step.member or step.index != 0]
     first, *members = steps or (None,)

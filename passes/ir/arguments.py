@@ -1,5 +1,5 @@
 """
-What may be promised about a kernel's pointer arguments: `llvm.noalias` lets loads be batched across
+Attributes that a kernel's pointer arguments may carry: `llvm.noalias` lets loads be batched across
 stores, and with `llvm.readonly` they go through the read-only cache.
 """
 
@@ -23,8 +23,8 @@ _ALLOCATORS = frozenset(("malloc", "calloc", "aligned_alloc", "acc_malloc"))
 
 def _declared_restrict(entry: Operation) -> bool:
     """
-    Whether a clause of the construct, or of a data construct around it, names the array by a pointer that is
-    declared `restrict`, on a local variable or a member too.
+    Whether the array is mapped, by the construct or a data construct around it, through a pointer declared
+    `restrict`; the pointer may also be a local variable or a member.
     """
     if RESTRICT in entry.attributes:
         return True
@@ -45,7 +45,10 @@ def _declared_restrict(entry: Operation) -> bool:
 
 
 def _object(pointer: SSAValue) -> object | None:
-    """What identifies the object a host pointer points into, if that is known to be its own."""
+    """
+    A key for the object that a host pointer points into; None if it is not known to be an object of its
+    own.
+    """
     pointer = base_of(pointer)
     owner = pointer.owner
     if isinstance(owner, llvm.AllocaOp):
@@ -59,10 +62,9 @@ def _object(pointer: SSAValue) -> object | None:
 
 def distinct_arguments(args: Sequence[SSAValue], *, loads_pointers: bool) -> list[bool]:
     """
-    For each host-side value that becomes a kernel argument, whether nothing else the kernel uses
-    points to the same memory: the variable is behind a `restrict` pointer, or it is an object of
-    its own and so are those of all other arguments. `loads_pointers`: the kernel also reaches
-    memory through pointers it loads.
+    For each host-side value that becomes a kernel argument, whether no other pointer of the kernel leads to
+    the same memory: the argument comes from a `restrict` pointer, or it is an object of its own and so are
+    all other arguments. `loads_pointers`: the kernel also reaches memory through pointers that it loads.
     """
     objects: list[object | None] = []
     restrict: list[bool] = []
@@ -94,12 +96,15 @@ def loads_pointers(ops: Sequence[Operation]) -> bool:
 
 
 def _is_plain_load(op: Operation) -> bool:
-    """An atomic load is none: LLVM's NVPTX backend fails on one that the read-only cache could serve."""
+    """
+    Whether `op` is a load that is not atomic: LLVM's NVPTX backend fails on an atomic load that the
+    read-only cache could serve.
+    """
     return isinstance(op, llvm.LoadOp) and op.ordering.value.data == 0
 
 
 def is_only_read(pointer: SSAValue) -> bool:
-    """Whether all uses of a pointer are plain loads through it (and addresses computed from it)."""
+    """Whether the pointer, and addresses computed from it, are used only by plain loads."""
     for use in pointer.uses:
         op = use.operation
         if isinstance(op, llvm.GEPOp | llvm_ext.AddrSpaceCastOp):
@@ -114,7 +119,7 @@ def is_only_read(pointer: SSAValue) -> bool:
 
 
 def argument_attributes(args: Sequence[SSAValue], distinct: Sequence[bool]) -> list[DictionaryAttr]:
-    """The attributes of a kernel's arguments; `distinct` may be shorter than `args`."""
+    """The attributes of a kernel's arguments. `distinct` may be shorter than `args`; the rest get none."""
     out: list[DictionaryAttr] = []
     synchronised = has_barrier(args)
     for position, arg in enumerate(args):

@@ -1,6 +1,8 @@
 """
-The accesses to arrays that every iteration of a loop makes, under no condition but one on the loop's
-variables that all but a few fulfil (`loop_conditions.py`); and stores under other conditions.
+The array accesses that nearly every iteration of a loop makes, and the stores under other conditions.
+
+An access counts as made by nearly every iteration if it is unconditional, or under a condition on the
+loop's variables that all but a few iterations fulfil (`loop_conditions.py`).
 """
 
 from __future__ import annotations
@@ -23,8 +25,8 @@ from .loop_symbols import LoopSymbols
 @dataclass(frozen=True)
 class ArrayAccess:
     """
-    An access to an array from outside of a loop; `key` identifies the array. So many iterations at most
-    are `missing`: they do not make it.
+    An access to an array defined outside the loop, identified by `key`. At most `missing` iterations do not
+    make the access.
     """
 
     op: llvm.LoadOp | llvm.StoreOp
@@ -40,9 +42,10 @@ def array_accesses(
     loop: acc.LoopOp, symbols: LoopSymbols, *, between_iterations: bool = False
 ) -> Iterator[ArrayAccess]:
     """
-    The accesses that (nearly) every iteration makes, in order, but for what inner loops run.
-    `between_iterations`: without those to arrays of which no element is stored, or each iteration has
-    elements of its own (`_with_own_elements`).
+    The accesses that (nearly) every iteration makes, in program order. Inner loops are taken to run at
+    least once. With `between_iterations`, arrays that cannot carry values between iterations are left out:
+    those of which no element is stored, and those of which each iteration has its own elements
+    (`_with_own_elements`).
     """
     if len(loop.region.blocks) != 1:
         return
@@ -62,7 +65,7 @@ def array_accesses(
 
 
 def has_conditions(loop: acc.LoopOp) -> bool:
-    """Whether anything in `loop` is executed under other conditions than that inner loops run."""
+    """Whether anything in `loop` is executed under a condition other than that an inner loop runs."""
     return any(
         op.regions
         and (not isinstance(op, scf.ForOp | acc.LoopOp) or len(op.regions[0].blocks) != 1)
@@ -71,7 +74,7 @@ def has_conditions(loop: acc.LoopOp) -> bool:
 
 
 def conditional_stores(loop: acc.LoopOp, symbols: LoopSymbols) -> Iterator[ArrayAccess]:
-    """The stores that iterations make under other conditions."""
+    """The stores that iterations make under conditions which more than a few iterations may fail."""
     own = _of_iterations(loop)
     certain: set[Operation] = set()
     if len(loop.region.blocks) == 1:
@@ -97,7 +100,10 @@ def _access(place: _InArray, symbols: LoopSymbols) -> ArrayAccess:
 def _certain(
     block: Block, loop: acc.LoopOp, symbols: LoopSymbols, missing: int
 ) -> Iterator[tuple[llvm.LoadOp | llvm.StoreOp, int]]:
-    """What (nearly) every iteration executes, if inner loops run, and how many do not."""
+    """
+    The loads and stores that (nearly) every iteration executes if its inner loops run, each with the number
+    of iterations that may not.
+    """
     for op in block.ops:
         if isinstance(op, scf.ForOp | acc.LoopOp):
             (region,) = op.regions
@@ -114,7 +120,7 @@ def _certain(
 
 @dataclass(frozen=True)
 class _InArray:
-    """An access to an array from outside of a loop, as `ArrayAccess`."""
+    """An access to an array from outside the loop, as in `ArrayAccess`."""
 
     op: llvm.LoadOp | llvm.StoreOp
     key: Hashable
@@ -140,8 +146,8 @@ def _in_array(
 
 def _with_own_elements(loop: acc.LoopOp, places: Iterable[_InArray]) -> set[Hashable]:
     """
-    Arrays whose elements are each of one iteration, seen without reading subscripts as polynomials: all
-    accesses have each variable of the loop itself, as it is, as the same one of their subscripts.
+    Arrays of which each element belongs to one iteration, found without reading subscripts as polynomials:
+    in all accesses, each variable of the loop is, unchanged, the subscript in the same position.
     """
     variables = loop.region.block.args
     common: dict[Hashable, list[set[int]]] = {}

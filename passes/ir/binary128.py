@@ -1,8 +1,9 @@
 """
-IEEE 754's binary128, the format of `long double` on AArch64, for code that has only f64: by way of the 80-bit
-format (`x87.py`), which has the same exponents and 64 of the 113 digits.
+IEEE 754's binary128, the format of `long double` on AArch64, for code that has only f64. Conversions go
+through the 80-bit format (`x87.py`), which has the same exponents and 64 of the 113 digits.
 
-In memory a number is a word of the last 64 bits of its fraction, and one of its sign, exponent and first 48.
+In memory a number is two 64-bit words: the low 64 bits of the fraction; then sign, exponent and the high 48
+bits of the fraction.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ HIGH = "__accopt_binary128_high"
 
 _HIGH_BITS = 48
 _LOST = 49
-"""Digits that the 80-bit format has no room for."""
+"""The binary digits that the 80-bit format lacks."""
 
 
 def binary128_bits(value: float) -> int:
@@ -34,7 +35,7 @@ def binary128_bits(value: float) -> int:
 
 
 def nearest_double(bits: int, width: int) -> float:
-    """The double nearest to a finite number by its 80 or 128 bits (`width`)."""
+    """The double nearest to the finite number whose 80 or 128 (`width`) bits are `bits`."""
     field = width - 16
     fraction, biased = bits & (1 << field) - 1, bits >> field & 0x7FFF
     if width == 128 and biased:
@@ -65,12 +66,15 @@ def _right(c: Cursor, value: SSAValue, by: int) -> SSAValue:
 
 
 def _is_set(c: Cursor, value: SSAValue) -> SSAValue:
-    """1 where `value` has any bit."""
+    """1 if any bit of `value` is set, else 0."""
     return c.value(arith.ExtUIOp(c.value(arith.CmpiOp(value, c.i64(0), "ne")), i64))
 
 
 def _to_double(c: Cursor, low: SSAValue, high: SSAValue) -> SSAValue:
-    """What is lost leaves one bit, so that the result is rounded once."""
+    """
+    The f64 of a binary128: the digits lost on the way leave a sticky bit, so that the result is rounded
+    once.
+    """
     fraction = _left(c, _and(c, high, (1 << _HIGH_BITS) - 1), 63 - _HIGH_BITS)
     fraction = _or(c, fraction, _right(c, low, _LOST))
     fraction = _or(c, fraction, _is_set(c, _and(c, low, (1 << _LOST) - 1)))

@@ -58,11 +58,13 @@ class Cursor:
         return Cursor(InsertPoint.at_end(block), loc)
 
     def inside(self, block: Block, loc: LocationAttr | None = None) -> Cursor:
-        """A cursor at the end of a block of an operation that is placed here, now or later."""
+        """
+        A cursor at the end of `block`, which belongs to an operation placed at this cursor now or later.
+        """
         return self._nested(InsertPoint.at_end(block), self.loc if loc is None else loc)
 
     def inside_before(self, end: Operation) -> Cursor:
-        """The same, before an operation of such a block."""
+        """As `inside`, but before operation `end` of such a block."""
         return self._nested(InsertPoint.before(end), self.loc)
 
     def _nested(self, point: InsertPoint, loc: LocationAttr) -> Cursor:
@@ -81,7 +83,7 @@ class Cursor:
         return op
 
     def value(self, op: Operation, hint: str | None = None) -> SSAValue:
-        """Places `op` and gives its first result."""
+        """Places `op` and returns its first result."""
         return self.insert(op, hint).results[0]
 
     def constant(self, value: int | float, type: Attribute) -> SSAValue:
@@ -107,7 +109,7 @@ class Cursor:
         return self.to_integer(value, i64)
 
     def widened(self, subscript: Index) -> SSAValue:
-        """A subscript as i64, by its sign."""
+        """A subscript extended to i64, with or without sign as it says."""
         value = subscript.value
         if value.type == i64 or not subscript.unsigned:
             return self.to_integer(value, i64)
@@ -156,13 +158,13 @@ class Cursor:
         return self.value(llvm.AllocaOp(size, type, alignment=16), hint)
 
     def temporary(self, type: Attribute, hint: str) -> SSAValue:
-        """Memory for a value of `type` that is not wanted for long."""
+        """Stack memory for a short-lived value of `type`."""
         return self.alloca(type, hint)
 
     def inline(self, operations: Iterable[Operation], known: dict[SSAValue, SSAValue]) -> None:
         """
-        Copies of the operations of one block but its terminator here. `known` says what values of theirs
-        are here, and gains their results; what makes a known result is left out.
+        Clones the operations of one block, except its terminator, here. `known` maps original values to the
+        values to use here and gains the results; an operation whose result is already known is not cloned.
         """
         for op in operations:
             made = bool(op.results) and op.results[0] in known
@@ -219,7 +221,7 @@ class Cursor:
 
 
 def constant_value(value: SSAValue) -> int | None:
-    """The integer `value` is a constant of, or None."""
+    """The integer that `value` is a constant of; None if it is not an integer constant."""
     op = value.owner
     if isinstance(op, arith.ConstantOp | llvm.ConstantOp) and isinstance(op.value, IntegerAttr):
         return op.value.value.data
@@ -227,7 +229,9 @@ def constant_value(value: SSAValue) -> int | None:
 
 
 def constant_trips(lower: SSAValue, upper: SSAValue, step: SSAValue) -> int | None:
-    """How often a loop with these bounds runs, None unless they are constants and it counts up."""
+    """
+    The number of iterations of a loop with these bounds; None unless they are constants and it counts up.
+    """
     low, high, by = constant_value(lower), constant_value(upper), constant_value(step)
     if low is None or high is None or by is None or by <= 0:
         return None
@@ -235,6 +239,6 @@ def constant_trips(lower: SSAValue, upper: SSAValue, step: SSAValue) -> int | No
 
 
 def erase(op: Operation) -> None:
-    """Takes `op`, whose results nothing uses, out of the IR."""
+    """Removes `op`, whose results must be unused, from the IR."""
     op.detach()
     op.erase()

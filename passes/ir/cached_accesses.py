@@ -1,6 +1,6 @@
 """
-What the IR says about a `cache` directive: its section, every access to the array in its scope, and
-whether the indices of an access lie in the section.
+A `cache` directive as read from the IR: its section, every access to the array in its scope, and whether
+the indices of each access lie in the section.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _ARITHMETIC = (arith.ConstantOp, arith.AddiOp, arith.SubiOp, arith.MuliOp, arith
 
 @dataclass
 class Symbols:
-    """Values as polynomials; whatever is no sum or product is a symbol of its own."""
+    """Values as polynomials; a value that is not a sum or product is a symbol of its own."""
 
     construct: Operation
 
@@ -60,8 +60,8 @@ class Symbols:
 @dataclass
 class CachedAccess:
     """
-    A load or store through the directive's view; `element` is None if its subscripts do not follow
-    the section's dimensions. `proved[d]`: index d lies in the section.
+    A load or store through the directive's view. `element` is None if its subscripts do not follow the
+    section's dimensions. `proved[d]`: index d is proved to lie in the section.
     """
 
     op: llvm.LoadOp | llvm.StoreOp
@@ -83,9 +83,9 @@ class CachedAccess:
 @dataclass
 class Cached:
     """
-    One section of a directive: the operation, what it names, and the accesses in its scope. `several`:
-    other directives of the scope name the array too; `written`: and somebody writes it there.
-    `touched_elsewhere`, `stored_elsewhere`: so does code of the nest outside of the scope (`elsewhere.py`).
+    One section of a directive: the operation, its section, and the accesses in its scope. `several`: other
+    directives of the scope name the array too; `written`: and one of them writes it. `touched_elsewhere`,
+    `stored_elsewhere`: code of the nest outside the scope accesses or stores to it (`elsewhere.py`).
     """
 
     op: acc.CacheOp
@@ -110,8 +110,8 @@ class Cached:
     @property
     def word(self) -> IntegerType:
         """
-        What one thread copies at a time: as wide as the widest access, to which the array is
-        therefore aligned, and at most 8 bytes.
+        The type one thread copies at a time: as wide as the widest access (to which the array is therefore
+        aligned), at most 8 bytes.
         """
         widest = max(
             size_of(
@@ -123,7 +123,7 @@ class Cached:
 
     @property
     def base(self) -> SSAValue:
-        """The array's own address."""
+        """The address of the array itself, not of the view."""
         base = self.op.var
         while isinstance(base.owner, acc.CacheOp):
             base = base.owner.var
@@ -135,8 +135,8 @@ class Cached:
 
 def read_section(op: acc.CacheOp, symbols: Symbols, *, any_length: bool = False) -> CachedSection:
     """
-    The section an `acc.cache` names. `any_length`: a length known only at run time is given as 0.
-    Raises `Declined`.
+    The section that an `acc.cache` names. With `any_length`, a length known only at run time becomes 0.
+    Raises `Declined` if the section cannot be cached, with the reason.
     """
     name = "it" if op.var_name is None else op.var_name.data
     dims: list[SectionDim] = []
@@ -173,7 +173,7 @@ def _subscript(step: AddressStep, symbols: Symbols) -> Subscript:
 
 @dataclass(frozen=True)
 class Use:
-    """What uses an address in an array: operand `index` of `op`, `path` from the array's start."""
+    """A use of an address in an array: operand `index` of `op`, `path` from the array's start."""
 
     op: Operation
     index: int
@@ -181,7 +181,7 @@ class Use:
 
     @property
     def access(self) -> llvm.LoadOp | llvm.StoreOp | None:
-        """The plain load or store that this use is; None for any other."""
+        """The plain load or store that this use is; None if it is something else."""
         match self.op:
             case llvm.LoadOp() if not is_ordered(self.op):
                 return self.op
@@ -209,8 +209,8 @@ def uses_of_view(view: SSAValue, symbols: Symbols) -> list[Use]:
 
 def read_accesses(cached: Cached, symbols: Symbols) -> None:
     """
-    Finds every access through the view, also of later directives that name the array again. Raises
-    `Declined` if the address goes elsewhere.
+    Finds every access through the view, including those through later directives that name the array again.
+    Raises `Declined` if the address is used in any other way.
     """
     views = [cached.op]
     while views:
@@ -227,7 +227,10 @@ def read_accesses(cached: Cached, symbols: Symbols) -> None:
 
 
 def _order(op: Operation) -> tuple[int, ...]:
-    """Positions from the function down to `op`, which order operations as the source does."""
+    """
+    The positions of `op` and of the operations around it in their blocks, from the function down; comparing
+    them orders operations as in the source.
+    """
     path: list[int] = []
     current: Operation | None = op
     while current is not None and (block := current.parent_block()) is not None:
@@ -242,7 +245,7 @@ def access_of(
     path: Sequence[Subscript],
     symbols: Symbols,
 ) -> CachedAccess:
-    """Which element of the section an access means, and whether it lies inside."""
+    """The element of the section that an access means, and whether it lies inside."""
     element = element_of(section, path)
     if element is None:
         return CachedAccess(op, None)
@@ -262,11 +265,11 @@ def access_of(
 
 _SMALLER = (2, 3)
 _GREATER = (4, 5)
-"""Signed `arith.cmpi` predicates: slt sle, and sgt sge."""
+"""Signed `arith.cmpi` predicates: (slt, sle) and (sgt, sge)."""
 
 
 def _ends(value: SSAValue, symbols: Symbols) -> list[Polynomial]:
-    """What `value` is at most: itself, or both operands of a minimum."""
+    """Upper bounds of `value`: itself, or both operands if it is a minimum."""
     owner = value.owner
     if isinstance(owner, arith.MinSIOp):
         return _ends(owner.lhs, symbols) + _ends(owner.rhs, symbols)
@@ -283,7 +286,10 @@ def _ends(value: SSAValue, symbols: Symbols) -> list[Polynomial]:
 
 
 def usual_turns(loop: scf.ForOp, symbols: Symbols) -> int | None:
-    """How often a loop turns if that is constant, or would be but for an end that is a minimum."""
+    """
+    The trip count of `loop` if it is constant. If its end is a minimum, the trip count that it has for the
+    operand at a constant distance from the start, a multiple of the step. None otherwise.
+    """
     step = constant_value(loop.step)
     if step is None or step <= 0:
         return None
@@ -296,7 +302,10 @@ def usual_turns(loop: scf.ForOp, symbols: Symbols) -> int | None:
 
 
 def _range_choices(op: Operation, symbols: Symbols) -> list[list[LoopRange]]:
-    """Ranges of the loops around `op`, innermost first; several where an end is a minimum."""
+    """
+    The ranges of the loops around `op`, innermost first; one list for each operand where an end is a
+    minimum.
+    """
     levels: list[list[LoopRange]] = []
     parent = op.parent_op()
     while parent is not None and parent is not symbols.construct:

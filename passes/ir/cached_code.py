@@ -1,4 +1,4 @@
-"""Arithmetic of tiles: polynomials as operations, with constants folded, in 32 or 64 bits."""
+"""Emission of the arithmetic of tiles: polynomials as operations of 32 or 64 bits, with constants folded."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Values = Mapping[SSAValue, SSAValue]
 
 
 def mapped(values: Values, value: SSAValue) -> SSAValue:
-    """What `value` of the original code is now."""
+    """The value that stands for `value` of the original code in the new code."""
     return values.get(value, value)
 
 
@@ -55,7 +55,7 @@ def scaled(at: Cursor, value: SSAValue, factor: int) -> SSAValue:
 
 
 def total(at: Cursor, *parts: SSAValue | None) -> SSAValue | None:
-    """The sum of those parts that are there and not the constant 0."""
+    """The sum of those parts that are neither None nor the constant 0; None if there are none."""
     result: SSAValue | None = None
     for part in parts:
         if part is None or constant_value(part) == 0:

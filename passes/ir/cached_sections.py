@@ -1,8 +1,8 @@
 """
-Directives as such: those of one array together, and taking them out.
+The `cache` directives of one array: joining them, and removing them.
 
-An array that several sections of a scope name and that is written there has one tile around all of
-these sections: with a tile each, a write could not reach the copy that another section has.
+If several sections of a scope name one array and the scope writes it, one tile covers all of these
+sections: with separate tiles, a write to one would not reach the copy in another.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ def first_directive(op: acc.CacheOp) -> acc.CacheOp:
 
 
 def drop(op: acc.CacheOp) -> None:
-    """Takes a directive out: its view is the array itself, or what an earlier directive made of it."""
+    """
+    Removes a directive: uses of its view become uses of the array, or of an earlier directive's view of it.
+    """
     for use in list(op.acc_var.uses):
         user = use.operation
         if isinstance(user, acc.LoopOp):
@@ -40,8 +42,8 @@ def drop(op: acc.CacheOp) -> None:
 
 def join_written(parent: Operation) -> list[tuple[Operation, str]]:
     """
-    Leaves one directive of those in a block that name sections of an array which is written, where
-    `hull` finds one around them all. Says so for each that is gone.
+    Joins the directives of a block that name sections of one written array into one, where `hull` finds a
+    section around them all. Returns each directive that became redundant, with a remark.
     """
     families: dict[acc.CacheOp, list[acc.CacheOp]] = {}
     for op in parent.walk():
@@ -60,7 +62,7 @@ def join_written(parent: Operation) -> list[tuple[Operation, str]]:
 
 
 def _join(family: list[acc.CacheOp], symbols: Symbols) -> bool:
-    """Gives the first of several directives a section around all of theirs, if there should be one."""
+    """Extends the section of the first of several directives around those of all, if that should be done."""
     first = family[0]
     uses = [use for op in family for use in uses_of_view(op.acc_var, symbols)]
     written = any(isinstance(use.access, llvm.StoreOp) for use in uses)

@@ -1,8 +1,8 @@
 """
-What a function of the program does to memory, as far as the loop that calls it has to know.
+The effect of called functions on memory, as far as the analysis of the calling loop needs it.
 
-Only two answers are of use: which pointers it reads through (parameters and globals), or that it may do
-anything (None). A function that writes to more than its own variables may.
+There are two answers: the pointers that the function reads through (parameters and globals), or None if it
+may do anything else, such as write to memory other than its own variables.
 """
 
 from __future__ import annotations
@@ -19,12 +19,15 @@ from .accesses import address_escapes, root_of
 from .purity import is_pure
 
 MOST_CALLS = 16
-"""Calls within calls deeper than this are taken to do anything."""
+"""Chains of calls deeper than this are not followed: they may do anything."""
 
 
 @dataclass(frozen=True)
 class Read:
-    """A function reads values of `type` through its parameter `parameter`, or from a global."""
+    """
+    A function reads values of `type` through the pointer that is its parameter number `parameter`, or from
+    a global.
+    """
 
     parameter: int | None
     symbol: str | None
@@ -41,7 +44,7 @@ def is_harmless(call: llvm.CallOp) -> bool:
 
 
 def reads_of_call(call: llvm.CallOp) -> tuple[Read, ...] | None:
-    """What a called function of the program reads; None if it may do anything else."""
+    """The reads of a called function of the program; None if it may have other effects."""
     if call.callee is None:
         return None
     return _reads(call.callee.string_value(), enclosing_module(call), 0)
@@ -100,7 +103,7 @@ def _read(pointer: SSAValue, type_: Attribute) -> tuple[Read, ...] | None:
 
 
 def _through(call: llvm.CallOp, module: ModuleOp, depth: int) -> tuple[Read, ...] | None:
-    """The reads of a function called by the function, in terms of that one's parameters."""
+    """The reads of a callee of `function`, in terms of the parameters of `function`."""
     if call.callee is None:
         return None
     inner = _reads(call.callee.string_value(), module, depth + 1)

@@ -1,5 +1,6 @@
 """
-Arrays through which iterations of a loop certainly depend on each other, whatever the program says of it.
+Arrays through which iterations of a loop certainly depend on each other, even if the program declares them
+independent.
 """
 
 from __future__ import annotations
@@ -23,25 +24,28 @@ from .region_values import HostExpression, HostLoad
 from .varying_values import VaryingValues
 
 MOST_TRIES = 128
-"""Pairs of accesses of one loop that are solved as equations."""
+"""At most this many pairs of accesses of one loop are solved as equations."""
 
 
 class Carried(Enum):
     """How iterations depend on each other."""
 
     PASSED = 0
-    """One reads what another assigns."""
+    """One iteration reads an element that another assigns."""
     COMBINED = 1
-    """All read and assign one element."""
+    """All iterations read and assign one element."""
     SHARED = 2
-    """Each assigns, and reads back, elements that the others assign too."""
+    """Each iteration assigns and reads back elements that the others assign too."""
     OVERWRITTEN = 3
-    """All assign the same elements."""
+    """All iterations assign the same elements."""
 
 
 @dataclass(frozen=True)
 class CarriedArray:
-    """An array, and a load of an element that another iteration stores, if any."""
+    """
+    An array that carries values between iterations, with a load of an element that another iteration
+    stores, if there is one.
+    """
 
     name: str
     load: Operation | None
@@ -51,10 +55,10 @@ class CarriedArray:
 
 def carried_array(loop: acc.LoopOp, *, lanes: bool) -> CarriedArray | None:
     """
-    The first array through which iterations of `loop` certainly depend on each other: each, but for a few at
-    the ends of the loop, loads under no condition what another one has stored or will store, or all store to
-    the same elements. Where no iteration sees what it stores differ from what others do, that does not
-    count. `lanes`: threads of one gang share the iterations, and so its private arrays.
+    The first array through which iterations of `loop` certainly depend on each other; None if there is
+    none. Either every iteration, except for a few at the ends of the loop, unconditionally loads an element
+    that another one stores, or all iterations store to the same elements and different values may be
+    observed. `lanes`: threads of one gang share the iterations, and so the gang's private arrays.
     """
     finder = _Finder(loop, lanes)
     stores = MeetingCandidates(loop.region.blocks[0].args, finder.symbols)
@@ -80,7 +84,7 @@ def carried_array(loop: acc.LoopOp, *, lanes: bool) -> CarriedArray | None:
 
 
 class _Finder:
-    """Compares accesses of one loop."""
+    """Compares the array accesses of one loop."""
 
     def __init__(self, loop: acc.LoopOp, lanes: bool):
         self.loop = loop
@@ -92,7 +96,9 @@ class _Finder:
     def kind(
         self, store: Candidate, load: ArrayAccess, akin: bool, has_stored: bool
     ) -> Carried | None:
-        """How a load needs what other iterations store; None if that is not certain."""
+        """
+        The kind of dependence between a load and the stores of other iterations; None if none is certain.
+        """
         apart = self._apart(store.access, load) if akin else None
         if apart is not None and not has_stored:
             return Carried.COMBINED if apart == EVERY else Carried.PASSED
@@ -101,11 +107,14 @@ class _Finder:
         return Carried.SHARED if has_stored and not apart else Carried.PASSED
 
     def is_overwritten(self, store: Candidate) -> bool:
-        """Whether all iterations store to the same elements, which then have the last one's value."""
+        """Whether all iterations store to the same elements, so that the last iteration's values remain."""
         return store.varies and self._apart(store.access, store.access) == EVERY
 
     def varies(self, store: ArrayAccess) -> bool:
-        """Whether iterations that run at once store other values, and to one array, not to copies."""
+        """
+        Whether concurrent iterations store different values, and to one array rather than to private
+        copies.
+        """
         if not self.lanes and isinstance(store.root.owner, PRIVATIZING_OPS):
             return False
         assert isinstance(store.op, llvm.StoreOp)
@@ -123,7 +132,10 @@ class _Finder:
                 return False
 
     def _apart(self, store: ArrayAccess, load: ArrayAccess) -> int | None:
-        """After how many iterations the element stored is certainly loaded, inner loops being the same."""
+        """
+        The number of iterations after which the stored element is certainly loaded, with inner loops at the
+        same iteration; None if unknown.
+        """
         inner = self.symbols.inner_ranges(store.op)
         if inner != self.symbols.inner_ranges(load.op):
             return None
@@ -140,8 +152,8 @@ class _Finder:
         self, *accesses: ArrayAccess
     ) -> Iterator[tuple[LoopRange, int, int | None, tuple[LoopRange, ...]]]:
         """
-        The loop's variables up to one of unknown step, with step, how many iterations make all of these
-        accesses, and the others.
+        For each of the loop's variables, up to the first of unknown step: its range, its step, the number
+        of iterations that make all of these accesses, and the other variables.
         """
         missing = sum(access.missing for access in accesses)
         for variable in self.loop.region.block.args:
@@ -154,7 +166,10 @@ class _Finder:
             yield own, step, trip, (*later, *earlier)
 
     def _meet(self, store: ArrayAccess, load: ArrayAccess) -> bool:
-        """Whether two iterations certainly meet, wherever inner loops are."""
+        """
+        Whether two different iterations certainly access one element, in whatever iterations inner loops
+        are.
+        """
         inner = self.symbols.inner_ranges(store.op), self.symbols.inner_ranges(load.op)
         pair = store.key, store.subscripts, load.subscripts, inner
         if pair in self.tried or len(self.tried) >= MOST_TRIES:
@@ -172,7 +187,9 @@ class _Finder:
         return False
 
     def _is_known(self, access: ArrayAccess) -> bool:
-        """Whether subscripts are made of loop variables that take every value, and what does not change."""
+        """
+        Whether subscripts consist of loop variables that take every value in their range, and invariants.
+        """
         variables: set[SSAValue] = set(self.loop.region.block.args)
         parent = access.op.parent_op()
         while parent is not None and parent is not self.loop:

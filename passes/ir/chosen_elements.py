@@ -1,7 +1,7 @@
 """
 Elements of arrays, and members of structures, that iterations of a parallel loop share and assign under a
 condition. C leaves them with the value of the last iteration that fulfils it; iterations that run in any
-order (OpenACC 3.4, 2.9) leave any one's.
+order (OpenACC 3.4, 2.9) leave the value of an arbitrary one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .varying_values import VaryingValues
 
 @dataclass(frozen=True)
 class Chosen:
-    """An array of which iterations store to the same elements; `load`: what an update of them reads."""
+    """An array whose elements several iterations store to; `load` reads the old value if they update it."""
 
     name: str
     store: Operation
@@ -36,8 +36,8 @@ def warn_of_chosen(
     loop: acc.LoopOp, named: Container[str], messages: Messages, *, lanes: bool
 ) -> None:
     """
-    A warning for each array with such elements, but for those `named`, which had another. `lanes`: threads of
-    one gang share the iterations, so that a gang's private array is theirs in common.
+    Warns of each such array, except for those in `named`, which already have a warning. `lanes`: threads of
+    one gang share the iterations, so they share a gang's private array too.
     """
     for found in chosen_elements(loop, lanes=lanes):
         if found.name in named:
@@ -49,7 +49,7 @@ def warn_of_chosen(
             )
             remedy = "write 'loop seq', or find the iteration by a reduction"
         else:
-            text = f"iterations of this loop may pass on elements of '{found.name}'"
+            text = f"iterations of this loop may depend on each other through elements of '{found.name}'"
             remedy = (
                 "write 'loop seq', or combine the values in a scalar with a reduction clause,"
                 " or use atomic"
@@ -60,7 +60,7 @@ def warn_of_chosen(
 
 
 def chosen_elements(loop: acc.LoopOp, *, lanes: bool) -> Iterator[Chosen]:
-    """The arrays, each once."""
+    """The arrays with such elements, each once."""
     if not has_conditions(loop):
         return
     symbols = LoopSymbols(loop, None)
@@ -89,7 +89,10 @@ def chosen_elements(loop: acc.LoopOp, *, lanes: bool) -> Iterator[Chosen]:
 def _is_common(
     store: ArrayAccess, variable: SSAValue, loop: acc.LoopOp, symbols: LoopSymbols
 ) -> bool:
-    """Whether iterations over `variable` surely store to the same elements: those of loops inside, or one."""
+    """
+    Whether iterations over `variable` certainly store to the same elements: the subscripts run over inner
+    loops only, or are constant.
+    """
     inner = symbols.inner_ranges(store.op)
     others = (other for other in loop.region.blocks[0].args if other is not variable)
     counters = {*others, *(known.variable for known in inner)}
@@ -114,7 +117,7 @@ def _is_invariant(symbol: Hashable, loop: acc.LoopOp) -> bool:
 def of_one_iteration(
     op: Operation, variable: SSAValue, loop: acc.LoopOp, symbols: LoopSymbols
 ) -> bool:
-    """Whether a variable of the loop says which of its iterations executes an operation."""
+    """Whether a condition on a loop variable lets only one iteration of the loop execute `op`."""
     parent = op.parent_op()
     region = op.parent_region()
     while parent is not None and parent is not loop:
@@ -135,11 +138,11 @@ def of_one_iteration(
 
 
 class _Updates:
-    """Values that a loop computes from what it loads from arrays that it stores to."""
+    """The values that a loop computes from its loads of arrays that it also stores to."""
 
     def __init__(self, loop: acc.LoopOp, symbols: LoopSymbols, arrays: Container[Hashable]):
         self.of: dict[SSAValue, llvm.LoadOp] = {}
-        """Value → a load that it is computed from."""
+        """A value → a load that it is computed from."""
         for op in loop.walk():
             if isinstance(op, llvm.LoadOp) and root_key(root_of(op.ptr), loop, symbols) in arrays:
                 self._follow(op)

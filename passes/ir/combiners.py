@@ -1,11 +1,11 @@
 """
-How two copies of a reduction variable become one: what the combiner region of its recipe does
-(`recipe_reading.py` reads it; docs/design.md, "Recipes").
+Combiners of two copies of a reduction variable: the meaning of the combiner region of its recipe (read by
+`recipe_reading.py`; docs/design.md, "Recipes").
 
 `ScalarOperator` is one of OpenACC's reduction operators (OpenACC 3.4, 2.5.15) on integers, floating-point
 numbers and products of complex numbers, for which targets have instructions. `Elementwise` is other
-arithmetic on one scalar of each copy, `Whole` any other region, on whole objects in memory. The latter two
-are cloned where copies are combined.
+arithmetic on one scalar of each copy, `Whole` any other region, on whole objects in memory. The operations
+of the latter two are cloned wherever copies are combined.
 """
 
 from __future__ import annotations
@@ -63,22 +63,22 @@ _ATOMIC_UNSIGNED = {Kind.MAX: AtomicBinOp.umax, Kind.MIN: AtomicBinOp.umin}
 
 
 class Combiner(ABC):
-    """Combines values of `type`; the neutral value changes nothing."""
+    """Combines two values of `type`; combining with the neutral value changes nothing."""
 
     type: Attribute
     is_symmetric = False
-    """Whether the two operands may change places without a difference in a bit of the result."""
+    """Whether exchanging the two operands leaves every bit of the result the same."""
 
     @abstractmethod
     def neutral(self, at: Cursor) -> SSAValue:
-        """What a copy begins with."""
+        """The neutral value, with which a copy starts."""
 
     @abstractmethod
     def combine(self, at: Cursor, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
         """`a op b` at the cursor."""
 
     def start(self, at: Cursor, place: SSAValue) -> None:
-        """Gives the copy at `place` its first value."""
+        """Stores the initial value to the copy at `place`."""
         at.store(self.neutral(at), place)
 
     def fold(self, at: Cursor, target: SSAValue, source: SSAValue, hint: str | None = None) -> None:
@@ -88,15 +88,17 @@ class Combiner(ABC):
         at.store(self.combine(at, old, new, "combined"), target)
 
     def atomic(self) -> AtomicBinOp | None:
-        """The `llvm.atomicrmw` that does it on a device, for 32 and 64 bits."""
+        """
+        The `llvm.atomicrmw` kind that combines values of 32 and 64 bits on a device; None if there is none.
+        """
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class ScalarOperator(Combiner):
     """
-    A reduction operator on a scalar type; complex numbers are only multiplied. `unsigned`: `max` and
-    `min` compare integers without sign.
+    A reduction operator on a scalar type; of complex numbers only the product (sums go part by part).
+    `unsigned`: `max` and `min` compare integers without sign.
     """
 
     kind: Kind
@@ -124,7 +126,7 @@ class ScalarOperator(Combiner):
 
     @property
     def exists(self) -> bool:
-        """Whether C has the operator on the type, and code is made for it."""
+        """Whether C defines the operator on the type and code can be made for it."""
         if self.is_complex:
             return self.kind is Kind.MUL
         if isinstance(self.type, IntegerType):
@@ -195,8 +197,8 @@ class ScalarOperator(Combiner):
 @dataclass(frozen=True, slots=True)
 class ScalarExpression:
     """
-    `result`, which operations without effects (`operations`, in order) compute from nothing but values of
-    the groups `inputs`.
+    `result`, computed by side-effect-free `operations` (in this order) from values of the groups `inputs`
+    only.
     """
 
     result: SSAValue
@@ -204,7 +206,7 @@ class ScalarExpression:
     inputs: tuple[frozenset[SSAValue], ...] = ()
 
     def at(self, at: Cursor, *values: SSAValue) -> SSAValue:
-        """The result at the cursor, from these values of the inputs."""
+        """Emits the expression at the cursor with these values for the inputs; returns the result."""
         known = {old: new for group, new in zip(self.inputs, values, strict=True) for old in group}
         at.inline(self.operations, known)
         return known[self.result]

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 Place = Callable[[Operation], SSAValue]
-"""Adds an operation to the code and gives its result."""
+"""A function that places an operation and returns its result."""
 
 _PREFIX = "struct._Complex"
 
@@ -52,7 +52,7 @@ def make(place: Place, type: Attribute, *members: SSAValue) -> SSAValue:
 
 
 def one(place: Place, type: Attribute) -> SSAValue:
-    """1, which changes nothing in a product."""
+    """The complex number 1, the neutral value of products."""
     element = element_type(type)
     re, im = (place(arith.ConstantOp(FloatAttr(v, element))) for v in (1.0, 0.0))
     return make(place, type, re, im)

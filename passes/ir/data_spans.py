@@ -1,5 +1,5 @@
 """
-What the constructs and the host code of a span do to arrays, read off the IR for `infer-data-regions`.
+What the constructs and the host code of a span do to arrays, read from the IR for `infer-data-regions`.
 
 A span is consecutive operations of one block, or one loop. Its sites are the data operations of the
 constructs in it; `plan_span` gathers them by array and decides which arrays a data region around the
@@ -54,7 +54,7 @@ class SpanClause:
 
 @dataclass(frozen=True)
 class SpanSection:
-    """Elements from `lower`, `extent` of them, as values of the span."""
+    """A section of `extent` elements from `lower` on, both values of the span."""
 
     lower: SSAValue
     extent: SSAValue
@@ -63,9 +63,9 @@ class SpanSection:
 @dataclass(frozen=True)
 class RegionArray:
     """
-    An array the region holds, by the operation `like` of a construct that certainly runs. With
-    `hull`, the constructs' sections differ: the region's spans those, and `others`, of constructs
-    that may not run, have to lie in it.
+    An array that the region holds, mapped as by operation `like` of a construct that certainly runs. With
+    `hull`, the constructs' sections differ: the region's section covers those in `hull`, and the sections
+    in `others`, of constructs that may not run, must lie within it.
     """
 
     name: str
@@ -77,7 +77,10 @@ class RegionArray:
 
 @dataclass
 class SpanPlan:
-    """Arrays for the region; for the others, why not, and the host code that prevents it."""
+    """
+    The arrays for the region; for each other array the reason against it and the host code that prevents
+    it.
+    """
 
     arrays: list[RegionArray] = field(default_factory=list[RegionArray])
     declined: dict[str, str] = field(default_factory=dict[str, str])
@@ -117,7 +120,7 @@ def _runs_at_least_once(loop: scf.ForOp) -> bool:
 
 
 def sites_of(op: Operation, certain: bool) -> Iterator[SpanClause]:
-    """The sites of `op` and of what is nested in it; `certain`: `op` runs if the span does."""
+    """The sites of `op` and of operations nested in it; `certain`: `op` runs whenever the span does."""
     match op:
         case acc.ParallelOp():
             return
@@ -156,8 +159,8 @@ def _sites_of_blocks(op: Operation, certain: bool) -> Iterator[SpanClause]:
 
 def clause_of(entry: MappingOp) -> MappingClause | None:
     """
-    The clause behind an operation that does nothing but what its clause says to memory known before the
-    construct; None for others: pointers are attached, rows are found through pointers.
+    The clause of a data operation that only maps memory known before the construct; None for others: those
+    that attach pointers, or map rows found through pointers.
     """
     return clause_with_pointers(entry) if not (is_attached(entry) or has_rows(entry)) else None
 
@@ -177,7 +180,7 @@ def has_rows(entry: MappingOp) -> bool:
 
 
 def clause_with_pointers(entry: MappingOp) -> MappingClause | None:
-    """The clause behind an operation, which may attach pointers and map rows; None if it has modifiers."""
+    """The clause of a data operation that may also attach pointers and map rows; None if it has modifiers."""
     exits = exits_of(entry)
     plain = (
         isinstance(entry, acc.CopyinOp | acc.CreateOp)
@@ -208,8 +211,8 @@ def written_roots(
     sites: Sequence[SpanClause], accesses: Sequence[HostAccess], memory: HostMemory
 ) -> set[Root]:
     """
-    What the span may write on the host: by host code, by clauses that copy out, or by kernels where
-    the device shares the host's memory.
+    The roots of host memory that the span may write: through host code, clauses that copy out, or kernels
+    where the device shares the host's memory.
     """
     written = {access.root for access in accesses if access.writes}
     for site in sites:
@@ -224,7 +227,7 @@ SectionKey = tuple[Attribute, tuple[Key | None, ...]]
 
 @dataclass
 class _Array:
-    """A candidate: its sites, in order."""
+    """A candidate: the sites that map it, in order."""
 
     sites: list[SpanClause]
     roots: frozenset[Root]
@@ -260,7 +263,7 @@ class _SpanPlanner:
         self.foreign += sites
 
     def _candidates(self) -> dict[Key, _Array]:
-        """The arrays that all clauses on them map plainly, by address."""
+        """The arrays, by address, of which every clause is a plain mapping."""
         arrays: dict[Key, _Array] = {}
         for site in self.sites:
             if isinstance(site.entry, acc.DevicePtrOp | acc.PresentOp):
@@ -279,7 +282,7 @@ class _SpanPlanner:
         return arrays
 
     def _decide(self, arrays: dict[Key, _Array], key: Key) -> None:
-        """Clause and section of one candidate, which is dropped if there is none."""
+        """Decides the clause and section of one candidate, or drops it."""
         array = arrays[key]
         uses = [
             ArrayUse(clause, site.certain, self._changes(site), site.line)
@@ -296,7 +299,9 @@ class _SpanPlanner:
             array.clause = decided
 
     def _changes(self, site: SpanClause) -> bool:
-        """Whether kernels change the copy: those of the construct, or in the data construct."""
+        """
+        Whether kernels of the compute construct, or inside the data construct, change the device's copy.
+        """
         if isinstance(site.construct, acc.ParallelOp):
             return site.writes
         roots = self.memory.roots(site.entry.var)
@@ -308,7 +313,10 @@ class _SpanPlanner:
         )
 
     def _asked_present(self, array: _Array, key: Key) -> str | None:
-        """The `present` clause on the array that no data construct of the span answers."""
+        """
+        The reason against an array that a `present` clause of the span names without a data construct of
+        the span around it; None if there is no such clause.
+        """
         for site in self.sites:
             if not isinstance(site.entry, acc.PresentOp):
                 continue
@@ -342,7 +350,7 @@ class _SpanPlanner:
         return all(self.memory.distinct(a, b, both_read) for a in left for b in right)
 
     def _drop_touched(self, arrays: dict[Key, _Array]) -> bool:
-        """Drops the first candidate that host code or another clause may touch."""
+        """Drops the first candidate that host code or another clause may touch; whether there was one."""
         for key, array in arrays.items():
             why = self._touched(array)
             if why is not None:
@@ -371,7 +379,7 @@ class _SpanPlanner:
         return None
 
     def _finish(self, array: _Array) -> None:
-        """The accepted array, with its section."""
+        """Records the accepted array with its section."""
         assert array.clause is not None
         certain = [site for site in array.sites if site.certain]
         keys = {self._section_key(site) for site in array.sites}
@@ -399,7 +407,10 @@ class _SpanPlanner:
 
 
 def _whole(array: _Array) -> SpanClause | None:
-    """A construct that certainly runs and maps a whole variable, so any section of it."""
+    """
+    The clause of a construct that certainly runs and maps the whole variable, which includes every section;
+    None if there is none.
+    """
     return next(
         (
             site
@@ -418,7 +429,7 @@ def _is_variable(address: SSAValue) -> bool:
 
 
 def _stride(site: SpanClause) -> int | None:
-    """Bytes per element of a one-dimensional section in i64; None if it is another kind."""
+    """The bytes per element of a one-dimensional section with i64 bounds; None for other sections."""
     bounds = site.entry.bounds[0].owner
     if not isinstance(bounds, acc.DataBoundsOp) or bounds.upperbound is not None:
         return None
@@ -437,10 +448,10 @@ def plan_span(
     holds: Callable[[frozenset[Root], int], bool],
 ) -> tuple[SpanPlan, Hoister]:
     """
-    The arrays for a data region before and after `ops`, of those that it `holds`: asked with the
-    roots of an array's address and the number of its sites. The runtime sees to it that arrays of one
-    region are apart; from arrays that are left out they have to be known to be. With a barrier among
-    the effects there is no plan but the reason.
+    The arrays for a data region around `ops`. `holds` says whether an array is wanted, given the roots of
+    its address and the number of its sites. The runtime checks that arrays of one region do not overlap;
+    arrays that are left out must be known not to overlap them. If the effects contain a barrier, the plan
+    is empty and gives the reason.
     """
     accesses = [effect for effect in effects if isinstance(effect, HostAccess)]
     written = written_roots(sites, accesses, memory)

@@ -20,7 +20,7 @@ from .sites import SiteVariable
 @dataclass(frozen=True)
 class DeviceCalls:
     """
-    Lowers the operations in one function; `entry` is where its stack slots go, `site(kind, op, records,
+    Lowers these operations in one function. Stack slots are made at `entry`; `site(kind, op, records,
     variables)` adds a site.
     """
 
@@ -29,7 +29,7 @@ class DeviceCalls:
     site: Callable[..., int]
 
     def lower(self, op: EnterDeviceOp | LeaveDeviceOp | UpdatePeerOp) -> None:
-        """Replaces `op` by a call."""
+        """Replaces `op` by a call of the runtime."""
         at = Cursor.before(op)
         match op:
             case EnterDeviceOp():

@@ -3,7 +3,7 @@ Device versions of functions and global variables for the host target.
 
 Device code has its own address space, also when the device is the CPU: it must not see host
 variables. So every function that kernels reach (by call or by address) is copied as
-`@f.acc_device`, with loops of its own run in order, and every global variable in a `declare` clause
+`@f.acc_device`, with its own loops run sequentially, and every global variable in a `declare` clause
 has a device version `@g.acc_device`, which the runtime finds through a `declare` site (OpenACC 3.4,
 2.13 and 2.15). Constants are shared. `link` variables are pointers on the device. `bind` replaces
 the function called in device code.
@@ -48,7 +48,7 @@ _DECLARE_KINDS = {
 
 
 def declare_kind(attr: acc.DeclareAttr) -> DataKind:
-    """What a global variable's `declare` clause asks of the runtime; `create` unless it says."""
+    """The data action that a global variable's `declare` clause asks of the runtime; `create` by default."""
     return _DECLARE_KINDS.get(attr.data_clause.data, DataKind.CREATE)
 
 
@@ -76,7 +76,8 @@ class DeviceVersions:
 
     def provide(self, kernels: list[tuple[llvm.FuncOp, Gangs]]) -> None:
         """
-        Retargets what `kernels` (each with the gang it runs, where known) refer to, transitively.
+        Retargets every symbol that `kernels` (each with the gang it runs, where known) refer to,
+        transitively.
 
         Raises `CompileError` for a variable in device code without `declare`.
         """
@@ -185,7 +186,9 @@ class DeviceVersions:
         erase(op)
 
     def _function(self, name: str) -> str:
-        """The symbol device code uses for function `name`, made if need be."""
+        """
+        The symbol that device code uses for function `name`; the device version is made if it is missing.
+        """
         target = self.bound.get(name, name)
         if target in self._done:
             return self._done[target]

@@ -1,7 +1,10 @@
 """
-What barriers forbid. Arrays through which the threads of a gang exchange values: what one has written before
-a barrier, another reads or overwrites behind it; LLVM knows nothing of that for memory that
-`noalias` says is the function's own. And loops with barriers cannot be unrolled with iterations left over.
+Two optimisations that barriers forbid.
+
+Threads of a gang exchange values through arrays: one thread writes
+before a barrier, another reads or overwrites after it. An argument for such an array must not be `noalias`,
+from which LLVM concludes that no other thread accesses the memory. And a loop with a barrier must not be
+unrolled with a remainder loop.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ _BARRIERS = (gpu.BarrierOp, nvvm.BarrierOp, nvvm.SyncWarpOp)
 
 
 def leave_whole(module: Operation) -> None:
-    """Takes the wish to be unrolled from loops with barriers whose trip count is not constant."""
+    """Removes the request to unroll from loops with barriers whose trip count is not constant."""
     for op in module.walk():
         factor = op.attributes.get(UNROLL)
         if isinstance(op, scf.ForOp) and isinstance(factor, IntegerAttr) and factor.value.data > 1:
@@ -31,7 +34,7 @@ def leave_whole(module: Operation) -> None:
 
 
 def has_barrier(args: Sequence[SSAValue]) -> bool:
-    """Whether threads wait for one another in the kernel with these arguments, or may in what it calls."""
+    """Whether the kernel with these arguments, or a function it may call, contains a barrier."""
     block = args[0].owner if args else None
     if not isinstance(block, Block) or block.parent is None:
         return False
@@ -42,7 +45,7 @@ def has_barrier(args: Sequence[SSAValue]) -> bool:
 
 
 def _places(pointer: SSAValue) -> tuple[int, int]:
-    """How many operations read, and how many write (or may), through a pointer."""
+    """The number of operations that read, and of those that (may) write, through a pointer."""
     reads = writes = 0
     for use in pointer.uses:
         op = use.operation
@@ -62,9 +65,9 @@ def _places(pointer: SSAValue) -> tuple[int, int]:
 
 def is_exchanged(pointer: SSAValue) -> bool:
     """
-    Whether a thread may read or overwrite through the pointer what another has written. Where barriers
-    order that, LLVM must not take the memory for the thread's own, as `noalias` lets it: it would keep
-    values in registers, and drop stores, across the barrier.
+    Whether a thread may read or overwrite, through this pointer, memory that another thread has written.
+    LLVM must then not take the memory for the thread's own, as `noalias` allows: it would keep values in
+    registers, and remove stores, across the barriers that order these accesses.
     """
     reads, writes = _places(pointer)
     return writes > 1 or (writes > 0 and reads > 0)

@@ -1,8 +1,8 @@
 """
-What a value is computed from.
+The values that a value is computed from.
 
-An expression may use one value several times, so that a function which follows operands by calling
-itself for each takes exponential time (`t = t * t + t`, twenty times). Here each value comes once.
+An expression may use one value several times, so that a plain recursion over operands takes exponential
+time (`t = t * t + t`, twenty times). Here each value is visited once.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from xdsl.ir import Operation, SSAValue
 
 def parts_of(value: SSAValue, is_leaf: Callable[[SSAValue], bool]) -> Iterator[SSAValue]:
     """
-    `value` and the values that it is computed from, each once; what is computed from operands of a
-    value for which `is_leaf` holds is left out, and so are block arguments' origins.
+    `value` and the values that it is computed from, each once. The walk does not go on to the operands of a
+    value for which `is_leaf` holds, or beyond block arguments.
     """
     seen = {value}
     work = [value]

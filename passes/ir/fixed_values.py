@@ -1,4 +1,4 @@
-"""Values that are the same in all turns of a loop: recognised in it, and computed before it."""
+"""Loop-invariant values: recognising them, and computing them before the loop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .purity import is_pure, may_trap
 
 
 def is_fixed(value: SSAValue, loop: Operation) -> bool:
-    """Whether `value` is there before `loop`, or computed in it from what is."""
+    """Whether `value` is loop-invariant: defined before `loop`, or computed in it from such values."""
     if not is_defined_inside(value, loop):
         return True
     op = value.owner
@@ -20,7 +20,7 @@ def is_fixed(value: SSAValue, loop: Operation) -> bool:
 
 
 def computed_before(value: SSAValue, loop: Operation) -> SSAValue:
-    """`value`, which is fixed, before `loop`."""
+    """The value of `value`, which must satisfy `is_fixed`, computed before `loop`."""
     op = value.owner
     if not is_defined_inside(value, loop) or not isinstance(op, Operation):
         return value

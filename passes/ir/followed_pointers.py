@@ -1,7 +1,10 @@
 """
-Pointers that a compute construct follows from the value they have on the host, and assigns too (`*p++ = x`).
-No data clause is for them, implicit or not: only of a pointer that the construct leaves alone is it known
-what it points to. Their value is no address of the device then, but for those that the program made itself.
+Warnings for pointers that a compute construct dereferences with the host's value and also assigns (`*p++ =
+x`).
+
+No data clause maps their target, not even an implicit one: what a pointer points to is known only if the
+construct does not assign it. So the value is a host address in device code, unless the program stored a
+device address in it.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from .messages import Messages
 
 
 def warn_of_followed(construct: Operation, scalars: FunctionScalars, messages: Messages) -> None:
-    """A warning for each such pointer."""
+    """Warns of each such pointer in `construct`."""
     for pointer, uses in scalars.uses.get(construct, {}).items():
         loads = [op for op in uses if isinstance(op, llvm.LoadOp) and _is_followed(op)]
         stores = [op for op in uses if isinstance(op, llvm.StoreOp) and op.ptr is pointer]
@@ -33,7 +36,7 @@ def warn_of_followed(construct: Operation, scalars: FunctionScalars, messages: M
 
 
 def _is_followed(load: llvm.LoadOp) -> bool:
-    """Whether a pointer that is loaded is the address of an access, or that is computed from it."""
+    """Whether the loaded pointer, or an address computed from it, is the address of an access."""
     if not isinstance(load.dereferenced_value.type, llvm.LLVMPointerType):
         return False
     return any(

@@ -1,6 +1,6 @@
 """
-The scalars of one function's loops: what each is to a loop (`ir/scalar_uses.py`), and the clauses
-written for it. Made before the function's loops change, and told of nothing but its own changes.
+The scalars of one function's loops: the role of each in a loop (`ir/scalar_uses.py`), and the clauses
+written for it. Made before the function's loops change; it takes account of its own changes only.
 """
 
 from __future__ import annotations
@@ -51,7 +51,10 @@ def global_scalars(module: ModuleOp) -> frozenset[str]:
 
 
 def exposed_globals(module: ModuleOp) -> frozenset[str]:
-    """The names of global variables whose addresses are more than accessed: pointers may point at them."""
+    """
+    The names of global variables whose address is used other than to access them: pointers may point to
+    them.
+    """
     return frozenset(
         op.global_name.string_value()
         for op in module.walk()
@@ -60,7 +63,10 @@ def exposed_globals(module: ModuleOp) -> frozenset[str]:
 
 
 def clause_operators(function: Operation, module: ModuleOp) -> dict[Operation, Operator]:
-    """The operators of the reductions of scalars in a function, where they are OpenACC's."""
+    """
+    The OpenACC operators of the scalar reductions in a function; reductions with other combiners are left
+    out.
+    """
     recipes, found = Recipes(module), dict[Operation, Operator]()
     for op in function.walk():
         if isinstance(op, acc.ReductionOp) and is_scalar(op.var_type) and not op.bounds:
@@ -109,7 +115,7 @@ class FunctionScalars:
         self.clauses = clause_operators(function, module)
 
     def of(self, loop: Operation) -> list[Decision]:
-        """What the scalars from outside are to a loop."""
+        """The roles in `loop` of the scalars from outside it."""
         return [
             self._settled(decide(loop, pointer, uses, self.flow, self.clauses))
             for pointer, uses in self.uses.get(loop, {}).items()
@@ -117,7 +123,10 @@ class FunctionScalars:
         ]
 
     def _settled(self, decision: Decision) -> Decision:
-        """A last value that cannot be handed on has to come from iterations in order."""
+        """
+        `decision`, with a last value that cannot be stored back turned into one that needs sequential
+        iterations.
+        """
         if self._is_exposed(decision.pointer):
             decision = replace(decision, exposed=True)
         variable = self.variable(decision)
@@ -133,7 +142,10 @@ class FunctionScalars:
         return isinstance(root.owner, llvm.AllocaOp) and address_escapes(root)
 
     def variable(self, decision: Decision) -> SSAValue:
-        """What the variable's uses in the loop name by now: it, or its copy of a loop around."""
+        """
+        The value that uses of the variable in the loop name now: the variable, or an enclosing loop's copy
+        of it.
+        """
         wanted = self.flow.bit(decision.pointer)
         for use in decision.uses:
             for operand in use.operands:
@@ -144,7 +156,7 @@ class FunctionScalars:
         return decision.pointer
 
     def write(self, loop: acc.LoopOp, decision: Decision) -> None:
-        """Writes the clauses of a decision that lets the loop's iterations run at once."""
+        """Writes the clauses of a decision that lets the loop's iterations run concurrently."""
         if decision.kind in (ScalarClass.SHARED, *ORDERED):
             return
         variable = self.variable(decision)

@@ -1,6 +1,7 @@
 """
-Parallel loops of one construct of which the later needs what other gangs do in the earlier. Gangs do not wait
-for each other (OpenACC 3.4, 2.5.1), so the later loop may see old values.
+Pairs of parallel loops in one construct of which the later reads or overwrites results that other gangs
+produce in the earlier. Gangs do not wait for each other (OpenACC 3.4, 2.5.1), so the later loop may see old
+values.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class _Loop:
 
 
 def unordered_loops(construct: acc.ParallelOp) -> Iterator[Unordered]:
-    """Certain cases, one for each loop and array: what is not certain is left out."""
+    """The certain cases, one for each loop and array."""
     gangs = construct.num_gangs
     if len(gangs) == 1 and constant_value(gangs[0]) == 1:
         return
@@ -92,7 +93,7 @@ def _known(loop: acc.LoopOp) -> _Loop:
 
 
 def _repeat_together(one: Operation, other: Operation, construct: Operation) -> bool:
-    """Whether a loop in order is around both, so that the first comes after the second again."""
+    """Whether a sequential loop encloses both, so that the first runs again after the second."""
     parent = one.parent_op()
     while parent is not None and parent is not construct:
         if isinstance(parent, acc.LoopOp | scf.ForOp | scf.WhileOp) and is_inside(other, parent):
@@ -106,7 +107,9 @@ def _is_private(access: ArrayAccess) -> bool:
 
 
 def _in_another_gang(first: _Loop, store: ArrayAccess, later: _Loop, access: ArrayAccess) -> bool:
-    """Whether iterations of other numbers access what iterations of `first` store."""
+    """
+    Whether iterations of `later` access elements that iterations of `first` with a different number store.
+    """
     if store.units != access.units or not store.subscripts:
         return False
     shared = False
@@ -124,7 +127,10 @@ def _in_another_gang(first: _Loop, store: ArrayAccess, later: _Loop, access: Arr
 
 
 def _may_meet(stored: Polynomial, first: _Loop, used: Polynomial, later: _Loop) -> bool:
-    """Whether subscripts without the shared variable of the first loop meet: equal, or one runs."""
+    """
+    Whether subscripts that lack the first loop's shared variable may be equal: they are equal, or one
+    varies.
+    """
     runs = stored.symbols & first.ranges.keys() or used.symbols & (
         later.ranges.keys() | {later.variable}
     )
@@ -133,8 +139,8 @@ def _may_meet(stored: Polynomial, first: _Loop, used: Polynomial, later: _Loop) 
 
 def _crosses(first: _Loop, stored: Polynomial, later: _Loop, used: Polynomial) -> bool | None:
     """
-    Whether a subscript with the shared variable leads to an iteration of another number; None if that is
-    not known.
+    Whether the iteration of `later` that accesses an element differs in number from the one of `first` that
+    stores it; None if that is unknown.
     """
     offset = stored - Polynomial.symbol(first.variable)
     if first.variable in offset.symbols:

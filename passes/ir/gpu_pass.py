@@ -1,4 +1,4 @@
-"""Passes whose work is for GPUs only: CPU threads and LLVM do on the host what they would."""
+"""Base class of passes that apply to GPU targets only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .machine import machine_of
 
 @dataclass(frozen=True)
 class GpuPass(ModulePass, ABC):
-    """A pass that leaves modules for the host as they are. Option `target`: instead of the module's own."""
+    """A pass that leaves modules for the host unchanged. Option `target` overrides the module's target."""
 
     target: Target | None = None
 
@@ -25,4 +25,4 @@ class GpuPass(ModulePass, ABC):
 
     @abstractmethod
     def rewrite(self, module: ModuleOp) -> None:
-        """What the pass does for a GPU."""
+        """Rewrites a module for a GPU."""

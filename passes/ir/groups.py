@@ -1,8 +1,8 @@
 """
 Groups: consecutive iterations of a loop that become one iteration, which accesses memory in wide words.
 
-What the passes that group have in common: which loops they can take, how an index moves, and the frame
-of the rewritten loop: how many groups there are, and whether one is whole and its addresses are aligned.
+Shared by the passes that group: which loops can be grouped, how an index moves with the loop, and the frame
+of the rewritten loop, which counts groups and tests whether a group is whole and its addresses are aligned.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from .jamming import NSW, clone_into, if_full
 from .purity import only_computes
 
 WIDE_BYTES = 16
-"""What one instruction of a thread loads or stores at most."""
+"""The most bytes that one instruction of a thread loads or stores."""
 
 
 def body_operations(loop: acc.LoopOp, most: int) -> list[Operation] | None:
     """
-    The operations of a loop that can be grouped: one variable with step 1, none of its own, straight
-    code of at most `most` operations. None for others.
+    The operations of a loop that can be grouped: one loop variable with step 1, no local variables,
+    straight-line code of at most `most` operations. None for other loops.
     """
     if len(loop.lowerbound) != 1 or constant_value(loop.step[0]) != 1:
         return None
@@ -43,14 +43,14 @@ def body_operations(loop: acc.LoopOp, most: int) -> list[Operation] | None:
 
 
 def is_plain(op: Operation) -> bool:
-    """Whether `op` computes, or loads or stores as C does without `volatile` and atomics."""
+    """Whether `op` only computes, or is a load or store that is neither volatile nor atomic."""
     if isinstance(op, llvm.LoadOp | llvm.StoreOp):
         return not is_ordered(op)
     return only_computes(op)
 
 
 def reads_late(ops: Sequence[Operation]) -> bool:
-    """Whether a load stands after a store: it might read what the iteration has just written."""
+    """Whether a load comes after a store, so that it might read what the iteration has just written."""
     stored = False
     for op in ops:
         stored = stored or isinstance(op, llvm.StoreOp)
@@ -60,7 +60,10 @@ def reads_late(ops: Sequence[Operation]) -> bool:
 
 
 def direction(subscript: Index, loop: acc.LoopOp) -> int:
-    """1 if `subscript` is the loop's variable plus something fixed, -1 if minus it, 0 otherwise."""
+    """
+    1 if `subscript` is the loop variable plus an invariant, -1 if it is an invariant minus the loop
+    variable, else 0.
+    """
     width = subscript.value.type
     widened = subscript.unsigned and width != i64
     return 0 if widened else _direction(subscript.value, loop)
@@ -98,8 +101,8 @@ def _is_fixed(value: SSAValue, loop: acc.LoopOp) -> bool:
 @dataclass(frozen=True)
 class Frame:
     """
-    A loop that counts groups of `size` iterations, while its body is being rewritten: `first` is the
-    first iteration of a group, `left` how many there are from there on; both stand at `at`.
+    A loop over groups of `size` iterations whose body is being rewritten. `first` is the first iteration of
+    a group, `left` the number of iterations from there on; both are computed at `at`.
     """
 
     loop: acc.LoopOp
@@ -113,12 +116,12 @@ class Frame:
 
     @property
     def variable(self) -> SSAValue:
-        """The loop's variable: in the old body an iteration, in the new one a group."""
+        """The loop variable: an iteration number in the old body, a group number in the new one."""
         return self.loop.region.block.args[0]
 
     @staticmethod
     def of(loop: acc.LoopOp, size: int) -> Frame:
-        """The frame of `loop`, whose body stays in place in front of what comes at `at`."""
+        """The frame of `loop`; the old body stays in front of the code inserted at `at`."""
         block = loop.region.block
         variable = block.args[0]
         type = variable.type
@@ -144,7 +147,7 @@ class Frame:
         return Frame(loop, size, body, groups, first, left, whole, at)
 
     def aligned(self, addresses: Iterable[tuple[SSAValue, int]]) -> SSAValue:
-        """Whether the group is whole and each address a multiple of the number beside it."""
+        """An i1: the group is whole and each address is a multiple of the number paired with it."""
         at = self.at
         together: dict[int, SSAValue] = {}
         for address, bytes in addresses:
@@ -159,7 +162,7 @@ class Frame:
         return whole
 
     def copy(self, value: SSAValue, iteration: SSAValue) -> SSAValue:
-        """`value`, which the body computes, as it is in `iteration`."""
+        """A copy of `value`, which the body computes, for `iteration`."""
         at, variable = self.at, self.variable
         values: dict[SSAValue, SSAValue] = {variable: iteration}
 
@@ -176,7 +179,7 @@ class Frame:
         return visit(value)
 
     def indices(self, at: Cursor) -> list[SSAValue]:
-        """The iterations of a whole group."""
+        """The iteration numbers of a whole group, computed at `at`."""
         found = [self.first]
         for number in range(1, self.size):
             distance = at.constant(number, self.first.type)
@@ -185,11 +188,11 @@ class Frame:
         return found
 
     def branches(self, condition: SSAValue) -> tuple[Cursor, Cursor]:
-        """Where a whole, aligned group goes, and where others go."""
+        """Cursors for a whole and aligned group, and for any other group."""
         return if_full(self.at, condition)
 
     def one_by_one(self, at: Cursor) -> None:
-        """What a group does that is not whole or not aligned: the body as it was, in a loop."""
+        """Emits, for a group that is not whole or not aligned, a loop over the original body."""
         type = self.first.type
         last = at.value(arith.MinSIOp(self.left, at.constant(self.size, type)))
         past = at.value(arith.AddiOp(self.first, last, overflow=NSW), "past")
@@ -200,7 +203,7 @@ class Frame:
         copy_all(self.body, {self.variable: index}, each)
 
     def finish(self) -> None:
-        """Takes the old body out; the loop counts groups from now on."""
+        """Removes the old body; from now on the loop counts groups."""
         for op in reversed(self.body):
             erase(op)
         self.variable.name_hint = "group"
@@ -210,6 +213,6 @@ class Frame:
 
 
 def copy_all(ops: Sequence[Operation], values: dict[SSAValue, SSAValue], at: Cursor) -> None:
-    """Copies of `ops` at `at`; `values` maps operands and gains the results."""
+    """Clones `ops` at `at`; `values` maps operands and gains the results."""
     for op in ops:
         clone_into(op, values, at)

@@ -1,10 +1,11 @@
 """
-Values of a piece of host code that are known before it: recognised by structure, and computed there.
+Values of a span of host code that are known before it: recognising them by structure, and computing them
+there.
 
-A span is consecutive operations of one block. `Hoister.key` says what a value used in the span is in
-terms of values before it (equal keys: equal values), or None if only the span knows it; `emit`
-computes it before the span, each key once. Only what may be computed though the span's code might not
-run is hoisted: no division by what may be zero, and loads of variables only.
+A span is consecutive operations of one block. `Hoister.key` describes a value used in the span in terms of
+values before it (equal keys mean equal values), or is None if that is impossible; `emit` computes the value
+before the span, each key once. Hoisted code runs even where the span's code would not, so it contains no
+division by a possible zero, and loads of variables only.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ CONSTANTS = (arith.ConstantOp, llvm.ConstantOp, llvm.ZeroOp, llvm.AddressOfOp)
 
 @dataclass
 class Hoister:
-    """Answers for the span of `ops`, which writes the variables behind `written`."""
+    """Keys and hoisted values for the span of `ops`, which writes the variables with roots `written`."""
 
     ops: Collection[Operation]
     anchor: Operation
@@ -48,7 +49,7 @@ class Hoister:
         return False
 
     def key(self, value: SSAValue) -> Key | None:
-        """What `value` is before the span."""
+        """A hashable description of the value of `value` before the span; None if it has none there."""
         work = [value]
         while work:
             current = work[-1]
@@ -62,7 +63,7 @@ class Hoister:
         return self._keys[value]
 
     def _operands(self, value: SSAValue) -> tuple[SSAValue, ...]:
-        """The values that `value` is to be described by."""
+        """The values that the key of `value` is made of."""
         if not isinstance(value, OpResult):
             return ()
         op = value.op
@@ -97,7 +98,10 @@ class Hoister:
         return (op.name, attributes, operands, value.type, value.index)
 
     def _loads_at_anchor(self, op: Operation) -> bool:
-        """Whether a load before the span would give the same at its start: nothing is between."""
+        """
+        Whether a load placed before the span reads the same as at the span's start: no operation is in
+        between.
+        """
         if op.parent_block() is not self.anchor.parent_block():
             return False
         following = op.next_op
@@ -108,7 +112,7 @@ class Hoister:
         return following is self.anchor
 
     def _load_key(self, op: llvm.LoadOp) -> Key | None:
-        """A variable, or a member of one, that the span does not write."""
+        """The key of a load from a variable, or a member of one, that the span does not write; else None."""
         place = op.ptr
         while isinstance(place.owner, ADDRESS_OPS) and len(place.owner.operands) == 1:
             place = place.owner.ptr
@@ -123,7 +127,7 @@ class Hoister:
         return ("load", pointer, op.dereferenced_value.type)
 
     def emit(self, value: SSAValue) -> SSAValue:
-        """`value`, which has a key, before the anchor."""
+        """`value`, which must have a key, computed before the anchor."""
         work = [value]
         while work:
             current = work[-1]
@@ -146,7 +150,7 @@ class Hoister:
         ]
 
     def _emit(self, value: SSAValue) -> SSAValue:
-        """As `emit`, for a value whose operands are there."""
+        """As `emit`, for a value whose operands have already been emitted."""
         if not self.defines(value):
             return value
         key = self.key(value)

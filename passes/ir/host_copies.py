@@ -1,6 +1,6 @@
 """
-Copies of private and reduction variables in code that one CPU thread runs: memory on its stack, which gets
-its values from the recipe's regions.
+Copies of private and reduction variables in code that one CPU thread runs: stack memory, initialised and
+combined by the recipe's regions.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def private_copy(
     op: PrivateOp, recipes: Recipes, entry: Cursor, place: Cursor, start: Cursor
 ) -> SSAValue:
     """
-    The copy that `op` asks for, as the address that means the variable. `entry`: where stack slots go;
-    sizes are computed at `place`, values set at `start`.
+    Makes the copy that `op` asks for; returns the address that replaces the variable's. Stack slots are
+    made at `entry`, sizes computed at `place`, initial values stored at `start`.
     """
     name = "private" if op.var_name is None else op.var_name.data
     recipe = recipes.copies(op)
@@ -58,7 +58,7 @@ def _each_object(
     act: Callable[..., None],
     *addresses: SSAValue,
 ) -> None:
-    """Runs a part of `recipe` for the objects at `addresses`, each of a section in turn."""
+    """Applies `act` of `recipe` to the objects at `addresses`; for a section, to each of its elements."""
     check_object(op, recipe, extent.unit)
     whole = Elements(recipe.object, 0, 1, size_of(recipe.object))
 
@@ -71,7 +71,7 @@ def _each_object(
 def reduction_copy(
     op: acc.ReductionOp, recipes: Recipes, entry: Cursor, place: Cursor
 ) -> ReductionCopy:
-    """The copy that `op` asks for, without a value. `entry` and `place` as for `private_copy`."""
+    """Makes the copy that `op` asks for, uninitialised. `entry` and `place` are as for `private_copy`."""
     name = "reduction" if op.var_name is None else op.var_name.data
     recipe = recipes.reduction(op)
     extent = extent_of(op, place, recipe.object if recipe.operator() is None else None)
@@ -128,7 +128,7 @@ class ReductionCopy:
 
 
 def _parts(run: Elements) -> list[Elements]:
-    """The scalars of a run, whose own may be complex numbers."""
+    """The scalars of a run; a complex number counts as its two parts."""
     return [
         replace(run, scalar=part.scalar, offset=run.offset + part.offset)
         for part in elements_of(run.scalar)

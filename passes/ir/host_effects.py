@@ -1,11 +1,10 @@
 """
-What host code does to memory, and what in it a data region must not span.
+The effects of host code on memory, and the operations that a data region must not span.
 
 `HostEffects.of` lists the accesses of an operation and everything nested in it, down into functions
 of the program, by the roots of `host_memory`. A `Barrier` is an operation about which more than that
 must be known: it may look at the device's data, change devices or queues, leave the region, or do
-anything at all. Compute constructs count as their clauses: what kernels do to mapped data is for
-whoever asks about the clauses.
+anything at all. Compute constructs are not included: the caller judges them by their clauses.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ _NAMES = (
 )
 
 _POINTER_ARGUMENTS = frozenset(_NAMES.split()) | MATH_F64 | MATH_F32 | MATH_F80 | INTEGER
-"""Library functions that touch no memory of the program but what their arguments point to."""
+"""Library functions that access no memory of the program except through their arguments."""
 
 _STREAM_AT = {"fprintf": 0, "fflush": 0, "fputs": 1, "fputc": 1, "putc": 1}
-"""The same, with the position of a stream, which is memory of the library."""
+"""As above; they also change the position of a stream, which is memory of the library."""
 
 _ALLOCATORS = frozenset(("malloc", "calloc"))
 
@@ -57,7 +56,7 @@ _STRUCTURE = (
     *EXIT_OPS,
     *COMPRESSION_OPS,
 )
-"""Operations that touch no memory themselves; clauses are judged by who asks about them."""
+"""Operations that access no memory themselves; the caller judges their clauses."""
 
 _BARRIERS: dict[type[Operation], str] = {
     acc.UpdateOp: "an update directive",
@@ -83,7 +82,10 @@ _DIRECTIVES = (*COMPUTE_OPS, acc.DataOp, *MAPPING_OPS)
 
 @dataclass(frozen=True)
 class HostAccess:
-    """Host code reads or writes what `root` leads to; `at` is the operation in view that does."""
+    """
+    A read or write by host code through `root`; `at` is the operation of the span that makes it, such as a
+    call.
+    """
 
     root: Root
     writes: bool
@@ -92,7 +94,7 @@ class HostAccess:
 
 @dataclass(frozen=True)
 class Barrier:
-    """An operation no inferred data region may span, and what it is."""
+    """An operation that no inferred data region may span; `what` describes it for remarks."""
 
     at: Operation
     what: str
@@ -102,7 +104,7 @@ Effect = HostAccess | Barrier
 
 
 def _is_queued(op: acc.ParallelOp | acc.DataOp) -> bool:
-    """Whether a construct runs, or begins, in the order of queues rather than of the program."""
+    """Whether a construct runs, or starts, in the order of a queue rather than in program order."""
     return bool(
         op.async_operands
         or op.wait_operands
@@ -113,7 +115,7 @@ def _is_queued(op: acc.ParallelOp | acc.DataOp) -> bool:
 
 @dataclass
 class HostEffects:
-    """Effects in one module; what called functions do is remembered."""
+    """The effects of operations of one module; those of called functions are computed once."""
 
     module: ModuleOp
     memory: HostMemory
@@ -124,7 +126,7 @@ class HostEffects:
     _open: set[str] = field(default_factory=set[str])
 
     def of(self, op: Operation) -> Iterator[Effect]:
-        """The effects of `op` and of what is nested in it, but for the regions of constructs."""
+        """The effects of `op` and of the operations nested in it, except in regions of compute constructs."""
         yield from self._own(op)
         if isinstance(op, COMPUTE_OPS):
             return
@@ -204,7 +206,7 @@ class HostEffects:
         for block in function.body.blocks:
             for effect in self._of_block(block):
                 if not isinstance(effect, Barrier):
-                    # Accesses of one object are alike, wherever they stand.
+                    # Accesses to one object are equal, wherever they are.
                     if not isinstance(getattr(effect.root, "owner", None), llvm.AllocaOp):
                         found[HostAccess(effect.root, effect.writes, function)] = None
                 elif not isinstance(effect.at, llvm.ReturnOp):

@@ -1,11 +1,11 @@
 """
 Lowering of `acc.loop` and private variables for code that one CPU thread runs.
 
-`HostLoopLowering` rewrites the loops of one function: a gang loop runs the iterations of the gangs the
-thread has been given, in contiguous chunks; worker, vector and seq loops run all iterations. Private
-variables become stack slots; a loop reduction accumulates into a stack slot that starts at the
-identity and is combined with the variable after the loop, or at the end of the kernel for a gang
-loop (OpenACC 3.4, 2.9.11: the result is then valid after the region).
+`HostLoopLowering` rewrites the loops of one function: a gang loop runs the iterations of the gangs that the
+thread executes, in contiguous chunks; worker, vector and seq loops run all iterations. Private variables
+become stack slots; a loop reduction accumulates into a stack slot that starts at the identity and is
+combined with the variable after the loop, or at the end of the kernel for a gang loop (OpenACC 3.4, 2.9.11:
+the result is then valid after the region).
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ SIMD_OPERATIONS = (
     scf.YieldOp,
     acc.YieldOp,
 )
-"""What a loop that LLVM can certainly vectorise consists of, besides loads and stores."""
+"""The operations, besides loads and stores, of a loop that LLVM can certainly vectorise."""
 
 
 class GangReductions(Protocol):
-    """What a kernel does with reductions over gangs."""
+    """Interface to the code that a kernel makes for reductions over gangs."""
 
     def add(self, reduction: ReductionCopy) -> None:
         """Takes over initialising and combining `reduction`."""
@@ -69,10 +69,10 @@ class GangReductions(Protocol):
 @dataclass
 class HostLoopLowering:
     """
-    Lowers the loops of `function`. `gangs` maps gang dimensions (1 to 3) to the gangs this code
-    stands for; None in host code, where every loop runs all its iterations and reductions work on
-    the variable itself. `recipes` are the module's, `groups` gives the numbers of
-    access groups, which must differ between loops of a module.
+    Lowers the loops of `function`. `gangs` maps gang dimensions (1 to 3) to the gangs that this code
+    executes; None in host code, where every loop runs all its iterations and reductions work on the
+    variable itself. `recipes` are the module's, `groups` gives the numbers of access groups, which must
+    differ between loops of a module.
     """
 
     function: llvm.FuncOp
@@ -116,8 +116,8 @@ class HostLoopLowering:
 
     def reduce(self, op: acc.ReductionOp, place: Cursor) -> ReductionCopy | None:
         """
-        Gives `op` a stack slot and replaces its result. In host code, where there is one copy, an operator's
-        is the variable itself.
+        Gives `op` a stack slot and replaces its result. In host code, a reduction by an OpenACC operator
+        works on the variable itself and gets no slot (None).
         """
         if self.gangs is None and self.recipes.operator(op) is not None:
             op.acc_var.replace_all_uses_with(op.var)
@@ -172,7 +172,10 @@ class HostLoopLowering:
         self.gang_reductions.add(reduction)
 
     def _gang_range(self, loop: acc.LoopOp) -> GangRange | None:
-        """The gangs of a loop's dimension; None if one runs it all: a construct may lack the dimension."""
+        """
+        The gangs of a loop's dimension; None if the construct lacks the dimension, so that one gang runs
+        the whole loop.
+        """
         if self.gangs is None or select_device_type(loop.gang) is None:
             return None
         return self.gangs.get(schedule_of(loop).gang_dim)
@@ -180,7 +183,7 @@ class HostLoopLowering:
     def _nest(
         self, loop: acc.LoopOp, dims: list[Dimension], gang: GangRange | None, at: Cursor
     ) -> tuple[Cursor, list[SSAValue]]:
-        """The loops of a nest; gives a cursor in the innermost body and the loop variables."""
+        """Builds the loops of a nest; returns a cursor in the innermost body, and the loop variables."""
         sizes = tile_sizes(loop, dims, at)
         if sizes is None:
             return gang_loops(at, dims, gang) if gang is not None else plain_loops(at, dims)
@@ -235,10 +238,10 @@ def mark_simd(loop: acc.LoopOp, innermost: scf.ForOp, group: int) -> None:
     """
     Tells LLVM that the iterations of the innermost `scf.for` of a partitioned loop are independent
     (access group `group`), if it contains no loop, atomic or call. Private and reduction variables
-    are left out of the group: iterations share their stack slots until LLVM makes registers of them.
+    are not in the group: iterations share their stack slots until LLVM promotes them to registers.
 
-    LLVM then vectorises where it expects a gain. It is asked to do so regardless (`accx.simd`) only
-    for straight-line arithmetic on memory, as it warns users where it cannot follow.
+    LLVM then vectorises where it expects a gain. It is told to vectorise (`accx.simd`) only for
+    straight-line arithmetic on memory, because it warns the user where it cannot comply.
     """
     if all(select_device_type(level) is None for level in (loop.gang, loop.worker, loop.vector)):
         return
@@ -289,7 +292,7 @@ def allow_reassociation(reduction: ReductionCopy) -> None:
 
 
 def _erase_clause_operations(region: Region) -> None:
-    """Erases the privatising, cache and bounds operations of `region`, which nothing uses now."""
+    """Erases the privatising, cache and bounds operations of `region`, which are unused now."""
     kinds = (acc.PrivateOp, acc.FirstprivateOp, acc.ReductionOp, acc.CacheOp, acc.DataBoundsOp)
     for op in reversed(list(region.walk())):
         if isinstance(op, kinds) and not op.results[0].uses:

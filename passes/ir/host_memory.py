@@ -1,10 +1,11 @@
 """
-Which host memory a pointer may lead to, and whether two pieces of host code may meet there.
+The host memory that a pointer may point to, and whether two accesses of host code may overlap.
 
 The roots of a pointer are where address computations begin: a variable, fresh memory of an
 allocator, a parameter, or a value of unknown origin (loaded, returned by a function). Two roots are
 distinct objects if C says so: different variables and fresh memory; a local variable or fresh memory
-and a parameter, which is older; and what never leaves the code in view against everything unknown.
+and a parameter, which is older; and an object whose address never leaves the analysed code and any pointer
+of unknown origin.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _NEITHER_STORED_NOR_RETURNED = (
 
 
 def callee_name(call: llvm.CallOp) -> str | None:
-    """The function a call names; None for a call through a pointer."""
+    """The name of the called function; None for a call through a pointer."""
     return call.callee.string_value() if call.callee is not None else None
 
 
@@ -59,7 +60,7 @@ def _is_parameter(root: Root) -> bool:
 
 
 def _sources(value: SSAValue) -> list[SSAValue] | None:
-    """The pointers `value` is one of or is computed from; None if it is a root."""
+    """The pointers that `value` selects from or is computed from; None if it is a root."""
     if isinstance(value, BlockArgument):
         loop = value.block.parent_op()
         if isinstance(loop, scf.ForOp) and value.index > 0:
@@ -98,25 +99,25 @@ def _yielded(terminator: Operation | None, index: int) -> SSAValue:
 
 @dataclass
 class HostMemory:
-    """Answers for one module, remembered until `forget` is told that the module has changed."""
+    """Answers for one module, cached until `forget` is called because the module has changed."""
 
     module: ModuleOp
     _addresses: dict[str, list[SSAValue]] | None = None
     _defined: set[str] = field(default_factory=set[str])
-    """Global variables of the program itself: no library knows their addresses."""
+    """Global variables defined by the program: libraries do not know their addresses."""
     _roots: dict[SSAValue, frozenset[Root]] = field(
         default_factory=dict[SSAValue, "frozenset[Root]"]
     )
     _escaped: dict[Root, bool] = field(default_factory=dict[Root, bool])
 
     def forget(self) -> None:
-        """Pointers of the module have been passed on in new ways."""
+        """Discards cached answers: the module now passes pointers in new ways."""
         self._addresses = None
         self._roots.clear()
         self._escaped.clear()
 
     def roots(self, pointer: SSAValue) -> frozenset[Root]:
-        """Everything `pointer` may have been computed from; nothing for a null pointer."""
+        """All roots that `pointer` may have been computed from; empty for a null pointer."""
         if pointer not in self._roots:
             self._roots[pointer] = frozenset(self._find_roots(pointer))
         return self._roots[pointer]
@@ -143,7 +144,7 @@ class HostMemory:
     def distinct(self, left: Root, right: Root, both_read: bool = False) -> bool:
         """
         Whether no byte can be reached through both roots. What `restrict` promises holds only if
-        somebody writes (C11 6.7.3.1), so it does not count where both only read.
+        one of the accesses writes (C11 6.7.3.1), so it is ignored if both only read (`both_read`).
         """
         if left == right:
             return False
@@ -164,7 +165,7 @@ class HostMemory:
         return isinstance(root, str) or isinstance(root.owner, llvm.AllocaOp) or _is_fresh(root)
 
     def _escapes(self, root: Root) -> bool:
-        """Whether the address of an object may be where unknown pointers come from."""
+        """Whether a pointer of unknown origin may hold the address of an object."""
         if root not in self._escaped:
             pointers = self._global_addresses(root) if isinstance(root, str) else [root]
             foreign = isinstance(root, str) and root not in self._defined

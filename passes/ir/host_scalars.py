@@ -1,8 +1,8 @@
 """
-Scalar variables whose value the host knows in front of a construct.
+Scalar variables whose value in a construct the host knows before it.
 
-A variable with a device copy of its own (a data clause or `declare` names it somewhere) may have another
-value there, which is the one that counts in the construct.
+A variable with a device copy of its own (a data clause or `declare` names it somewhere) may have a
+different value there, and the construct uses that one.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ def _is_global_mapped(name: str, construct: Operation) -> bool:
 
 
 class HostScalars:
-    """Answers for one construct, each variable looked up once."""
+    """Answers for one construct; each variable is looked up once."""
 
     def __init__(self, construct: Operation):
         self.construct = construct
         self.found: dict[object, bool] = {}
 
     def knows(self, load: HostLoad) -> bool:
-        """Whether the host's value of a variable is the one that the construct sees."""
+        """Whether the construct sees the host's value of the loaded variable."""
         variable = load.variable
         if variable not in self.found:
             self.found[variable] = not (
@@ -64,7 +64,7 @@ class HostScalars:
         return self.found[variable]
 
     def knows_all(self, polys: Iterable[Polynomial]) -> bool:
-        """Whether no polynomial names a variable whose value may be another on the device."""
+        """Whether no polynomial contains a variable whose value on the device may differ."""
         for poly in polys:
             for symbol in poly.symbols:
                 if isinstance(symbol, HostLoad) and not self.knows(symbol):

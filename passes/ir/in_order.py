@@ -1,6 +1,6 @@
 """
-What operations of several threads (`dialects/together.py`) are where one thread is alone: C's loop, in order.
-Passes that leave the host a thread of its own ask for `run_alone`, and need not know the operations.
+Sequential forms of the operations that several threads carry out together (`dialects/together.py`).
+Passes that produce code for a single thread call `run_alone` and need not know the operations.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .combiners import Kind, ScalarOperator
 def element_value(
     at: Cursor, value: SSAValue, type: Attribute, kind: Kind, *, unsigned: bool
 ) -> SSAValue:
-    """An element of the source (`unsigned`: without sign) in the target's type, as C converts it."""
+    """An element of the source (`unsigned`: without sign), converted to the target's type as in C."""
     if kind in (Kind.LAND, Kind.LOR):
         return _truth(at, value, type)
     if value.type == type:
@@ -50,12 +50,12 @@ def _truth(at: Cursor, value: SSAValue, type: Attribute) -> SSAValue:
 
 
 def operator_of(op: ScanOp) -> ScalarOperator:
-    """What combines the elements of a scan."""
+    """The operator that combines the elements of a scan."""
     return ScalarOperator(Kind(op.operator.data), op.target_type, op.unsigned is not None)
 
 
 def scan_in_order(at: Cursor, op: ScanOp) -> None:
-    """The scan by one thread, at the cursor."""
+    """Emits the scan as a sequential loop at the cursor."""
     operator, type = operator_of(op), op.target_type
     zero, one = at.i64(0), at.i64(1)
     some = at.value(arith.CmpiOp(op.steps, zero, "sgt"), "some")
@@ -85,7 +85,10 @@ def _element(at: Cursor, op: ScanOp, position: SSAValue) -> SSAValue:
 
 
 def _exclusive_in_order(then: Cursor, op: ScanOp, identity: SSAValue) -> None:
-    """Each element is read before the one in its place is written: they may be one."""
+    """
+    Emits the loop of an exclusive scan. Each source element is read before the target element at its place
+    is written, since the two arrays may be one.
+    """
     operator, type = operator_of(op), op.target_type
     zero, one = then.i64(0), then.i64(1)
     last = then.value(arith.SubiOp(op.steps, one), "last")
@@ -108,6 +111,6 @@ _IN_ORDER: dict[type[TogetherOp], Callable[[Cursor, Any], None]] = {ScanOp: scan
 
 
 def run_alone(op: TogetherOp) -> None:
-    """Leaves the operation to the one thread that runs the code."""
+    """Replaces the operation by its sequential form."""
     _IN_ORDER[type(op)](Cursor.before(op), op)
     erase(op)

@@ -1,4 +1,7 @@
-"""Calls and the bodies that take their place, for the passes that inline routines of the program."""
+"""
+Inlining of calls, and the functions that can be inlined, for the passes that inline routines of the
+program.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ def callee_of(op: Operation) -> str | None:
 
 
 def recursive_functions(functions: Mapping[str, llvm.FuncOp]) -> set[str]:
-    """The functions that may call themselves, also through others."""
+    """The functions that may call themselves, directly or through others."""
     return in_cycles(
         {
             name: [
@@ -41,8 +44,8 @@ def recursive_functions(functions: Mapping[str, llvm.FuncOp]) -> set[str]:
 
 def in_cycles(calls: Mapping[str, list[str]]) -> set[str]:
     """
-    The functions on cycles of a graph of calls, which is gone through twice: along calls, and back from
-    those that were left last (Kosaraju and Sharir).
+    The functions on cycles of a call graph, by two depth-first searches: one along calls, one along
+    reversed calls in the opposite order of completion (Kosaraju and Sharir).
     """
     callers: dict[str, list[str]] = {name: [] for name in calls}
     for name, callees in calls.items():
@@ -62,7 +65,10 @@ def in_cycles(calls: Mapping[str, list[str]]) -> set[str]:
 
 
 def _finished_from(start: str, edges: Mapping[str, list[str]], seen: set[str]) -> list[str]:
-    """What is reached from `start` and not yet `seen`; a depth-first search leaves it in this order."""
+    """
+    The functions reachable from `start` that are not in `seen`, in the order in which a depth-first search
+    completes them.
+    """
     order: list[str] = []
     if start in seen:
         return order

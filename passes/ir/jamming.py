@@ -1,8 +1,9 @@
 """
 Interleaving iterations: several copies of a block's operations, operation by operation.
 
-What all copies compute alike is there once; sequential loops with the same bounds in all copies become
-one loop that carries the values of all. The passes that jam decide which iterations those are.
+An operation with the same operands in all copies is emitted once; sequential loops with the same bounds in
+all copies become one loop that carries the values of all. The calling pass decides which iterations are
+interleaved.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Jam:
                     clone_into(op, values, cursor)
 
     def _once(self, op: Operation, cursor: Cursor) -> None:
-        """An operation on values that all rows share."""
+        """Emits once an operation whose operands are the same for all copies."""
         clone_into(op, self.maps[0], cursor)
         for values in self.maps[1:]:
             for result in op.results:
@@ -50,15 +51,15 @@ class Jam:
 
     def _same_for_all(self, op: Operation) -> bool:
         """
-        Whether `op` gives all rows the same: it only computes and reads, from values they share. (What
-        several rows read none of them writes: the iterations are independent.)
+        Whether `op` has the same result in all copies: it only computes and reads, on operands that all
+        copies share. (No copy writes what another reads, since the iterations are independent.)
         """
         return bool(op.results) and all(
             only_reads(inner) and self._same(inner) for inner in op.walk()
         )
 
     def _same(self, op: Operation) -> bool:
-        """Whether the operands are the same for all rows (those defined inside of what is shared are)."""
+        """Whether the operands are the same in all copies; values defined inside a shared operation are."""
         first = self.maps[0]
         return all(
             m.get(operand, operand) is first.get(operand, operand)
@@ -73,7 +74,7 @@ class Jam:
         )
 
     def _loop(self, loop: scf.ForOp, cursor: Cursor) -> None:
-        """One loop that carries the values of all rows."""
+        """Emits one loop that carries the values of all copies."""
         first = self.maps[0]
         body = loop.body.block
         carried = [m.get(v, v) for m in self.maps for v in loop.iter_args]
@@ -103,7 +104,7 @@ class Jam:
 
 
 def clone_into(op: Operation, values: dict[SSAValue, SSAValue], cursor: Cursor) -> None:
-    """A copy of `op` with its own location; `values` maps operands and gains the results."""
+    """Clones `op`, with its location, at the cursor; `values` maps operands and gains the results."""
     location = cursor.loc
     cursor.loc = op.location
     cursor.insert(op.clone(values))
@@ -132,11 +133,11 @@ def check_body(inner: acc.LoopOp) -> None:
             isinstance(a.type, llvm.LLVMPointerType) and is_private_outside(a, inner)
             for a in op.args
         ):
-            raise Declined("the body passes on a variable that lives outside of it")
+            raise Declined("the body uses the old value of a variable that lives outside of it")
 
 
 def is_private_outside(pointer: SSAValue, inner: acc.LoopOp) -> bool:
-    """Whether `pointer` leads into a variable of one thread that outlives an iteration."""
+    """Whether `pointer` points into a thread-private variable that outlives an iteration."""
     pointer = base_of(pointer)
     owner = pointer.owner
     if isinstance(owner, Operation) and is_inside(owner, inner):
@@ -169,7 +170,7 @@ def trip_count(cursor: Cursor, loop: acc.LoopOp) -> SSAValue:
 
 
 def set_bounds(cursor: Cursor, loop: acc.LoopOp, tiles: SSAValue) -> None:
-    """Lets a loop of one variable run from 0 to `tiles`."""
+    """Makes a loop of one variable count from 0 to `tiles` by 1."""
     zero, one = cursor.constant(0, tiles.type), cursor.constant(1, tiles.type)
     for old, new in zip(
         (loop.lowerbound, loop.upperbound, loop.step), (zero, tiles, one), strict=True
@@ -179,7 +180,7 @@ def set_bounds(cursor: Cursor, loop: acc.LoopOp, tiles: SSAValue) -> None:
 
 
 def explain(loop: acc.LoopOp, text: str) -> None:
-    """Adds what was done or not to the reasons of `loop`."""
+    """Appends `text`, which says what was done or why not, to the reasons of `loop` for remarks."""
     why = loop.attributes.get(WHY)
     old = f"{why.data}; " if isinstance(why, StringAttr) else ""
     loop.attributes[WHY] = StringAttr(old + text)

@@ -1,9 +1,9 @@
 """
-Which partitioned loops around loops in order run one iteration per SIMD lane on a CPU
+Which partitioned loops around sequential loops run one iteration per SIMD lane on a CPU
 (`interchange-lanes`), and how many at a time.
 
-A value *varies* if it depends on the loop's variable. The loop is worth it where the loops inside run alike
-for all iterations, or may run masked, and what these access is the same for all, or neighbouring elements.
+A value *varies* if it depends on the loop's variable. Lanes pay where the inner loops have the same trip
+count for all iterations, or may run masked, and access the same or neighbouring elements in all of them.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from .loop_flow import loop_flow
 from .purity import may_trap
 
 REGISTER_BYTES = 32
-"""Of a vector register: what AVX2 has; others are used in pieces or pairs."""
+"""The bytes of a vector register, as in AVX2; on other machines LLVM splits or pairs registers."""
 REGISTERS = 8
-"""For what is carried from one iteration of an inner loop to the next: half of what there are."""
+"""The vector registers for values carried by an inner loop: half of those there are."""
 MOST_SIDE_BY_SIDE = 4
 
 _VECTOR_OPERATIONS = (
@@ -39,7 +39,7 @@ _VECTOR_OPERATIONS = (
     llvm.ConstantOp,
     llvm.ZeroOp,
 )
-"""What computes a value from others, of scalars and of vectors."""
+"""Arithmetic that exists for scalars and for vectors."""
 _INSTRUCTIONS = frozenset(
     name + suffix
     for name in (
@@ -56,7 +56,7 @@ _INSTRUCTIONS = frozenset(
     )
     for suffix in ("", "f")
 )
-"""Functions of C's library that are instructions, of vectors too, and nothing else."""
+"""Functions of C's library that are single instructions, also on vectors, without side effects."""
 _SCALARS = (IntegerType, Float32Type, Float64Type, llvm.LLVMPointerType)
 
 
@@ -69,7 +69,7 @@ class Lanes:
 
     @property
     def element(self) -> int:
-        """Bytes of an iteration's part of a register."""
+        """The bytes of a register that one iteration takes."""
         return REGISTER_BYTES // self.width
 
     @property
@@ -78,7 +78,7 @@ class Lanes:
 
 
 def is_lane_wise(op: Operation) -> bool:
-    """Whether `op` only computes, on vectors as well, and does so for lanes too that do not want it."""
+    """Whether `op` only computes, also on vectors, and may run for lanes that do not need its result."""
     if isinstance(op, llvm.CallOp):
         name = callee_name(op)
         known = name is not None and name.startswith((PREFIX, FAST_PREFIX))
@@ -87,7 +87,7 @@ def is_lane_wise(op: Operation) -> bool:
 
 
 def _private_scalars(loop: scf.ForOp) -> dict[SSAValue, Attribute]:
-    """Local variables, with their types, that nothing outside of the loop's body uses: an iteration's own."""
+    """The local variables that only the loop's body uses, with their types: each iteration has its own."""
     found: dict[SSAValue, Attribute | None] = {}
     inside = set(loop.body.walk())
     for op in inside:
@@ -100,7 +100,7 @@ def _private_scalars(loop: scf.ForOp) -> dict[SSAValue, Attribute]:
 
 
 def _scalar_access(op: Operation, pointer: SSAValue, inside: set[Operation]) -> Attribute | None:
-    """The type of a plain access to `pointer` among `inside`; None for any other use."""
+    """The type of `op` if it is a plain access to `pointer` and in `inside`; None for any other use."""
     match op:
         case llvm.LoadOp() if op in inside and not is_ordered(op):
             type_ = op.dereferenced_value.type
@@ -113,8 +113,8 @@ def _scalar_access(op: Operation, pointer: SSAValue, inside: set[Operation]) -> 
 
 class LaneValues:
     """
-    The values in a loop's body that depend on its variable. `privates`: variables of an iteration, with their
-    types, which do.
+    The values in a loop's body that depend on its variable. `privates`: the iteration's own variables that
+    do, with their types.
     """
 
     def __init__(self, loop: scf.ForOp):
@@ -152,7 +152,7 @@ class LaneValues:
                     pass
 
     def _visit_masked(self, op: Operation) -> None:
-        """Of a loop that lanes leave one by one, all that is carried varies."""
+        """In a loop that lanes leave one by one, all carried values vary."""
         blocks = [block for region in op.regions for block in region.blocks]
         if self.holds(op):
             self._values.update(op.results)
@@ -230,8 +230,8 @@ def _can_interchange(block: Block, varying: LaneValues) -> bool:
 
 def is_masked_loop(op: scf.WhileOp | scf.ExecuteRegionOp, varying: LaneValues) -> bool:
     """
-    Whether lanes can leave a loop one by one, those that have left doing nothing: a `while` loop without
-    loops in it, or one with jumps whose state is in private variables.
+    Whether lanes can leave the loop one by one while those that have left stay inactive: a `while` loop
+    without inner loops, or a loop with jumps whose state is in private variables.
     """
     if isinstance(op, scf.ExecuteRegionOp):
         flow = None if op.results else loop_flow(op.region)
@@ -252,7 +252,7 @@ def is_masked_loop(op: scf.WhileOp | scf.ExecuteRegionOp, varying: LaneValues) -
 
 
 def _is_maskable(op: Operation, varying: LaneValues) -> bool:
-    """Whether lanes that have left a loop can pass by `op`."""
+    """Whether `op` may be masked off for lanes that have left a loop."""
     match op:
         case scf.ForOp() | scf.WhileOp() | scf.ExecuteRegionOp():
             return False
@@ -265,7 +265,7 @@ def _is_maskable(op: Operation, varying: LaneValues) -> bool:
                 for inner in block.ops
             )
         case llvm.CallOp():
-            # All lanes make the call, so it must be one of vectors.
+            # All lanes make the call, so it must have a vector form.
             name = callee_name(op) or ""
             fast = name.startswith(FAST_PREFIX) or name in _INSTRUCTIONS
             return fast or (name.startswith(PREFIX) and op.results[0].type == f32)
@@ -293,7 +293,7 @@ def _is_known(op: Operation, varying: LaneValues) -> bool:
         case llvm.LoadOp():
             return not is_ordered(op)
         case llvm.StoreOp():
-            # Other local memory, and what several iterations write, have one place for all lanes.
+            # Other local memory, and variables that several iterations write, exist once for all lanes.
             if op.ptr in varying.privates:
                 return True
             private = isinstance(base_of(op.ptr).owner, llvm.AllocaOp)
@@ -306,8 +306,9 @@ def _is_known(op: Operation, varying: LaneValues) -> bool:
 
 def is_evidently_independent(loop: scf.ForOp) -> bool:
     """
-    Whether no iteration of a loop without directive depends on another, for all that memory holds: they read
-    none but variables that each has written before, and store once, each to an element of its own.
+    Whether no iteration of a loop without a directive depends on another, as far as memory shows:
+    iterations read only variables that they have written before, and store once, each to an element of its
+    own.
     """
     varying = LaneValues(loop)
     stores: list[llvm.StoreOp] = []
@@ -330,7 +331,10 @@ def is_evidently_independent(loop: scf.ForOp) -> bool:
 
 
 def _runs_always(op: Operation, loop: scf.ForOp) -> bool:
-    """Whether `op` runs in every iteration: it is in the body, or where a region with jumps begins."""
+    """
+    Whether `op` runs in every iteration: it is directly in the body, or in the entry block of a region with
+    jumps.
+    """
     block = op.parent_block()
     around = op.parent_op()
     while isinstance(around, scf.ExecuteRegionOp) and block is around.region.blocks[0]:
@@ -339,7 +343,9 @@ def _runs_always(op: Operation, loop: scf.ForOp) -> bool:
 
 
 def _carried_values(loop: Operation, varying: LaneValues) -> int:
-    """How many registers' worth a loop inside carries for each register of lanes: masks are one."""
+    """
+    The registers that an inner loop's carried values take for each register of lanes; a mask counts as one.
+    """
     if isinstance(loop, scf.ForOp):
         return sum(result in varying for result in loop.results)
     private = {pointer for pointer, _ in _accesses(loop) if pointer in varying.privates}
@@ -347,7 +353,7 @@ def _carried_values(loop: Operation, varying: LaneValues) -> int:
 
 
 def lanes_of(loop: scf.ForOp) -> Lanes | None:
-    """How the loop's iterations go into lanes; None if it stays as it is."""
+    """The width and count of lanes for the loop's iterations; None if the loop stays as it is."""
     if loop.iter_args or constant_value(loop.step) != 1:
         return None
     varying = LaneValues(loop)

@@ -18,7 +18,7 @@ from ...dialects.layout import size_of, struct_layout
 
 
 def never(type: Attribute) -> bool:
-    """No structure counts as a scalar."""
+    """The default of `elements_of`: no structure counts as a scalar."""
     return False
 
 

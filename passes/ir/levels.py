@@ -1,4 +1,4 @@
-"""The levels that loops and routines name (OpenACC 3.4, 2.9)."""
+"""The levels of parallelism that loops and routines name (OpenACC 3.4, 2.9)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .acc_ops import NONE, has_level
 
 
 def loop_levels(loop: acc.LoopOp) -> set[Level]:
-    """The levels the clauses of a loop name (empty for `seq` and for free loops)."""
+    """The levels that the clauses of a loop name; empty for `seq` and for loops without a level."""
     none = acc.DeviceType.NONE
     gang_operands = loop.gang_operands_device_type or ()
     worker_operands = loop.worker_num_operands_device_type or ()
@@ -34,12 +34,12 @@ def routine_level(routine: acc.RoutineOp) -> Level:
 
 
 def has_own_level(routine: acc.RoutineOp) -> bool:
-    """Whether the directive gives a level; without one it follows from the function's body."""
+    """Whether the directive names a level; otherwise the level follows from the function's body."""
     return routine_level(routine) is not Level.SEQ or has_level(routine.seq)
 
 
 def set_level(routine: acc.RoutineOp, level: Level) -> None:
-    """Gives a routine without a level this one."""
+    """Sets the level of a routine that has none."""
     names = {Level.GANG: "gang", Level.WORKER: "worker", Level.VECTOR: "vector", Level.SEQ: "seq"}
     routine.properties[names[level]] = NONE
 

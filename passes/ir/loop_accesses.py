@@ -22,7 +22,10 @@ _FAR = 1 << 32
 
 @dataclass
 class BodyAccesses:
-    """What a loop's body accesses, and limits of subscripts that may wrap; `problem`: why that is not all."""
+    """
+    The accesses of a loop's body, and limits of subscripts that may wrap; `problem` gives the reason if
+    they are not all known.
+    """
 
     accesses: list[LoopAccess] = field(default_factory=list[LoopAccess])
     limits: dict[LoopAccess, tuple[Limit, ...]] = field(
@@ -34,7 +37,7 @@ class BodyAccesses:
 def loop_accesses(
     loop: LoopLike, symbols: LoopSymbols, own: set[SSAValue], scalars: Container[Operation]
 ) -> BodyAccesses:
-    """The accesses of a loop's body but those to `scalars`, which are decided on their own."""
+    """The accesses of a loop's body, except those to `scalars`, which are classified separately."""
     body = BodyAccesses()
     for op in body_of(loop).walk():
         if op in scalars or LAST_VALUE in op.attributes:
@@ -66,13 +69,16 @@ def loop_accesses(
 def _add_reads(
     body: BodyAccesses, call: llvm.CallOp, loop: LoopLike, symbols: LoopSymbols, own: set[SSAValue]
 ) -> bool:
-    """Counts what a called function reads, somewhere in its arrays; False if it may do anything."""
+    """
+    Adds the reads of a called function, each of an unknown element of its array; False if it may have other
+    effects.
+    """
     reads = reads_of_call(call)
     if reads is None:
         return False
     for read in reads:
         if read.parameter is None:
-            return False  # a global, for which the construct has no value to compare
+            return False  # a global, for which the construct has no value to compare with
         root = root_of(call.args[read.parameter])
         if root in own:
             continue
@@ -101,7 +107,7 @@ def _add(
     while root not in own and is_defined_inside(root, loop):
         if not isinstance(root.owner, acc.ReductionOp):
             break
-        root = root_of(root.owner.var)  # what an inner loop's copies are combined into
+        root = root_of(root.owner.var)  # the variable that an inner loop's copies are combined into
     own_copy = isinstance(root.owner, llvm.AllocaOp | acc.PrivateOp | acc.FirstprivateOp)
     if root in own or (is_defined_inside(root, loop) and own_copy):
         return
@@ -128,5 +134,7 @@ def _add(
 
 
 def _wraps_at_once(poly: Polynomial) -> bool:
-    """Whether elements lie further apart than any array is long, so that a subscript has to wrap."""
+    """
+    Whether neighbouring elements lie further apart than any array is long, so that the subscript must wrap.
+    """
     return any(abs(coefficient) >= _FAR for monomial, coefficient in poly.terms.items() if monomial)

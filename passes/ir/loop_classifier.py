@@ -1,6 +1,6 @@
 """
-What the scalars from outside are to a loop that the program declares parallel, written into the IR, with
-warnings for what cannot be right and for what the program should say.
+Classifies the outside scalars of loops that the program declares parallel and writes their clauses into the
+IR, with warnings where the program is certainly wrong or should have a clause.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from .scattered_updates import warn_of_scattered
 from .shared_arrays import give_own_arrays, warn_of_shared
 
 _CARRIED = {
-    Carried.PASSED: "pass on elements of",
-    Carried.COMBINED: "pass on elements of",
+    Carried.PASSED: "depend on each other through elements of",
+    Carried.COMBINED: "depend on each other through elements of",
     Carried.SHARED: "assign and read back the same elements of",
     Carried.OVERWRITTEN: "all assign the same elements of",
 }
@@ -43,17 +43,17 @@ _CARRIED = {
 
 @dataclass
 class LoopClassifier:
-    """Of the loops of one function, outer before inner."""
+    """Classifies the scalars of the loops of one function, outer before inner."""
 
     scalars: FunctionScalars
     messages: Messages
     reduced: set[SSAValue] = field(default_factory=set[SSAValue])
     """Scalars that loops reduce."""
     scattered: set[Operation] = field(default_factory=set[Operation])
-    """Updates that loops around had a warning of."""
+    """Updates for which an enclosing loop already has a warning."""
 
     def loop(self, loop: acc.LoopOp, inside: bool) -> None:
-        """Classifies the scalars of one parallel loop; `inside`: it stands in another."""
+        """Classifies the scalars of one parallel loop; `inside`: it is nested in another parallel loop."""
         ordered: set[str] = set()
         for decision in self.scalars.of(loop):
             if decision.kind is ScalarClass.REDUCTION:
@@ -73,8 +73,8 @@ class LoopClassifier:
 
     def _arrays(self, loop: acc.LoopOp, inside: bool, scalars: Container[str]) -> str | None:
         """
-        Warns of an array that iterations certainly pass on values of, though the program says they do not;
-        its name. `scalars` have had their message.
+        Warns of an array through which iterations certainly depend on each other, although the program
+        declares them independent; returns its name. `scalars` have already been warned about.
         """
         if not is_parallel(loop) or hands_on(loop):
             return None
@@ -101,7 +101,10 @@ class LoopClassifier:
         return found.name
 
     def uses_partial_sum(self, loop: acc.LoopOp) -> bool:
-        """Whether iterations go on with the value of what the loop's clauses reduce."""
+        """
+        Whether iterations use the value of a variable that the loop's clauses reduce, other than to update
+        it.
+        """
         return any(True for _ in self._partial_sums(loop))
 
     def _partial_sums(self, loop: acc.LoopOp) -> Iterator[tuple[SSAValue, Operation]]:
@@ -117,7 +120,7 @@ class LoopClassifier:
                     yield operand, load
 
     def _check_reductions(self, loop: acc.LoopOp) -> None:
-        """Warns where iterations go on with the value of what the loop's clauses reduce."""
+        """Warns where iterations use the value of a variable that the loop's clauses reduce."""
         for operand, load in self._partial_sums(loop):
             self._warn_of_partial_sum(loop, operand, load)
 
@@ -125,14 +128,17 @@ class LoopClassifier:
         name = variable_name(variable)
         self.messages.warn(
             source_loc(loop),
-            f"iterations of this loop use the value of '{name}' while it is reduced: what each sees"
-            " depends on how they are shared out",
+            f"iterations of this loop use the value of '{name}' while it is reduced: the value that each"
+            " sees depends on how iterations are distributed",
             f"use '{name}' after the loop, or write 'loop seq'",
             [(source_loc(load), "it is read here")],
         )
 
     def _keep_to_gang(self, loop: acc.LoopOp) -> None:
-        """Gangs cannot share a loop whose result an iteration of the loop around wants to go on with."""
+        """
+        Drops the gang clause of a loop whose result each iteration of the enclosing loop uses: gangs cannot
+        share it.
+        """
         if Level.GANG not in loop_levels(loop):
             return
         for operand in loop.reduction_operands:
@@ -145,8 +151,8 @@ class LoopClassifier:
             name = variable_name(reduction.var)
             self.messages.warn(
                 source_loc(loop),
-                f"every iteration of the loop around has its own '{name}' and wants what this loop makes"
-                " of it, so gangs cannot share this loop: its gang clause is ignored",
+                f"every iteration of the loop around has its own '{name}' and uses this loop's result in it,"
+                " so gangs cannot share this loop: its gang clause is ignored",
                 "put gang on the outer loop, and worker or vector here",
                 [(source_loc(outer), "the loop around is here")],
             )
@@ -154,7 +160,7 @@ class LoopClassifier:
             return
 
     def reduce(self, loop: acc.LoopOp, decision: Decision) -> None:
-        """Writes a reduction, and what the program might have said."""
+        """Writes a reduction clause, with a remark naming the clause that the program could have."""
         operator, variable = decision.operator, self.scalars.variable(decision)
         assert operator is not None
         name, outer = variable_name(variable), variable.owner
@@ -180,7 +186,10 @@ class LoopClassifier:
         self.scalars.reduce(loop, decision, given or operator)
 
     def _ordered(self, loop: acc.LoopOp, decision: Decision, inside: bool) -> None:
-        """A variable that only iterations in order get right, unless a clause around says otherwise."""
+        """
+        Warns of a variable that only sequential iterations compute as C does, and makes the loop sequential
+        where it may, unless a clause of an enclosing loop says otherwise.
+        """
         variable = self.scalars.variable(decision)
         outer = variable.owner
         simple = all(
@@ -195,8 +204,8 @@ class LoopClassifier:
         name = variable_name(variable)
         in_order = self._may_order(loop, decision, inside)
         if decision.kind is ScalarClass.CARRIED:
-            what = "pass on" if decision.certain else "may pass on"
-            text = f"iterations of this loop {what} the value of '{name}'"
+            what = "depend" if decision.certain else "may depend"
+            text = f"iterations of this loop {what} on each other through the value of '{name}'"
             remedy = (
                 f"write private({name}) if each iteration has a value of its own,"
                 f" reduction(…:{name}) if they are combined, or 'loop seq'"
@@ -211,7 +220,7 @@ class LoopClassifier:
             run_in_order(loop, f"the value of '{name}' is carried between iterations")
 
     def _may_order(self, loop: acc.LoopOp, decision: Decision, inside: bool) -> bool:
-        """Whether running a loop in order is the better answer: the result is then that of C."""
+        """Whether to run the loop sequentially, which gives C's result, rather than as the program says."""
         if hands_on(loop):
             return False
         if isinstance(construct_of(loop), acc.KernelsOp):
@@ -222,7 +231,9 @@ class LoopClassifier:
 
 
 def _is_alone(loop: acc.LoopOp) -> bool:
-    """Whether one gang does all of a construct, if this loop is in order: nothing else is shared by gangs."""
+    """
+    Whether one gang runs the whole construct once this loop is sequential: gangs share nothing else in it.
+    """
     construct = construct_of(loop)
     if not isinstance(construct, acc.ParallelOp) or construct.num_gangs:
         return False
@@ -234,7 +245,9 @@ def _is_alone(loop: acc.LoopOp) -> bool:
 
 
 def _iteration_of(variable: SSAValue) -> acc.LoopOp | None:
-    """The parallel loop of which every iteration has a variable of its own at this address."""
+    """
+    The parallel loop each of whose iterations has its own variable at this address; None if there is none.
+    """
     owner = variable.owner
     if isinstance(owner, acc.PrivateOp):
         users = (use.operation for use in variable.uses)

@@ -1,6 +1,6 @@
 """
-What a condition on a loop's own variables says of the iterations that fulfil it: all but a few (`i > 0`), or
-one (`i == k`). Other conditions say nothing.
+Which iterations fulfil a condition on a loop's own variables: all but a few (`i > 0`), or at most one (`i
+== k`). Nothing is concluded from other conditions.
 """
 
 from __future__ import annotations
@@ -16,19 +16,22 @@ from .loop_symbols import LoopSymbols
 from .predicates import EQ, NE
 
 Fact = tuple[SSAValue, bool]
-"""A condition, and whether it holds."""
+"""A condition, and whether it is true."""
 
 _FEW = 2
-"""Iterations that a condition at either end of a loop may leave out."""
+"""The most iterations that a condition may exclude at either end of a loop."""
 
 _GREATER = {4: 1, 5: 0, 8: 1, 9: 0}
 """Predicates of `arith.cmpi` (sgt, sge, ugt, uge) → the least difference of the operands that they accept."""
 _LESS = {2: 1, 3: 0, 6: 1, 7: 0}
-"""The same of slt, sle, ult and ule, for the difference the other way round."""
+"""As above for slt, sle, ult and ule, with the difference of the operands exchanged."""
 
 
 def facts(condition: SSAValue, holds: bool) -> Iterator[Fact]:
-    """What is known to hold, or not to, where `condition` is (not) fulfilled: the parts of `&&` and `||`."""
+    """
+    The conditions that are known to be true or false where `condition` is fulfilled (`holds`) or not: it is
+    split at `&&` and `||`.
+    """
     work = [(condition, holds)]
     while work:
         fact = work.pop()
@@ -40,7 +43,7 @@ def facts(condition: SSAValue, holds: bool) -> Iterator[Fact]:
 
 
 def _parts(condition: SSAValue, holds: bool) -> Sequence[Fact] | None:
-    """What follows from a fact, if that is simpler."""
+    """Simpler facts that are equivalent to a fact; None if there are none."""
     owner = condition.owner
     match owner:
         case arith.AndIOp() if holds:
@@ -63,7 +66,7 @@ def _parts(condition: SSAValue, holds: bool) -> Sequence[Fact] | None:
 
 
 def _is_test(op: arith.CmpiOp) -> bool:
-    """Whether a comparison asks for the truth of a condition that C has as an integer."""
+    """Whether a comparison with zero tests a condition that C keeps as an integer."""
     predicate = op.predicate.value.data
     widened = isinstance(op.lhs.owner, arith.ExtUIOp)
     return widened and predicate in (EQ, NE) and constant_value(op.rhs) == 0
@@ -88,8 +91,8 @@ def left_out(
     condition: SSAValue, holds: bool, loop: acc.LoopOp, symbols: LoopSymbols
 ) -> int | None:
     """
-    How many iterations of a loop a condition keeps out at most, where it surely is a few; None if any number
-    of iterations may fail it.
+    An upper bound of the iterations that a condition excludes, if it is certainly small; None if any number
+    of iterations may fail the condition.
     """
     total = 0
     for value, known in facts(condition, holds):
@@ -123,7 +126,10 @@ def _left_out(value: SSAValue, holds: bool, loop: acc.LoopOp, symbols: LoopSymbo
 
 
 def _distance(predicate: int, difference: Polynomial, holds: bool) -> Polynomial | None:
-    """What is not negative exactly where a comparison of operands with this difference is (not) fulfilled."""
+    """
+    A polynomial that is non-negative exactly where a comparison of operands with this difference is true
+    (`holds`), or false; None if there is none.
+    """
     if predicate in _GREATER:
         least = _GREATER[predicate]
         return difference - least if holds else -difference + (least - 1)
@@ -134,7 +140,10 @@ def _distance(predicate: int, difference: Polynomial, holds: bool) -> Polynomial
 
 
 def picks_one(condition: SSAValue, holds: bool, variable: SSAValue, symbols: LoopSymbols) -> bool:
-    """Whether one value of a loop variable at most fulfils a condition, by an equality with it."""
+    """
+    Whether at most one value of a loop variable fulfils the condition, because it is an equality with the
+    variable.
+    """
     for value, known in facts(condition, holds):
         compared = _compared(value, symbols)
         if compared is None or compared[0] != (EQ if known else NE):

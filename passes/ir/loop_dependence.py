@@ -1,9 +1,9 @@
 """
 Whether an `auto` loop is independent: its memory accesses, scalars and calls (OpenACC 3.4, 2.9.6).
 
-`judge_loop` returns a `Verdict`: independent or not, one sentence why, the scalars that must become
-private or reductions for it to hold, and what the host has to find out before the construct where that
-is possible: which arrays do not overlap (`Overlap`), and inequalities between sizes (`Requirement`).
+`judge_loop` returns a `Verdict`: independent or not, one sentence why, the scalars that must become private
+or reductions, and, where a test at run time can decide, what the host must test before the construct: which
+arrays do not overlap (`Overlap`), and inequalities between sizes (`Requirement`).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def root_key(root: SSAValue, loop: LoopLike, symbols: LoopSymbols) -> Hashable |
 
 
 def _spelled(root: SSAValue) -> str:
-    """A root as C spells it: a variable, or an element that is a pointer."""
+    """A root as written in C: a variable, or an element that is a pointer."""
     element = root.owner.ptr.owner if isinstance(root.owner, llvm.LoadOp) else None
     if not isinstance(element, ElementOp):
         return variable_name(root)
@@ -69,19 +69,19 @@ def _spelled(root: SSAValue) -> str:
 
 @dataclass(frozen=True)
 class _AccessPlace:
-    """Accesses that lie at the same place in every respect, as one."""
+    """All accesses with the same root, subscripts and ranges, compared as one."""
 
     access: LoopAccess
     key: Hashable
     writes: bool
     plain: bool
-    """Not all of them are atomic."""
+    """At least one of them is not atomic."""
 
 
 def _places(
     accesses: Sequence[LoopAccess], loop: LoopLike, symbols: LoopSymbols
 ) -> list[_AccessPlace]:
-    """The accesses to arrays, each place once."""
+    """The accesses to arrays, grouped by place."""
     found: dict[Hashable, _AccessPlace] = {}
     for access in accesses:
         key = root_key(access.root, loop, symbols)
@@ -104,7 +104,7 @@ def _places(
 
 @dataclass(frozen=True)
 class _RowPlace:
-    """An access to what has to lie apart from rows: the rows of an array of pointers, or an array."""
+    """An access that must not overlap rows: to the rows of an array of pointers, or to an array."""
 
     array: ApartArray
     key: Hashable
@@ -112,7 +112,7 @@ class _RowPlace:
 
 
 class _Judge:
-    """What is found out about one loop; `host`, if any, is the construct before which tests may run."""
+    """The findings about one loop. `host`, if any, is the construct before which tests may run."""
 
     def __init__(self, loop: LoopLike, host: Operation | None):
         self.loop = loop
@@ -129,7 +129,9 @@ class _Judge:
         return self.host is not None and self.symbols.is_known_before(symbol)
 
     def early(self, symbol: Hashable) -> Hashable | None:
-        """The symbol that has the value of `symbol` before the construct."""
+        """
+        A symbol for the value that `symbol` has before the construct; None if the host does not know it.
+        """
         if self.known(symbol):
             return symbol
         if not isinstance(symbol, SSAValue) or not isinstance(symbol.owner, arith.ExtUIOp):
@@ -161,7 +163,7 @@ class _Judge:
         )
 
     def pairs(self, variable: SSAValue, places: Sequence[_AccessPlace]) -> None:
-        """Takes note of what all pairs of places need, or raises `_Dependent`."""
+        """Records the conditions under which all pairs of places are independent, or raises `_Dependent`."""
         for index, left in enumerate(places):
             for right in places[index:]:
                 roots = left.access.root, right.access.root
@@ -186,8 +188,9 @@ class _Judge:
 
     def stays_within(self, access: LoopAccess, limits: Sequence[Limit]) -> None:
         """
-        Takes note of what keeps the subscripts of `access` from wrapping around, or raises `_Dependent`:
-        wrapped subscripts of different iterations may meet where their polynomials do not.
+        Records the conditions under which the subscripts of `access` do not wrap around, or raises
+        `_Dependent`: wrapped subscripts of different iterations may be equal where their polynomials are
+        not.
         """
         block = body_of(self.loop).blocks.first
         assert block is not None
@@ -201,7 +204,7 @@ class _Judge:
             self.requirement |= dict.fromkeys(needs)
 
     def pair(self, variable: SSAValue, left: _AccessPlace, right: _AccessPlace) -> None:
-        """Takes note of what two places need, or raises `_Dependent`."""
+        """Records the conditions under which two places are independent, or raises `_Dependent`."""
         one, other = left.access, right.access
         name = variable_name(one.root)
         if left.key is None or left.key != right.key:
@@ -225,7 +228,10 @@ class _Judge:
     def same_root(
         self, variable: SSAValue, one: LoopAccess, other: LoopAccess
     ) -> Requirement | None:
-        """What keeps two accesses through one pointer apart."""
+        """
+        The requirement under which two accesses through one pointer never meet; None if they never do.
+        Raises `_Dependent` where nothing can be tested.
+        """
         sides = comparable(one, other)
         if sides is None:
             return None
@@ -255,7 +261,10 @@ class _Judge:
         self.overlaps[key] = Overlap(known.left, known.right, same)
 
     def row_advice(self, one: LoopAccess, other: LoopAccess) -> str:
-        """What the programmer can do about two accesses of which one is to a row; "" if none is."""
+        """
+        The advice to the programmer if one of two accesses is to a row, as the end of a sentence; ""
+        otherwise.
+        """
         if not any(is_pointed_at(access.root) for access in (one, other)):
             return ""
         if self.keeps_pointers:
@@ -264,8 +273,8 @@ class _Judge:
 
     def rows_apart(self, variable: SSAValue, left: _AccessPlace, right: _AccessPlace) -> bool:
         """
-        Whether all that keeps two places apart is that rows behind arrays of pointers lie apart, which is
-        taken note of then.
+        Whether two places are independent if rows of arrays of pointers do not overlap; that condition is
+        then recorded.
         """
         one, other = self.row_place(left), self.row_place(right)
         if one is None or other is None or not (one.array.levels or other.array.levels):
@@ -282,7 +291,7 @@ class _Judge:
         return True
 
     def row_place(self, place: _AccessPlace) -> _RowPlace | None:
-        """What of `place` has to lie apart from rows; None if the host cannot find it."""
+        """The part of `place` that must not overlap rows; None if the host cannot find it."""
         row = self.row_access(place.access)
         if row is None and (place.key is None or not self.is_testable(place.access.root)):
             return None
@@ -291,7 +300,10 @@ class _Judge:
         return _RowPlace(ApartArray(access.root, levels, place.writes), (key, levels), access)
 
     def row_access(self, access: LoopAccess) -> tuple[LoopAccess, int] | None:
-        """The access as one to rows behind an array of pointers that keeps its pointers, if it is one."""
+        """
+        The access as one to rows of an array of pointers that the loop does not change; None if it is not
+        one.
+        """
         if access not in self.row_accesses:
             found = None if self.host is None else row_access(access, self.symbols, self.host)
             self.row_accesses[access] = found if found and self.keeps_pointers else None
@@ -299,11 +311,11 @@ class _Judge:
 
     @cached_property
     def keeps_pointers(self) -> bool:
-        """Whether the pointers in memory that the loop reads are those from before the construct."""
+        """Whether the construct leaves the pointers in memory that the loop reads unchanged."""
         return self.host is not None and not changes_pointers(self.host, self.loop)
 
     def is_testable(self, root: SSAValue) -> bool:
-        """Whether the host knows before the construct where `root` points."""
+        """Whether the host knows, before the construct, the address in `root`."""
         if self.host is None or isinstance(root.owner, PRIVATIZING_OPS):
             return False
         if not is_defined_inside(root, self.host):
@@ -318,16 +330,16 @@ def judge_loop(
     loop: LoopLike, host: Operation | None = None, scalars: Sequence[Decision] = ()
 ) -> Verdict:
     """
-    Whether all iterations of `loop` may run at once. With `host`, the construct it stands in, the
-    answer may depend on what can be tested in front of that. `scalars`: what the scalars from outside
-    are to the loop; others that it writes make it dependent. The IR is not changed.
+    Whether all iterations of `loop` may run concurrently (OpenACC 3.4, 2.9.6). With `host`, the construct
+    that contains it, the answer may depend on tests before that construct. `scalars` are the classified
+    scalars from outside; any other scalar that the loop writes makes it dependent. The IR is not changed.
     """
     block = body_of(loop).blocks.first
     assert block is not None
     if not block.args or len(body_of(loop).blocks) != 1:
         return Verdict(False, "its body has jumps, so it is not analysed")
     if isinstance(loop, scf.ForOp) and loop.iter_args:
-        return Verdict(False, "iterations pass on a value")
+        return Verdict(False, "a value is carried between iterations")
     judge = _Judge(loop, host)
     own: set[SSAValue] = set()
     if isinstance(loop, acc.LoopOp):
@@ -366,8 +378,8 @@ def settle_arrays(
     loop: acc.LoopOp, arrays: Collection[SSAValue]
 ) -> tuple[list[SSAValue], list[SSAValue]]:
     """
-    Of local `arrays` that the iterations of a loop share: those of which every iteration may have its own
-    and has to, and those through which iterations may depend on each other all the same.
+    Two lists from the local `arrays` that the loop's iterations share: those of which every iteration may
+    and must have its own copy, and those through which iterations may still depend on each other.
     """
     block = body_of(loop).blocks.first
     if block is None or not block.args or len(body_of(loop).blocks) != 1:
@@ -391,12 +403,15 @@ def settle_arrays(
 
 
 def _is_read_scalar(access: LoopAccess) -> bool:
-    """Whether nothing but this loop's reads touch a scalar: others know its address otherwise."""
+    """Whether an access only reads a scalar whose address is not known elsewhere."""
     return not access.writes and is_scalar_variable(access.root) and not access.subscripts
 
 
 def _check_exposed(scalars: Sequence[Decision], arrays: Sequence[LoopAccess]) -> None:
-    """Raises `_Dependent` where a pointer may point at a scalar that iterations pass on by way of it."""
+    """
+    Raises `_Dependent` if an access through a pointer may reach a scalar, so that iterations may depend on
+    each other through it.
+    """
     for decision in scalars:
         if not decision.exposed:
             continue
@@ -412,7 +427,7 @@ def _check_exposed(scalars: Sequence[Decision], arrays: Sequence[LoopAccess]) ->
 
 
 def _written_scalars(scalars: Sequence[Decision]) -> tuple[Decision, ...]:
-    """The scalars that need a clause. Raises `_Dependent` for those that iterations pass on."""
+    """The scalars that need a clause. Raises `_Dependent` for those that carry values between iterations."""
     found: list[Decision] = []
     for decision in scalars:
         if decision.kind is ScalarClass.SHARED:

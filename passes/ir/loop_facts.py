@@ -1,4 +1,4 @@
-"""Reads `schedule.LoopNode`s off the `acc.loop`s of a construct or routine."""
+"""Builds `schedule.LoopNode`s from the `acc.loop`s of a construct or routine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .strides import AccessCounter
 
 @dataclass
 class LoopForest:
-    """The loop trees of one construct, and the `acc.loop` behind each node."""
+    """The loop trees of one construct, and the `acc.loop` of each node."""
 
     roots: list[LoopNode] = field(default_factory=list[LoopNode])
     loops: dict[LoopNode, acc.LoopOp] = field(default_factory=dict[LoopNode, acc.LoopOp])
@@ -53,7 +53,7 @@ def gang_argument(loop: acc.LoopOp, kind: acc.GangArgType) -> SSAValue | None:
 
 
 def _is_tight(loop: acc.LoopOp, children: list[acc.LoopOp]) -> bool:
-    """Whether the body computes nothing that matters besides its one child loop."""
+    """Whether the body has one child loop and no other operation with an effect."""
     if len(children) != 1 or len(loop.region.blocks) != 1:
         return False
     child = children[0]
@@ -106,7 +106,10 @@ def _routine_need(operations: Sequence[Operation], level_of: Callable[[str], Lev
 
 
 def is_long(op: Operation) -> bool:
-    """Whether an operation may stand for many: a loop, or a call that is not just arithmetic."""
+    """
+    Whether an operation may take many instructions: a loop, or a call that is not a single arithmetic
+    function.
+    """
     if isinstance(op, llvm.CallOp):
         return not is_pure_call(op)
     return isinstance(op, scf.ForOp | scf.WhileOp | scf.ExecuteRegionOp | acc.LoopOp)
@@ -114,8 +117,8 @@ def is_long(op: Operation) -> bool:
 
 class _Dependents:
     """
-    The values that change from iteration to iteration of `loop`, and the operations that depend on
-    them, themselves or by what is in their regions. Each use is followed once.
+    The values that change from iteration to iteration of `loop`, and the operations that depend on them,
+    directly or through operations in their regions. Each use is followed once.
     """
 
     def __init__(self, loop: acc.LoopOp):
@@ -139,7 +142,7 @@ class _Dependents:
         return op in self._operations
 
     def changes_bounds(self, loop: scf.ForOp) -> bool:
-        """Whether the iterations of `loop` are others in other iterations of the loop around."""
+        """Whether the bounds of `loop` change between iterations of the enclosing loop."""
         return any(bound in self.values for bound in (loop.lb, loop.ub, loop.step))
 
 
@@ -160,7 +163,7 @@ def _holds_fixed_loop(loop: acc.LoopOp, operations: Sequence[Operation]) -> bool
 
 
 def _strided(pointer: SSAValue, element: int, variable: SSAValue, symbols: RegionSymbols) -> bool:
-    """Whether neighbouring iterations provably access memory with gaps or in common lines only."""
+    """Whether neighbouring iterations certainly access memory with gaps between them."""
     for step in steps_to(pointer):
         steps, type_ = step.read_flat(symbols)
         parts = None if steps is None else steps.split(variable)
@@ -174,8 +177,8 @@ def inner_work(
     loop: acc.LoopOp, operations: Sequence[Operation], symbols: RegionSymbols
 ) -> InnerWork:
     """
-    What the sequential loops directly in the body of `loop` do, if they take the same steps in all
-    of its iterations (others count as nothing). `operations` are those of the body.
+    The work of the sequential loops directly in the body of `loop`; loops whose trip count differs between
+    iterations are not counted. `operations` are those of the body.
     """
     if len(loop.region.blocks) != 1 or not loop.region.block.args:
         return InnerWork()
@@ -258,7 +261,7 @@ class _Reader:
         operations: Sequence[Operation],
         children: list[acc.LoopOp],
     ) -> None:
-        """What the iterations of a loop are and do."""
+        """Fills in `node` what the iterations of `loop` access and compute."""
         node.trip = constant_trip(loop)
         node.host_trip = _is_bound_of(loop, self.symbols)
         node.tight = _is_tight(loop, children)
@@ -284,8 +287,8 @@ def loop_forest(
     measured: bool = True,
 ) -> LoopForest:
     """
-    The loops in the regions of a construct or function. `level_of` gives a routine's level. If they are not
-    `measured`, nodes say what the program says of them and not what their bodies do.
+    The loops in the regions of a construct or function. `level_of` gives a routine's level. Unless
+    `measured`, nodes have only what the clauses say, and nothing about the bodies.
     """
     reader = _Reader(parent, symbols, level_of, measured)
     for loop in child_loops(parent):

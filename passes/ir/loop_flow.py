@@ -1,4 +1,6 @@
-"""A region with jumps that is one loop: what is before it, an iteration, and what is after it."""
+"""
+The parts of a region with jumps that is one loop: code before the loop, an iteration, and code after it.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,9 @@ from xdsl.ir import Block, Region
 @dataclass(frozen=True)
 class LoopFlow:
     """
-    `before`: blocks that run once, one after the other; `blocks`: those of an iteration, each after those
-    that jump to it, the header first; `last`: where all ways out lead, the region's end.
+    `before`: blocks that run once, in this order; `blocks`: the blocks of an iteration, the header first,
+    each after its forward predecessors; `last`: the region's last block, to which all exits of the loop
+    lead.
     """
 
     before: Sequence[Block]
@@ -22,19 +25,19 @@ class LoopFlow:
 
     @property
     def header(self) -> Block:
-        """Where every iteration begins."""
+        """The block at which every iteration begins."""
         return self.blocks[0]
 
     @property
     def outside(self) -> Sequence[Block]:
-        """What is not part of an iteration."""
+        """The blocks that are not part of an iteration."""
         return (*self.before, self.last)
 
 
 def loop_flow(region: Region) -> LoopFlow | None:
     """
-    The parts of a region that holds one loop, without others in it, and ends in one block; None for other
-    regions, and where the loop or what follows it takes values as arguments.
+    The parts of a region that holds exactly one loop, without inner loops, and ends in one block. None for
+    other regions, and if the loop or the blocks after it have block arguments.
     """
     blocks = list(region.blocks)
     ends = [block for block in blocks if isinstance(block.last_op, scf.YieldOp)]
@@ -61,7 +64,7 @@ def _targets(block: Block) -> Sequence[Block]:
 
 
 def _depth_first(entry: Block) -> tuple[list[Block], list[tuple[Block, Block]]]:
-    """The blocks reached, each after those that jump to it forwards, and the jumps backwards."""
+    """The blocks reached from `entry`, each after its forward predecessors, and the back edges."""
     done: list[Block] = []
     back: list[tuple[Block, Block]] = []
     open_: set[Block] = {entry}

@@ -21,7 +21,7 @@ DEFAULT_TILE = 32
 
 @dataclass(frozen=True)
 class GangRange:
-    """The gangs `[begin, end)` of `count` of one gang dimension that this code stands for (i64)."""
+    """The gangs `[begin, end)`, of `count` in one gang dimension, that this code executes (all i64)."""
 
     begin: SSAValue
     end: SSAValue
@@ -30,7 +30,7 @@ class GangRange:
 
 @dataclass(frozen=True)
 class Dimension:
-    """One loop of a nest: all of one integer type; `upper` is exclusive, `step` positive."""
+    """One loop of a nest. All values have one integer type; `upper` is exclusive, `step` positive."""
 
     lower: SSAValue
     upper: SSAValue

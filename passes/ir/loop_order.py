@@ -1,9 +1,9 @@
 """
-Loops that run in order, and what that means for parallel loops inside of them.
+Sequential loops, and parallel loops inside of them.
 
-Gangs do not wait for each other: when a loop in order reaches its next iteration, other gangs may still be
-at the one before. So a loop found independent inside of such a loop, with no parallel loop around both, is
-spread over the threads of one gang, which do wait.
+Gangs do not wait for each other: when one gang reaches the next iteration of a sequential loop, others may
+still be at the previous one. So a loop found independent inside a sequential loop, with no parallel loop
+around both, runs on the threads of one gang, which synchronise.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LEVELS = ("gang", "worker", "vector")
 
 
 def run_in_order(loop: acc.LoopOp, why: str) -> None:
-    """Makes a loop `seq`, for the reason given."""
+    """Makes a loop `seq`; `why` is the reason for remarks."""
     set_prop(loop, "independent", None)
     set_prop(loop, "seq", NONE)
     drop_levels(loop)
@@ -39,7 +39,7 @@ def _is_open(loop: acc.LoopOp) -> bool:
 
 
 def _is_within_order(loop: acc.LoopOp, construct: Operation) -> bool:
-    """Whether a loop in order is around `loop`, and no parallel loop around either."""
+    """Whether a sequential loop encloses `loop`, and no parallel loop encloses either."""
     ordered = False
     parent = loop.parent_op()
     while parent is not None and parent is not construct:
@@ -52,8 +52,8 @@ def _is_within_order(loop: acc.LoopOp, construct: Operation) -> bool:
 
 def _is_within_work(loop: Operation, construct: Operation) -> bool:
     """
-    Whether a parallel loop without levels is around `loop` that does more than run loops: every gang would
-    do that, as gangs could not share it.
+    Whether a parallel loop without levels encloses `loop` and has other work too: if gangs shared `loop`,
+    every gang would repeat that work.
     """
     parent = loop.parent_op()
     while parent is not None and parent is not construct:
@@ -66,7 +66,7 @@ def _is_within_work(loop: Operation, construct: Operation) -> bool:
 
 
 def _stores(op: Operation) -> bool:
-    """Whether code of a loop outside of the parallel loops in it stores to memory or calls."""
+    """Whether a loop stores to memory or calls functions outside the parallel loops in it."""
     return any(
         isinstance(inner, llvm.StoreOp | llvm.CallOp)
         or (not _is_parallel(inner) and _stores(inner))
@@ -77,7 +77,7 @@ def _stores(op: Operation) -> bool:
 
 
 def _levels_inside(loop: acc.LoopOp) -> set[Level]:
-    """The levels that parallel loops inside of a loop are given, and `vector` for those without."""
+    """The levels of the parallel loops inside a loop; those without a level count as `vector`."""
     found: set[Level] = set()
     for inner in loops_in(loop):
         if _is_parallel(inner):
@@ -87,9 +87,9 @@ def _levels_inside(loop: acc.LoopOp) -> set[Level]:
 
 def confine_to_gang(construct: Operation) -> None:
     """
-    Keeps parallel loops inside of loops in order to the threads of a gang, if they say no levels; those of
-    kernels constructs in any case, and inside of parallel loops that do more than run them, so that
-    gangs share those.
+    Restricts parallel loops without levels that are inside sequential loops to the threads of one gang. The
+    same holds inside parallel loops that have other work, so that gangs share those; in kernels constructs
+    it also holds for loops with levels.
     """
     for loop in loops_in(construct):
         takes_gangs = Level.GANG in loop_levels(loop) and FROM_KERNELS in construct.attributes

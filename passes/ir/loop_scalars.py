@@ -1,6 +1,6 @@
 """
-What code does first with one variable, and whether code after an operation wants it: for arrays, and for
-questions about a single store. `scalar_flow` answers for all scalars of a function at once.
+The first use of one variable in a piece of code, and whether it is live after an operation: for arrays, and
+for questions about a single store. `scalar_flow` answers for all scalars of a function at once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .building import constant_value
 
 
 class Flow(Enum):
-    """What code does first with a variable: nothing for sure, write it, or perhaps read it."""
+    """The first use of a variable: none that is certain, a write, or possibly a read."""
 
     UNTOUCHED = 0
     WRITES = 1
@@ -24,7 +24,7 @@ class Flow(Enum):
 
 
 def first_use(ops: Iterable[Operation], root: SSAValue) -> Flow:
-    """What straight code with nested loops and branches does first with a variable."""
+    """The first use of a variable in straight-line code with nested loops and branches."""
     for op in ops:
         flow = _of_operation(op, root)
         if flow is not Flow.UNTOUCHED:
@@ -87,8 +87,8 @@ FirstUse = Callable[[Iterable[Operation], SSAValue], Flow]
 
 def wanted_after(op: Operation, root: SSAValue, first: FirstUse = first_use) -> bool:
     """
-    Whether code that runs after `op` may read the variable before it is written again; `first` says
-    what code does first with it.
+    Whether the variable is live after `op`: code that runs after it may read the variable before writing
+    it. `first` gives the first use of a variable in a list of operations.
     """
     child = op
     parent = op.parent_op()
@@ -123,7 +123,7 @@ def wanted_after(op: Operation, root: SSAValue, first: FirstUse = first_use) -> 
 
 
 def _read_in(region: Region, except_for: Operation, root: SSAValue, first: FirstUse) -> bool:
-    """Whether anything in a region with jumps may read the variable."""
+    """Whether any operation of a region with jumps, other than `except_for`, may read the variable."""
     return any(
         op is not except_for and first([op], root) is Flow.READS
         for block in region.blocks

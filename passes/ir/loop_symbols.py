@@ -1,9 +1,9 @@
 """
 Values inside a loop as polynomials, and the ranges of the loops in and around it.
 
-A symbol is what does not change during the loop. Where the host can test before the construct, it needs
-to know which of them it knows by then: values from outside of the construct, and scalar variables that
-the construct does not write.
+A symbol is a value that does not change during the loop. Tests on the host before the construct can use
+those symbols that are known by then: values from outside the construct, and scalar variables that the
+construct does not write.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def bounds_of(loop: Operation) -> list[Bounds]:
 
 
 Limit = tuple[Polynomial, int]
-"""A polynomial, and how many bits are left of its value."""
+"""A polynomial, and the number of low bits that a conversion keeps of its value."""
 
 
 class LoopSymbols(RegionSymbols):
@@ -67,12 +67,12 @@ class LoopSymbols(RegionSymbols):
         self.stored_types = _stored_types(loop)
         self.ranges_of: dict[Operation, tuple[LoopRange, ...]] = {}
         self.limits: list[Limit] = []
-        """What the polynomials read since this was emptied rely on."""
+        """The limits on which the polynomials read so far rely; callers may clear it."""
         self._limits_of: dict[SSAValue | Index, list[Limit]] = {}
         self.outer_ranges = self._ranges(loop, None)
 
     def symbol(self, value: SSAValue) -> Hashable | None:
-        """As for a construct; loads of one variable are one symbol in and in front of the loop."""
+        """As in `RegionSymbols`; loads of one variable in the loop and before it are one symbol."""
         if self.before is not None and not isinstance(value, BlockArgument):
             early = self.before.symbol(value)
             if isinstance(early, HostLoad | HostExpression):
@@ -91,7 +91,7 @@ class LoopSymbols(RegionSymbols):
         self.limits.append((poly, width))
 
     def is_known_before(self, symbol: Hashable) -> bool:
-        """Whether a symbol has its value before the construct."""
+        """Whether a symbol already has its value before the construct."""
         assert self.before is not None
         match symbol:
             case SSAValue():
@@ -109,7 +109,7 @@ class LoopSymbols(RegionSymbols):
                 return False
 
     def is_host_pointer(self, load: llvm.LoadOp) -> bool:
-        """Whether a pointer is read from a variable that the construct does not write."""
+        """Whether a pointer is loaded from a variable that the construct does not write."""
         assert self.before is not None
         variable = variable_of(load.ptr)
         if not isinstance(variable.owner, llvm.AllocaOp | llvm.AddressOfOp):
@@ -119,7 +119,7 @@ class LoopSymbols(RegionSymbols):
         return variable_key(variable) not in self.before.written
 
     def pointer_key(self, load: llvm.LoadOp) -> Hashable | None:
-        """What identifies a loaded pointer during the loop; None if it may change."""
+        """A key for a loaded pointer that stays the same during the loop; None if the pointer may change."""
         owner = load.ptr.owner
         if isinstance(owner, llvm.AllocaOp | llvm.AddressOfOp):
             key = variable_key(load.ptr)
@@ -132,7 +132,7 @@ class LoopSymbols(RegionSymbols):
         return "value at", place
 
     def _keeps_pointers(self) -> bool:
-        """Whether nothing in the loop may write a pointer in memory."""
+        """Whether no operation of the loop may write a pointer in memory."""
         return not any(
             isinstance(type_, llvm.LLVMPointerType) or bit_width(type_) == 8
             for type_ in self.stored_types
@@ -167,7 +167,10 @@ class LoopSymbols(RegionSymbols):
     def own_ranges(
         self, variable: SSAValue
     ) -> tuple[LoopRange, tuple[LoopRange, ...], tuple[LoopRange, ...]]:
-        """The range of one of the loop's variables, and those of the ones inside and outside of it."""
+        """
+        The range of one of the loop's variables, and the ranges of its variables inside and outside that
+        one.
+        """
         ranges = [self.range_of(*bounds) for bounds in bounds_of(self.loop)]
         assert isinstance(variable, BlockArgument)
         index = variable.index
@@ -180,7 +183,7 @@ class LoopSymbols(RegionSymbols):
     def range_of(
         self, variable: SSAValue, lower: SSAValue, upper: SSAValue, step: SSAValue
     ) -> LoopRange:
-        """The values between a loop's bounds; a bound that is no polynomial is a symbol of its own."""
+        """The range between a loop's bounds; a bound that is not a polynomial becomes a symbol of its own."""
         low, high = self._bound(lower, arith.MaxSIOp), self._bound(upper, arith.MinSIOp)
         if low is None:
             low = Polynomial.symbol(Unknown(variable, "lower"))
@@ -190,7 +193,10 @@ class LoopSymbols(RegionSymbols):
     def _bound(
         self, value: SSAValue, tightest: type[arith.MaxSIOp] | type[arith.MinSIOp]
     ) -> Polynomial | None:
-        """A bound that is certainly not beyond `value`: of a minimum, either side will do."""
+        """
+        A polynomial that bounds the loop at least as widely as `value` does: for a minimum or maximum
+        (`tightest`), either operand.
+        """
         found = self.polynomial(value)
         owner = value.owner
         if found is None and isinstance(owner, tightest):

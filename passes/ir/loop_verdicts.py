@@ -1,4 +1,7 @@
-"""Answers on one loop: whether its iterations are independent, and what that takes (OpenACC 3.4, 2.9.6)."""
+"""
+The result of `judge_loop`: whether a loop's iterations are independent, and under which conditions (OpenACC
+3.4, 2.9.6).
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,8 @@ from .scalar_uses import Decision
 @dataclass(frozen=True)
 class Overlap:
     """
-    Two arrays, by their roots, that must not overlap; or must be one array if then `same` holds (None:
-    that does not help).
+    Two arrays, by their roots, that must not overlap. They may also be one array, if the requirement `same`
+    holds then (None: not even then).
     """
 
     left: SSAValue
@@ -26,9 +29,10 @@ class Overlap:
 @dataclass(frozen=True)
 class Verdict:
     """
-    The answer on one loop; `why` is a sentence for remarks. `scalars` need clauses for it to hold, and
-    the arrays `privates`. With `overlaps`, `requirement` or `rows`, the loop is independent where the host
-    finds that they hold: of `rows`, that none shares memory with another or with one of the arrays there.
+    The result for one loop; `why` is a sentence for remarks. The verdict needs clauses for `scalars`, and
+    private copies of the arrays `privates`. With `overlaps`, `requirement` or `rows`, the loop is
+    independent if a test on the host finds that they hold; for `rows`, that none of them shares memory with
+    another, or with one of the arrays listed there.
     """
 
     independent: bool

@@ -1,4 +1,6 @@
-"""What a module is compiled for (`#accx.machine`), which passes read where they are not told by an option."""
+"""
+The target machine of a module (`#accx.machine`), which passes read unless an option of theirs overrides it.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ REDUX_SM = 80
 
 @dataclass(frozen=True)
 class Machine:
-    """As `MachineAttr` says; by default what holds where a module says nothing: any GPU."""
+    """The fields of `MachineAttr`. The defaults, for modules without the attribute, stand for any GPU."""
 
     target: Target = "nvptx"
     sm: int = 0
@@ -34,7 +36,7 @@ class Machine:
 
 
 def machine_of(module: ModuleOp) -> Machine:
-    """What `module` says it is compiled for."""
+    """The machine that `module` is compiled for."""
     attr = module.attributes.get(MACHINE)
     if not isinstance(attr, MachineAttr):
         return Machine()
@@ -49,5 +51,5 @@ def machine_attr(machine: Machine) -> MachineAttr:
 
 
 def set_machine(module: ModuleOp, machine: Machine) -> None:
-    """Writes what `module` is compiled for."""
+    """Stores in `module` the machine that it is compiled for."""
     module.attributes[MACHINE] = machine_attr(machine)

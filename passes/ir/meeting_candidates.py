@@ -1,4 +1,4 @@
-"""Which stores of a loop a load may be seen to meet, found without comparing all with all."""
+"""Finds the stores of a loop that may be proved to meet a given access, without comparing every pair."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ Constants = tuple[int | None, ...]
 @dataclass(frozen=True)
 class Candidate:
     """
-    A store, and what it has in common (`kin`) with accesses that may meet it in another iteration while
-    inner loops are the same. `varies`: its value is another in other iterations, for which it is one array.
+    A store. `kin` is a key that it shares with accesses that may meet it in another iteration, inner loops
+    being at the same iteration. `varies`: iterations store different values, and to one array rather than
+    private copies.
     """
 
     access: ArrayAccess
@@ -30,7 +31,7 @@ class Candidate:
 
 @dataclass
 class _StoreGroup:
-    """Stores with constant subscripts in the same positions; those of equal constants in some of them."""
+    """Stores that have constant subscripts in the same positions, indexed by those constants."""
 
     stores: list[tuple[Constants, Candidate]] = field(
         default_factory=list[tuple[Constants, Candidate]]
@@ -48,7 +49,7 @@ class _StoreGroup:
 
 
 class MeetingCandidates:
-    """The stores of a loop, each place once; complete before the first question."""
+    """The stores of a loop, each place once. All are added before the first query."""
 
     def __init__(self, variables: Sequence[SSAValue], symbols: LoopSymbols):
         self._variables = variables
@@ -71,7 +72,10 @@ class MeetingCandidates:
         return list(self._stores.values())
 
     def of(self, access: ArrayAccess) -> list[Candidate]:
-        """Stores to its array, in order, but for those with another constant as a subscript."""
+        """
+        The stores to the array of `access`, in program order, without those that differ from it in a
+        constant subscript.
+        """
         constants = _constants(access)
         own = set(_positions(constants))
         found: list[Candidate] = []
@@ -80,7 +84,10 @@ class MeetingCandidates:
         return sorted(found, key=lambda candidate: candidate.order)
 
     def kin(self, access: ArrayAccess) -> Hashable:
-        """All of the subscripts but for what adding to the loop's variables changes, and the loops around."""
+        """
+        A key of the subscripts without the terms that change with the loop's variables, and of the
+        enclosing loops.
+        """
         rests = tuple(
             None if poly is None else _without_steps(poly, self._variables)
             for poly in access.subscripts
@@ -89,7 +96,7 @@ class MeetingCandidates:
 
 
 def _array(access: ArrayAccess) -> Hashable:
-    """What accesses of which one may be seen to meet another have in common."""
+    """A key that two accesses must share to be proved to meet."""
     return access.key, access.units, access.type
 
 
@@ -102,7 +109,7 @@ def _positions(constants: Constants) -> Positions:
 
 
 def _without_steps(poly: Polynomial, variables: Sequence[SSAValue]) -> Polynomial:
-    """`poly` without the terms by which it changes from one value of a variable to another."""
+    """`poly` without the terms that change with a variable."""
     steps: set[Monomial] = set()
     for variable in variables:
         parts = poly.split(variable)

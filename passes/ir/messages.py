@@ -1,6 +1,6 @@
 """
-Warnings that passes have about the user's program. They are kept on the module (`accx.messages`) until a
-driver takes them, so that passes need no other way out.
+Warnings of passes about the user's program, stored on the module (`accx.messages`) until a driver prints
+them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Note = tuple[SourceLoc, str]
 
 @dataclass
 class Messages:
-    """What a pass has to say about `module`; `save` adds it to what others have said."""
+    """The warnings of one pass about `module`; `save` appends them to those of earlier passes."""
 
     module: ModuleOp
     _said: dict[Attribute, None] = field(default_factory=dict[Attribute, None])
@@ -41,7 +41,9 @@ class Messages:
         only_wall: bool = False,
         option: str | None = None,
     ) -> None:
-        """A warning, with `only_wall` one that is shown under `-Wall`; `option`: as that of `Diagnostic`."""
+        """
+        Adds a warning, which with `only_wall` is shown only under `-Wall`; `option` is as in `Diagnostic`.
+        """
         fields: dict[str, Attribute] = {"loc": loc.to_attr(), "text": StringAttr(text)}
         if remedy is not None:
             fields["remedy"] = StringAttr(remedy)
@@ -64,7 +66,10 @@ class Messages:
 
 
 def take_messages(module: ModuleOp, *, wall: bool) -> list[Diagnostic]:
-    """The warnings of passes by line, those for `-Wall` only with `wall`; they are taken off the module."""
+    """
+    Removes the passes' warnings from the module and returns them by line; those for `-Wall` only with
+    `wall`.
+    """
     attribute = module.attributes.pop(MESSAGES, None)
     found: list[Diagnostic] = []
     for message in attribute.data if isinstance(attribute, ArrayAttr) else ():

@@ -1,4 +1,6 @@
-"""Remarks on what a pass did at some place, kept as an attribute of the construct or function around it."""
+"""
+Remarks of passes on places in the program, stored as an attribute of the construct or function around them.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from .acc_ops import source_loc
 
 
 def note(parent: Operation, texts: Iterable[tuple[Operation | SourceLoc, str]]) -> None:
-    """Adds remarks (each with the place it speaks of, or the operation there) to those of `parent`."""
+    """Adds remarks to those of `parent`, each with its C place or an operation there."""
     known = parent.attributes.get(REMARKS)
     found: list[Attribute] = list(known.data) if isinstance(known, ArrayAttr) else []
     for op, text in texts:

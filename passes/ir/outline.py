@@ -6,16 +6,16 @@ outside:
 
 1. Constants, null pointers, undefined values, `acc.bounds` and the addresses of globals and
    functions are made again at the top of the region.
-2. `acc.private`, `acc.firstprivate` and `acc.reduction` that stand before the construct are made
-   again there too (in `OutlinedKernel.privatised`), so that a kernel treats those of the construct
-   as it treats those of a loop. Their `varPtr` becomes: nothing (a null pointer) for `private`; the
-   device address of the variable for `reduction`; for `firstprivate` a stack slot of the kernel that
-   holds the value, passed as an argument, or (arrays, structures, sections) the device copy made by
-   an `acc.firstprivate_map` that is added to the construct's data operations.
+2. `acc.private`, `acc.firstprivate` and `acc.reduction` before the construct are made again there too (in
+   `OutlinedKernel.privatised`), so that a kernel treats those of the construct as it treats those of a
+   loop. Their `varPtr` becomes: nothing (a null pointer) for `private`; the device address of the variable
+   for `reduction`; for `firstprivate` a stack slot of the kernel that holds the value, passed as an
+   argument, or (arrays, structures, sections) the device copy made by an `acc.firstprivate_map` that is
+   added to the construct's data operations.
 3. Everything else is an argument of the kernel: device addresses (results of data operations) and
    values. A host address that the construct maps is replaced by the result of the data operation.
 
-Both targets use this; what they do with the region differs.
+Both targets use this module; each lowers the region in its own way.
 """
 
 from __future__ import annotations
@@ -71,12 +71,11 @@ _REMADE = (
 @dataclass
 class OutlinedKernel:
     """
-    `body_start` is the first operation of the construct's own body: what precedes it in the region
-    depends on arguments only. `args[i]` is the host-side value for argument `i` of the region's
-    entry block. `privatised` are the operations of the construct made again in the region,
-    `reductions` those of them that are in the construct's own reduction clause (a loop's need no
-    action at the end of the region). `num_gangs` (1 to 3 values), `num_workers` and `vector_length`
-    are host-side values.
+    `body_start` is the first operation of the construct's own body: the operations before it depend on
+    arguments only. `args[i]` is the host-side value for argument `i` of the region's entry block.
+    `privatised` are the operations of the construct made again in the region, `reductions` those of them
+    that are in the construct's own reduction clause (a loop's need no action at the end of the region).
+    `num_gangs` (1 to 3 values), `num_workers` and `vector_length` are host-side values.
     """
 
     name: str
@@ -136,7 +135,7 @@ def kernel_name(construct: acc.ParallelOp, suffix: str, taken: Container[str]) -
 
 @dataclass
 class _Outliner:
-    """The state of one outlining: what outside values have become in the region."""
+    """The state of one outlining: a map from outside values to values of the region."""
 
     construct: acc.ParallelOp
     region: Region
@@ -147,7 +146,7 @@ class _Outliner:
     known: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
 
     def resolve(self, value: SSAValue) -> SSAValue:
-        """What stands for `value` in the region."""
+        """The value that replaces `value` in the region."""
         if value in self.inside:
             return value
         if value not in self.known:
@@ -185,7 +184,9 @@ class _Outliner:
         return copy.results[0]
 
     def _mapped(self, value: SSAValue) -> SSAValue | None:
-        """The device address the construct's data clauses give for host value `value`."""
+        """
+        The device address to which the construct's data clauses map host value `value`; None without one.
+        """
         for operand in self.construct.data_clause_operands:
             if isinstance(operand.owner, DATA_ENTRY) and (
                 variable_key(operand.owner.var) == variable_key(value)
@@ -292,8 +293,8 @@ def outline_region(construct: acc.ParallelOp, name: str) -> OutlinedKernel:
             if operand in out.inside:
                 continue
             if isinstance(op, acc.PrivateOp) and operand is op.var:
-                # Only names the variable: its copies need nothing of the original, which as an argument
-                # might be taken for an alias of the arrays.
+                # Only names the variable: its copies do not use the original, which as an argument
+                # might count as an alias of the arrays.
                 null = llvm.ZeroOp.create(result_types=[operand.type])
                 null.location = op.location
                 region.blocks[0].insert_op_before(null, first)
@@ -333,13 +334,13 @@ def erase_privatising(block: Block) -> None:
 
 
 NONE_ONLY = (acc.DeviceType.NONE,)
-"""Device types to look for when clauses are already specific to the target."""
+"""The device types to select where clauses are already those of the target."""
 
 
 def select_device_type(
     types: Attribute | None, wanted: Sequence[acc.DeviceType] = NONE_ONLY
 ) -> int | None:
-    """The position in a device type array of the first of `wanted` that occurs in it."""
+    """The index in a device type array of the first of `wanted` that occurs in it; None if none does."""
     if not isinstance(types, ArrayAttr):
         return None
     present = [t.data for t in types.data if isinstance(t, acc.DeviceTypeAttr)]
@@ -354,8 +355,8 @@ def queue_value(
     synchronous: int = ASYNC_SYNC,
 ) -> SSAValue:
     """
-    The OpenACC queue (i64) of an async clause given as upstream's operations hold it; `synchronous` where
-    there is none.
+    The OpenACC queue (i64) of an async clause, from the operands and attributes of an upstream operation;
+    `synchronous` without the clause.
     """
     if async_operands:
         position = select_device_type(operand_types) if operand_types is not None else 0
@@ -394,7 +395,10 @@ def wait_argument(
     has_devnum: Attribute | None,
     wait_only: Attribute | None,
 ) -> WaitArgument | None:
-    """The wait clause of an operation that holds it as upstream's do; None if there is none."""
+    """
+    The wait clause of an operation that holds it in the operands and attributes of upstream's operations;
+    None without the clause.
+    """
     if select_device_type(wait_only) is not None:
         return WaitArgument((), None)
     if not operands:

@@ -1,4 +1,4 @@
-"""The compressed arrays of a construct."""
+"""Finding the compressed arrays of a construct."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from .outline import DATA_ENTRY
 
 
 def packed_arrays(construct: acc.ParallelOp) -> list[tuple[Operation, PackedType]]:
-    """The data operations of the arrays that the construct's kernel decodes."""
+    """
+    The data operations of the compressed arrays that the construct's kernel decodes, with their packed
+    types.
+    """
     found: list[tuple[Operation, PackedType]] = []
     for operand in construct.data_clause_operands:
         entry = operand.owner

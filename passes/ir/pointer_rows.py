@@ -1,11 +1,11 @@
 """
-Accesses to rows behind arrays of pointers, `a[i][j]` of `double **a`, as accesses to an array of two
+Accesses to rows through arrays of pointers, `a[i][j]` of `double **a`, as accesses to an array of two
 dimensions.
 
-That is what they are where the rows lie apart. The host finds that out before the construct, from its own
-pointers, where a data clause names the rows with them (`copy(a[0:n][0:m])`): the device's pointers are their
-images then (OpenACC 3.4, 2.7.1). An array whose rows no clause names is left alone: what its pointers are on
-the device, the host does not know.
+This is correct if the rows do not overlap. The host tests that before the construct with its own pointers,
+if a data clause maps the array with its rows (`copy(a[0:n][0:m])`): the device's pointers are then the
+images of the host's (OpenACC 3.4, 2.7.1). An array whose rows no clause maps is not handled: the host does
+not know its pointers on the device.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ from .loop_symbols import LoopSymbols
 from .visible_data import has_other_section, is_conditional, visible_entry
 
 _LEAVING_ROWS = (acc.NoCreateOp, acc.DevicePtrOp, acc.AttachOp)
-"""Data operations that may leave the device's pointers as something else has made them."""
+"""
+Data operations after which the device's pointers may not be images of the host's, because they may find the
+data present.
+"""
 
 _UNTYPED = ("llvm.intr.mem", "llvm.inline_asm", "llvm.cmpxchg", "llvm.atomic")
 """Operations that write bytes of any type."""
@@ -33,8 +36,8 @@ _UNTYPED = ("llvm.intr.mem", "llvm.inline_asm", "llvm.cmpxchg", "llvm.atomic")
 @dataclass(frozen=True)
 class ApartArray:
     """
-    What must lie apart from rows: the rows themselves, `levels` pointers away from what `root` is the address
-    of, or (0) the array with this root. `written`: not only read.
+    Memory that must not overlap rows: the rows reached from `root` through `levels` pointers, or, with 0,
+    the array with this root. `written`: the loop writes it.
     """
 
     root: SSAValue
@@ -43,7 +46,7 @@ class ApartArray:
 
 
 def pointer_levels(entry: EntryOp) -> int:
-    """How many of the dimensions of a data clause are of pointers to the next one."""
+    """The number of dimensions of a data clause whose elements are pointers to the next dimension."""
     owners = [bound.owner for bound in entry.bounds]
     return sum(isinstance(op, acc.DataBoundsOp) and POINTERS in op.attributes for op in owners)
 
@@ -67,8 +70,8 @@ def row_access(
     access: LoopAccess, symbols: LoopSymbols, construct: Operation
 ) -> tuple[LoopAccess, int] | None:
     """
-    An access to a row as one to the array of pointers, with the subscripts of both, and how many pointers are
-    followed; None if it is none, or if nothing says where the rows are.
+    An access to a row as an access to the array of pointers with the subscripts of both, and the number of
+    pointers followed; None if it is not one, or if no clause maps the rows.
     """
     subscripts, units, root, levels = access.subscripts, access.units, access.root, 0
     while isinstance(root.owner, llvm.LoadOp) and isinstance(root.owner.ptr.owner, ADDRESS_OPS):

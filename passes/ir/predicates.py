@@ -1,4 +1,4 @@
-"""The predicates of comparisons that passes ask for, as `arith.cmpi` and `arith.cmpf` number them."""
+"""The comparison predicates that passes use, by their number in `arith.cmpi` and `arith.cmpf`."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ from xdsl.dialects.arith import CMPF_COMPARISON_OPERATIONS, CMPI_COMPARISON_OPER
 EQ = CMPI_COMPARISON_OPERATIONS.index("eq")
 NE = CMPI_COMPARISON_OPERATIONS.index("ne")
 UNE = CMPF_COMPARISON_OPERATIONS.index("une")
-"""C's `!=` of floating numbers: true if one is no number."""
+"""C's `!=` of floating numbers: true if either is a NaN."""

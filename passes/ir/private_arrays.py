@@ -1,9 +1,10 @@
 """
-Arrays that every iteration of a loop fills before it reads them, so that each may have its own.
+Arrays that every iteration of a loop fills before reading them, so that each iteration may have its own
+copy.
 
-`Coverage` walks through structured code in order and keeps the boxes of elements that have surely been
-written: single elements by straight stores, whole ranges by loops that store at their variable. A read
-is fine if one box contains it, or if it is of a few elements that are all written.
+`Coverage` walks through structured code in order and keeps the boxes of elements that have certainly been
+written: single elements by stores outside loops, whole ranges by loops that store at their variable. A read
+is covered if one box contains it, or if it is of a few elements that have all been written.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ Box = tuple[Interval, ...]
 """An interval for each subscript."""
 
 MOST_POINTS = 256
-"""Reads of more single elements than this are not looked up one by one."""
+"""The most elements of a read that are looked up one by one."""
 
 
 def is_small_array(root: SSAValue) -> bool:
-    """Whether `root` is a small local array, or a copy of one, whose address nobody else has."""
+    """Whether `root` is a small local array, or a copy of one, whose address does not escape."""
     owner = root.owner
     if isinstance(owner, llvm.AllocaOp):
         type_ = owner.elem_type if alloca_count(owner) == 1 else None
@@ -52,14 +53,14 @@ def is_small_array(root: SSAValue) -> bool:
 
 
 MOST_BYTES = 2048
-"""Larger arrays are too much for a thread to have its own."""
+"""The most bytes of an array of which each thread may have its own copy."""
 
 
 @dataclass
 class Coverage:
     """
-    What code does with the array at `root`; `symbols` read its subscripts. Only accesses of the first
-    one's form count as writes, and all reads have to be of it.
+    Tracks the elements of the array at `root` that code has written; `symbols` reads its subscripts. Writes
+    count only if they have the form of the first access; a read of another form is not covered.
     """
 
     root: SSAValue
@@ -73,7 +74,10 @@ class Coverage:
     def _walk(
         self, ops: Iterable[Operation], covered: Sequence[Box], around: Sequence[LoopRange]
     ) -> list[Box] | None:
-        """The boxes written after `ops`, in loops `around` (innermost first); None if they read first."""
+        """
+        The boxes written after `ops`, which run in loops `around` (innermost first); None if a read may
+        come before its write.
+        """
         boxes = list(covered)
         for op in ops:
             after = self._operation(op, boxes, around)
@@ -106,7 +110,7 @@ class Coverage:
                 len(op.region.blocks) == 1
             ):
                 body = self._walk(op.region.block.ops, covered, around)
-                return None if body is None else covered  # it may not run, or later
+                return None if body is None else covered  # the region may not run, or not yet
             case _ if any(self._names(inner) for inner in op.walk()):
                 return None
             case _:
@@ -119,7 +123,7 @@ class Coverage:
         )
 
     def _box(self, pointer: SSAValue, type_: Attribute) -> Box | None:
-        """The element accessed, if it is of the array's usual form."""
+        """The element accessed, if the access has the form of the first one."""
         subscripts, units = subscripts_of(pointer, self.symbols)
         if not self.forms:
             self.forms.append((units, type_))
@@ -167,7 +171,7 @@ class Coverage:
 def _widened(
     box: Box, ranges: Sequence[LoopRange], steps: dict[SSAValue, Polynomial | None]
 ) -> Box | None:
-    """The box that a loop writes which writes `box` in every iteration; None if it may write nothing."""
+    """The box that a loop writes if each iteration writes `box`; None if the loop may write nothing."""
     result = list(box)
     for loop in ranges:
         dims = [
@@ -200,7 +204,7 @@ def _contains(outer: Box, inner: Box, ranges: Sequence[LoopRange], facts: Facts)
 
 
 def _points(box: Box, ranges: Sequence[LoopRange]) -> list[Box] | None:
-    """The single elements of a box that spans few of them; None for others."""
+    """The single elements of a box with few elements; None for larger ones."""
     spans: list[range] = []
     count = 1
     for low, high in box:
@@ -224,7 +228,10 @@ def _points(box: Box, ranges: Sequence[LoopRange]) -> list[Box] | None:
 def first_use_of_array(
     symbols: LoopSymbols,
 ) -> Callable[[Iterable[Operation], SSAValue], Flow]:
-    """`loop_scalars.first_use` for arrays: reading is what matters, and what loops fill first is not read."""
+    """
+    As `loop_scalars.first_use`, for arrays: only reads are reported, and not those of elements written
+    before.
+    """
 
     def first_use(ops: Iterable[Operation], root: SSAValue) -> Flow:
         coverage = Coverage(root, symbols)

@@ -66,8 +66,8 @@ def _unit_of(type: Attribute) -> Attribute:
 
 def section_element(var_type: Attribute, bounds: Sequence[SSAValue]) -> Attribute:
     """
-    What a private copy of the variable, or of the section that `bounds` say, consists of: the whole
-    variable, or an element of the section. A recipe is for one of these.
+    The type of the objects in a private copy: the whole variable, or an element of the section given by
+    `bounds`. A recipe handles one such object.
     """
     if not bounds or not isinstance(var_type, llvm.LLVMArrayType):
         return var_type
@@ -124,7 +124,10 @@ def extent_of(
 
 @dataclass(frozen=True)
 class PrivateMemory:
-    """Stack memory of a private copy: `memory` its address, `visible` what stands for the variable."""
+    """
+    Stack memory of a private copy: `memory` is its address, `visible` the address that replaces the
+    variable's.
+    """
 
     memory: SSAValue
     visible: SSAValue
@@ -154,8 +157,8 @@ def make_storage(extent: Extent, entry: Cursor, here: Cursor, name: str) -> Priv
 def release_at_end_of_block(here: Cursor) -> None:
     """
     Frees stack memory allocated from `here` on when its block ends, so that a loop does not use up
-    the stack. Only in blocks that end by leaving a structured operation; elsewhere the function's
-    return frees it.
+    the stack. This is done only in blocks that end a region of a structured operation; elsewhere the
+    function's return frees the memory.
     """
     block = here.point.block
     last = block.last_op
@@ -186,15 +189,15 @@ def copy_extent(cursor: Cursor, extent: Extent, target: SSAValue, source: SSAVal
 
 RunT = TypeVar("RunT", bound=Elements)
 ElementAction = Callable[[Cursor, RunT, SSAValue | None], None]
-"""Called with a cursor, a run, and the offset in bytes (an i64, None for 0) of a scalar of it."""
+"""Called with a cursor, a run, and the offset in bytes (an i64; None for 0) of one of its scalars."""
 
 
 def for_each_element(
     cursor: Cursor, extent: Extent, runs: Sequence[RunT], action: ElementAction[RunT]
 ) -> None:
     """
-    Calls `action` for the scalars of `extent`, whose unit consists of `runs`, in loops where there are
-    several of one run.
+    Calls `action` for the scalars of `extent`, whose unit consists of `runs`, in a loop for each run of
+    several scalars.
     """
     for run in runs:
         _for_run(cursor, extent, run, action)
@@ -249,8 +252,8 @@ def entry_cursor(function: llvm.FuncOp) -> Cursor:
 def hoist_allocas(root: Operation, entry: Cursor) -> None:
     """
     Moves stack slots of constant size in `root` to the entry block, since a slot inside a loop
-    would be allocated again in every iteration, and frees the others at the end of their block. May be
-    repeated.
+    would be allocated again in every iteration, and frees the others at the end of their block. Calling it
+    again is harmless.
     """
     for op in list(root.walk()):
         if not isinstance(op, llvm.AllocaOp):

@@ -1,4 +1,7 @@
-"""What the body of a loop over terms loads, and how that moves with the parallel loops around it."""
+"""
+The loads in the body of a product's loop over terms, and how their addresses move with the enclosing
+parallel loops.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ class ExactSymbols(Symbols):
         return width is not None and width < 64 and self._may_wrap(value)
 
     def _may_wrap(self, value: SSAValue) -> bool:
-        """Whether `value` is computed, other than as a difference that counts a loop down."""
+        """Whether `value` is arithmetic that may wrap; a difference that counts a loop down does not."""
         if constant_value(value) is not None:
             return False
         poly = super().polynomial(value)
@@ -55,13 +58,13 @@ def is_plain(poly: Polynomial) -> bool:
 
 
 def _counts(poly: Polynomial) -> bool:
-    """Whether a polynomial adds and subtracts plain numbers."""
+    """Whether a polynomial is linear, with coefficients 1 and -1 only."""
     return poly.degree == 1 and all(c in (-1, 1) for m, c in poly.terms.items() if m)
 
 
 @dataclass(frozen=True)
 class Factor:
-    """A load that moves with one parallel loop and the loop over terms."""
+    """A load whose address moves with one of the parallel loops and with the loop over terms."""
 
     load: llvm.LoadOp
     base: SSAValue
@@ -78,7 +81,7 @@ class Factor:
 
 @dataclass
 class Loads:
-    """The factors by the parallel loop they move with, and how many loads move with both loops."""
+    """The factors, by the parallel loop they move with, and the number of loads that move with both loops."""
 
     outer: list[Factor] = field(default_factory=list[Factor])
     inner: list[Factor] = field(default_factory=list[Factor])
@@ -86,7 +89,7 @@ class Loads:
 
 
 def offset_of(pointer: SSAValue, symbols: Symbols) -> tuple[SSAValue, Polynomial]:
-    """The array a pointer leads into, and how many bytes from its start."""
+    """The array that a pointer points into, and its distance in bytes from the array's start."""
     total = ZERO
     for step in steps_to(pointer):
         distance = step.in_bytes(symbols)
@@ -97,8 +100,8 @@ def offset_of(pointer: SSAValue, symbols: Symbols) -> tuple[SSAValue, Polynomial
 
 def read_loads(loop: scf.ForOp | acc.LoopOp, outer: SSAValue, inner: SSAValue) -> Loads | None:
     """
-    The loads in the body of `loop`, up to the first that moves with both loops, which makes it no product;
-    None if it does more than load, compute and update variables.
+    The loads in the body of `loop`, up to the first that moves with both parallel loops (the nest is then
+    not a product); None if the body does more than load, compute and update variables.
     """
     symbols = ExactSymbols(loop)
     term = loop.regions[0].block.args[0]

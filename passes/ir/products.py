@@ -1,7 +1,7 @@
 """
 Products: nests of two parallel loops around a loop over terms, whose iterations share what they read.
 
-`decisions/shared_sections.py` says which of them pay; the passes `order-product-loops` and
+`decisions/shared_sections.py` says which of them are profitable; the passes `order-product-loops` and
 `find-shared-sections` rewrite them.
 """
 
@@ -26,11 +26,11 @@ from .product_loads import Factor, Loads, offset_of, read_loads
 from .values_outside import is_known_outside
 
 OWN = (llvm.AllocaOp, acc.PrivateOp, acc.ReductionOp)
-"""What makes a variable of one iteration."""
+"""Operations that make a variable private to one iteration."""
 
 
 def place_in_array(op: llvm.LoadOp | llvm.StoreOp, symbols: Symbols) -> tuple[SSAValue, Polynomial]:
-    """The array that an access leads into, and how many bytes from its start."""
+    """The array that an access points into, and its distance in bytes from the array's start."""
     return offset_of(op.ptr, symbols)
 
 
@@ -44,8 +44,9 @@ def _apart(left: SSAValue, right: SSAValue) -> bool:
 @dataclass
 class Accumulators:
     """
-    The stores of a loop that may wait until it is done. `independent`: because other iterations of the
-    parallel loops around read the same as this one, and none may read what this one writes.
+    The stores of a loop that may be delayed until the loop is done. `independent`: that relies on the
+    enclosing parallel loops being independent: other iterations read the same elements, so none may read
+    what this one writes.
     """
 
     stores: list[llvm.StoreOp] = field(default_factory=list[llvm.StoreOp])
@@ -56,8 +57,8 @@ def find_accumulators(
     loop: scf.ForOp | acc.LoopOp, shared: Collection[Operation]
 ) -> Accumulators | None:
     """
-    The stores of a loop that may wait until it is done; None if one of its stores may not. `shared`: its
-    loads that several iterations of the parallel loops around do alike, if these loops have several.
+    The stores of a loop that may be delayed until it is done; None if one of them may not. `shared`: its
+    loads that several iterations of the enclosing parallel loops make alike, if these loops have several.
     """
     symbols = Symbols(loop)
     ops = list(loop.regions[0].block.ops)
@@ -70,7 +71,7 @@ def find_accumulators(
         scalar = isinstance(store.value.type, IntegerType | AnyFloat)
         if not fixed or not scalar or is_ordered(store):
             return None
-        # What no turn reads first is not there to be read.
+        # An element that no iteration reads first cannot be read by another iteration.
         first = next(op for op in accesses if places[op] == (base, offset))
         if not isinstance(first, llvm.LoadOp):
             return None
@@ -96,9 +97,9 @@ def _inside(value: SSAValue, loop: Operation) -> bool:
 @dataclass(frozen=True)
 class Terms:
     """
-    A loop over the terms of a product's sums, the parallel loops around it, what it loads, and the stores of
-    sums that it keeps in memory. `independent`: those are apart from what it loads because the parallel
-    loops' iterations are independent, if these loops have several.
+    A loop over the terms of a product's sums: the enclosing parallel loops, its loads, and the stores of
+    sums that it keeps in memory. `independent`: these stores do not overlap the loads because the parallel
+    loops' iterations are independent, which holds if they have several.
     """
 
     outer: acc.LoopOp
@@ -133,7 +134,7 @@ def bounds_of(loop: scf.ForOp | acc.LoopOp) -> tuple[SSAValue, SSAValue, SSAValu
 
 
 def _is_fixed(bound: SSAValue, outer: acc.LoopOp) -> bool:
-    """Whether a bound is the same in all iterations of `outer`: from before it, or known to the host."""
+    """Whether a bound is invariant in `outer`: defined before it, or known to the host."""
     if not is_defined_inside(bound, outer):
         return True
     construct = outer.parent_op()
@@ -144,8 +145,8 @@ def _is_fixed(bound: SSAValue, outer: acc.LoopOp) -> bool:
 
 def find_terms(loop: scf.ForOp | acc.LoopOp, *, triangles: bool = False) -> Terms | None:
     """
-    The product whose terms `loop` runs over; None if it is none that pays. `triangles`: the bounds of the
-    inner parallel loop may change with the outer one.
+    The product whose terms `loop` runs over; None if the nest is not a profitable product. `triangles`: the
+    bounds of the inner parallel loop may depend on the outer one.
     """
     inner = loop.parent_op()
     outer = None if inner is None else inner.parent_op()
@@ -181,7 +182,7 @@ def find_terms(loop: scf.ForOp | acc.LoopOp, *, triangles: bool = False) -> Term
 
 
 def free_constructs(module: ModuleOp) -> list[acc.ParallelOp]:
-    """Constructs whose launch is ours to choose, and that cache nothing themselves."""
+    """Constructs whose launch sizes the compiler chooses and that have no cache directive of their own."""
     return [
         op
         for op in parallel_constructs(module)

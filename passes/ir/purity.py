@@ -1,8 +1,8 @@
 """
-What an operation does besides computing its results: whether it may be moved, repeated or left out.
+Effects of operations: whether an operation may be moved, repeated or removed.
 
-Every pass that asks so asks here. Upstream's memory effects are the base, completed by `dialects/effects.py`;
-where they are too weak, this module knows better.
+All passes use these predicates. They rest on upstream's memory effects, completed by `dialects/effects.py`,
+with corrections where those are too conservative.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _DIVISIONS = (
     arith.FloorDivSIOp,
 )
 _kinds: dict[type[Operation], bool | None] = {}
-"""Whether operations of a class are pure; None: if what is in their regions is."""
+"""Whether operations of a class are pure; None: they are if the operations in their regions are."""
 
 
 def _kind(cls: type[Operation]) -> bool | None:
@@ -45,8 +45,8 @@ def _kind(cls: type[Operation]) -> bool | None:
 
 def is_pure(op: Operation) -> bool:
     """
-    Whether `op`, with what is in its regions, computes results from its operands and does nothing else.
-    (It may still trap: `may_trap`.)
+    Whether `op`, including its regions, only computes results from its operands. It may still trap: see
+    `may_trap`.
     """
     cls = type(op)
     if cls not in _kinds:
@@ -58,7 +58,7 @@ def is_pure(op: Operation) -> bool:
 
 
 def may_trap(op: Operation) -> bool:
-    """Whether `op` is a division of integers that may have no result."""
+    """Whether `op` is an integer division that may be by zero or overflow."""
     return isinstance(op, _DIVISIONS) and constant_value(op.rhs) in (None, 0, -1)
 
 
@@ -77,7 +77,7 @@ def only_computes(op: Operation) -> bool:
 
 
 def only_reads(op: Operation) -> bool:
-    """Whether `op` itself, without what is in its regions, writes nothing and has no other effect."""
+    """Whether `op` itself, apart from its regions, has no effect other than reading memory."""
     if isinstance(op, llvm.LoadOp):
         return not is_ordered(op)
     return isinstance(op, scf.ForOp | scf.IfOp | scf.YieldOp) or is_pure(op)

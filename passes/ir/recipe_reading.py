@@ -1,11 +1,10 @@
 """
-What recipes say (docs/design.md, "Recipes"): the one reader, for both targets and for passes that look at
-reductions.
+The reader of recipes (docs/design.md, "Recipes"), for both targets and for passes that analyse reductions.
 
-The regions are the meaning. An operator is known by what its combiner and initial value compute; the name
-of the recipe, its `reduction_operator` and the C type behind it say nothing here. A combiner that goes
+The regions define a recipe's meaning. An operator is recognised by what the combiner and the initial value
+compute; the recipe's name, its `reduction_operator` and the C type are ignored. A combiner that goes
 through an object scalar by scalar is read as arithmetic on scalars (`Elementwise`, or the `ScalarOperator`
-it is); any other is taken as it is (`Whole`).
+it is); any other is kept as regions (`Whole`).
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ RecipeOp = acc.PrivateRecipeOp | acc.FirstprivateRecipeOp | acc.ReductionRecipeO
 
 @dataclass(frozen=True)
 class Run(Elements):
-    """Scalars of a reduced object (or the object itself), and what combines those of two copies."""
+    """Scalars of a reduced object, or the object itself, with the combiner of those of two copies."""
 
     combiner: Combiner
 
@@ -40,9 +39,9 @@ class Run(Elements):
 @dataclass(frozen=True)
 class CopyRecipe:
     """
-    What makes private copies of objects of type `object`: `init`, but for its operation `copy`, sets the
-    initial value where that is not left open (`has_init`); `transfer` copies the variable's value, None for
-    `private`, and `is_bitwise` if it copies all bytes and does nothing else.
+    Makes private copies of objects of type `object`. `init`, except for its operation `copy`, sets the
+    initial value, if there is one (`has_init`). `transfer` copies the variable's value (None for
+    `private`); `is_bitwise` if it copies all bytes and does nothing else.
     """
 
     name: str
@@ -55,7 +54,7 @@ class CopyRecipe:
 
     @property
     def is_plain(self) -> bool:
-        """Whether copies are bytes, of the variable or of no value."""
+        """Whether a copy is made by copying bytes, or left uninitialised."""
         return not self.has_init and self.is_bitwise
 
     def start(self, at: Cursor, place: SSAValue) -> None:
@@ -71,14 +70,17 @@ class CopyRecipe:
 
 @dataclass(frozen=True)
 class ReductionRecipe:
-    """What a reduction makes of copies of objects of type `object`, scalar by scalar where it can."""
+    """The meaning of a reduction on objects of type `object`, scalar by scalar where possible."""
 
     name: str
     object: Attribute
     runs: tuple[Run, ...]
 
     def operator(self) -> ScalarOperator | None:
-        """The one operator of all scalars (with the type of one of them), if it is one."""
+        """
+        The operator of all scalars (with the type of one of them); None if they have different ones or
+        another combiner.
+        """
         operators = [run.combiner for run in self.runs]
         first = operators[0] if operators else None
         if not isinstance(first, ScalarOperator):
@@ -91,8 +93,8 @@ class ReductionRecipe:
 
     def for_unit(self, unit: Attribute) -> tuple[Run, ...] | None:
         """
-        The runs of an object of type `unit`, of which a section has several: the recipe's own type, or one
-        that it has the same operator for. None if it does not say what becomes of such objects.
+        The runs of an object of type `unit`, as a section has several: the recipe's own type, or one to
+        which the same operator applies. None if the recipe does not define the reduction of such objects.
         """
         if unit == self.object:
             return self.runs
@@ -137,7 +139,7 @@ class Recipes:
 
     @staticmethod
     def around(op: Operation) -> Recipes:
-        """Those of the module that `op` stands in."""
+        """The recipes of the module that contains `op`."""
         return Recipes(enclosing_module(op))
 
     def _named(self, op: PrivatisingOp, kind: type[RecipeOp]) -> RecipeOp:

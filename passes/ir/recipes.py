@@ -1,10 +1,10 @@
 """
-Recipes of privatised variables (`docs/design.md`, "acc level"): the one builder, for clauses that the user
+The builder of recipes of privatised variables (`docs/design.md`, "acc level"), for clauses that the user
 wrote (`compiler/irgen`) and for those that passes add.
 
 A recipe is named after its operator and type, `@private_f32`, `@firstprivate_struct_point`,
-`@reduction_add_f64_10`, or with a number behind that where the program has a symbol of that name. What is
-executed is their regions (`recipe_reading.py`).
+`@reduction_add_f64_10`, with a number appended if the program has a symbol of that name. Their regions are
+what is executed (`recipe_reading.py`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ from .layout import layout_of
 Kind = acc.ReductionOpKind
 RecipeOp = acc.PrivateRecipeOp | acc.FirstprivateRecipeOp | acc.ReductionRecipeOp
 Scalar = Callable[[Cursor, Attribute, Callable[[SSAValue], SSAValue]], None]
-"""What to do with a scalar of an object: its type, and its address from the object's."""
+"""
+Called with a cursor for each scalar of an object: its type, and a function from the object's address to the
+scalar's.
+"""
 
 _BITWISE = frozenset((Kind.IAND, Kind.IOR, Kind.XOR))
 _ORDERED = frozenset((Kind.MAX, Kind.MIN))
@@ -39,9 +42,7 @@ _IN_C = _BITWISE | _ORDERED | {Kind.ADD, Kind.MUL, Kind.LAND, Kind.LOR}
 
 
 def mnemonic(type_: Attribute) -> str:
-    """
-    The type's part of a recipe's name: `f32`, `f64_2_3` for `double [2][3]`, `struct_point`, `ptr`.
-    """
+    """The type's part of a recipe's name: `f32`, `f64_2_3` for `double [2][3]`, `struct_point`, `ptr`."""
     match type_:
         case llvm.LLVMArrayType():
             sizes: list[str] = []
@@ -67,7 +68,7 @@ def can_reduce(kind: Kind, type_: Attribute) -> bool:
 
 
 def private_recipe(module: ModuleOp, type_: Attribute, location: LocationAttr) -> SymbolRefAttr:
-    """`@private_<type>`: makes a copy without a value."""
+    """`@private_<type>`: makes an uninitialised copy."""
     recipe = acc.PrivateRecipeOp(
         sym_name=f"private_{mnemonic(type_)}",
         var_type=PTR,
@@ -79,7 +80,7 @@ def private_recipe(module: ModuleOp, type_: Attribute, location: LocationAttr) -
 def firstprivate_recipe(
     module: ModuleOp, type_: Attribute, location: LocationAttr
 ) -> SymbolRefAttr:
-    """`@firstprivate_<type>`: makes a copy, which gets the whole variable's value."""
+    """`@firstprivate_<type>`: makes a copy with the value of the whole variable."""
     block = Block(arg_types=[PTR, PTR])
     cursor = Cursor.at_end(block, location)
     variable, copy = block.args
@@ -108,12 +109,15 @@ def reduction_recipe(
     """
     `@reduction_<operator>_<type>`: makes a copy that holds the identity of the operator (OpenACC 3.4,
     2.5.15), and combines two copies into the first. `u` comes before the type where integers are compared
-    without sign; `signed` says nothing for other operators.
+    without sign; `signed` has no meaning for other operators.
     """
     signed = signed or kind not in _ORDERED or isinstance(type_, AnyFloat)
 
     def whole(part: Attribute) -> bool:
-        """Complex numbers are multiplied as such, and added part by part."""
+        """
+        Whether a structure is reduced as a whole: complex numbers are for products, and go part by part for
+        sums.
+        """
         return kind is Kind.MUL and is_complex(part)
 
     def start(cursor: Cursor, copy: SSAValue) -> None:
@@ -143,7 +147,7 @@ def reduction_recipe(
 
 
 def _found_or_added(module: ModuleOp, recipe: RecipeOp, location: LocationAttr) -> SymbolRefAttr:
-    """The module's recipe that is like `recipe`, or `recipe` under a name that is free."""
+    """The module's recipe that equals `recipe`, or `recipe` itself, added under a free name."""
     recipe.location = location
     symbols = _symbols(module)
     if not _rename(recipe, symbols):
@@ -153,8 +157,8 @@ def _found_or_added(module: ModuleOp, recipe: RecipeOp, location: LocationAttr) 
 
 def add_recipes(module: ModuleOp, recipes: ModuleOp) -> None:
     """
-    Moves all recipes of the module `recipes`, which operations in `module` name, to its front, under other
-    names where it has symbols of their names.
+    Moves all recipes of the module `recipes`, to which operations in `module` refer, to the front of
+    `module`; recipes whose name is taken are renamed.
     """
     symbols = _symbols(module)
     renamed: dict[str, SymbolRefAttr] = {}
@@ -182,8 +186,8 @@ def _symbols(module: ModuleOp) -> dict[str, Operation]:
 
 def _rename(recipe: RecipeOp, symbols: dict[str, Operation]) -> bool:
     """
-    Gives `recipe` the name of a recipe like it, or one that no symbol has: its own, or with a number
-    behind it. Whether there is a recipe like it.
+    Gives `recipe` the name of an equal recipe, or a name that no symbol has: its own, or with a number
+    appended. Returns whether there is an equal recipe.
     """
     wanted, number = recipe.sym_name.data, 0
     while (taken := symbols.get(recipe.sym_name.data)) is not None:
@@ -204,7 +208,9 @@ def _put_first(module: ModuleOp, recipe: Operation) -> None:
 
 
 def _is_like(op: Operation, recipe: RecipeOp) -> bool:
-    """Whether `op` does what `recipe` does, whatever it is called: so do all of one kind and type."""
+    """
+    Whether `op` is a recipe of the same kind and type as `recipe`, and so does the same, whatever its name.
+    """
     if type(op) is not type(recipe):
         return False
     return all(
@@ -216,7 +222,7 @@ def _is_like(op: Operation, recipe: RecipeOp) -> bool:
 def _init(
     type_: Attribute, location: LocationAttr, fill: Callable[[Cursor, SSAValue], None]
 ) -> Region:
-    """The region that makes a copy, which `fill` gives a value."""
+    """An init region: makes a copy and initialises it by `fill`."""
     block = Block(arg_types=[PTR])
     cursor = Cursor.at_end(block, location)
     storage = llvm.AllocaOp(cursor.i32(1), type_, alignment=layout_of(type_).align)
@@ -229,7 +235,9 @@ def _init(
 def _each_scalar(
     cursor: Cursor, type_: Attribute, whole: Callable[[Attribute], bool], act: Scalar
 ) -> None:
-    """Runs `act` at `cursor` for every scalar, and every structure that is `whole`, of an object."""
+    """
+    Emits `act` at `cursor` for every scalar of an object, and for every structure for which `whole` holds.
+    """
     if isinstance(type_, llvm.LLVMStructType) and not whole(type_):
         for position, member in enumerate(type_.types.data):
 

@@ -1,12 +1,12 @@
 """
-Scalars that iterations only combine with other values, always by one operator: reductions.
+Recognises reductions: scalars that iterations only combine with other values, always by one operator.
 
 An update is a store of an expression in which the variable's old value goes through uses of one operator:
 `s += e`, `s = e * s`, `s = s - e`, `s = s + e + f`, `m = fmax(m, e)`, `if (e > m) m = e`,
 `m = e > m ? e : m` (also nested, as macros write it), `f = f && e`, `f = e || f`. There may be several, in
-branches and in loops inside. Conversions between floating types, and widening of integers, change
-nothing; a sum kept in an integer to which floating values are added is no reduction, as it is rounded
-in every step. A `reduction` clause of an inner loop is an update by its operator.
+branches and in loops inside. Conversions between floating types, and widening of integers, are looked
+through; a sum kept in an integer to which floating values are added is not a reduction, as it is rounded in
+every step. A `reduction` clause of an inner loop is an update by its operator.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ SPELLINGS = {
     Kind.LAND: "&&",
     Kind.LOR: "||",
 }
-"""Operators as clauses name them."""
+"""Operators by their name in clauses."""
 
 _OPERATORS: dict[type[Operation], Operator] = {
     arith.AddiOp: Operator(Kind.ADD),
@@ -75,7 +75,10 @@ _LIBRARY = {
 
 _EXTREMES = (Kind.MAX, Kind.MIN)
 _RING = (Kind.ADD, Kind.MUL, Kind.IAND, Kind.IOR, Kind.XOR)
-"""Operators whose low bits do not depend on higher ones, so that integers may be widened in between."""
+"""
+Operators whose low result bits do not depend on high operand bits, so that integers may be widened in
+between.
+"""
 
 _FLOAT_CONVERSIONS = (arith.ExtFOp, arith.TruncFOp)
 _WIDENING = (arith.ExtSIOp, arith.ExtUIOp)
@@ -83,7 +86,9 @@ _ROUNDING = (arith.SIToFPOp, arith.UIToFPOp, arith.FPToSIOp, arith.FPToUIOp)
 
 
 def operator_of(op: Operation) -> Operator | None:
-    """The reduction operator that an arithmetic operation or call of a library function is."""
+    """
+    The reduction operator of an arithmetic operation or a call of a library function; None if it has none.
+    """
     if isinstance(op, llvm.CallOp) and op.callee is not None:
         return _LIBRARY.get(op.callee.string_value())
     return _OPERATORS.get(type(op))
@@ -92,14 +97,14 @@ def operator_of(op: Operation) -> Operator | None:
 @dataclass
 class _Update:
     """
-    Reads one update: `loads` of the variable by the value they give; `parts` collects the operations on
+    Reads one update. `loads` are the variable's loads by their results; `parts` collects the operations on
     its old value, `found` the operator.
     """
 
     loads: Mapping[SSAValue, llvm.LoadOp]
     found: Operator | None = None
     rounded: bool = False
-    """The variable is an integer and compared as a floating-point number."""
+    """The variable is an integer that is compared as a floating-point number."""
     parts: set[Operation] = field(default_factory=set[Operation])
 
     def depends(self, value: SSAValue) -> bool:
@@ -123,7 +128,7 @@ class _Update:
         return False
 
     def settle(self, operator: Operator) -> bool:
-        """Takes note of an operator; False if it is another than before."""
+        """Records an operator; False if it differs from the one before."""
         if self.found not in (None, operator):
             return False
         self.found = operator
@@ -132,7 +137,7 @@ class _Update:
     # Expressions that combine the old value with others.
 
     def expression(self, value: SSAValue) -> bool:
-        """Whether `value` is the old one combined with others by one operator."""
+        """Whether `value` is the old value combined with others by one operator."""
         if value in self.loads:
             self.parts.add(self.loads[value])
             return True
@@ -161,7 +166,7 @@ class _Update:
                 return self._combined(op)
 
     def _keeps_low_bits(self, op: Operation) -> bool:
-        """Whether a conversion of integers changes nothing in the end."""
+        """Whether a conversion of integers does not change the final low bits."""
         kind = None if self.found is None else self.found.kind
         if isinstance(op, arith.TruncIOp):
             return kind in (*_RING, *_EXTREMES)
@@ -192,8 +197,9 @@ class _Update:
         self, condition: SSAValue, other: SSAValue, old: SSAValue | None, *, taken: bool
     ) -> bool:
         """
-        Whether `other` replaces the old value (`old`, None: the variable's own) where it is `taken` (or
-        not) that the one is greater, or less, than the other.
+        Whether `other` replaces the old value if the comparison finds it greater (or less): the form of a
+        maximum or minimum. `old` is the expression of the old value (None: the variable's own), `taken` the
+        result of the comparison for which `other` is used.
         """
         compared = _compared(condition)
         if compared is None:
@@ -228,7 +234,7 @@ class _Update:
     # `f = f && e`.
 
     def truth(self, value: SSAValue) -> bool:
-        """Whether an i1 is the truth of the old value, combined with others by && or ||."""
+        """Whether an i1 is the truth value of the old value, combined with others by && or ||."""
         op = value.owner
         if not isinstance(op, Operation):
             return False
@@ -251,7 +257,10 @@ class _Update:
                 return False
 
     def _nonzero(self, value: SSAValue) -> bool:
-        """The truth of an integer: of the variable, of another truth, or of `f | e`."""
+        """
+        Whether an integer is tested for its truth value: that of the variable, of another truth value, or
+        of `f | e`.
+        """
         owner = value.owner
         if isinstance(owner, arith.ExtUIOp) and owner.input.type == i1:
             self.parts.add(owner)
@@ -302,7 +311,7 @@ def _is_zero(value: SSAValue) -> bool:
 
 
 def _yielded(op: scf.IfOp, value: SSAValue) -> tuple[SSAValue | None, SSAValue | None]:
-    """What the branches give for one result."""
+    """The values that the two branches yield for one result."""
     index = list(op.results).index(value)  # pyright: ignore[reportArgumentType]
     found: list[SSAValue | None] = []
     for region in (op.true_region, op.false_region):
@@ -312,7 +321,7 @@ def _yielded(op: scf.IfOp, value: SSAValue) -> tuple[SSAValue | None, SSAValue |
 
 
 def _stripped(value: SSAValue) -> SSAValue:
-    """A value without conversions that keep the order of numbers."""
+    """The operand of conversions that keep the order of numbers."""
     while isinstance(value.owner, (*_FLOAT_CONVERSIONS, *_WIDENING, *_ROUNDING)):
         if value.owner.operands[0].type == i1:
             return value
@@ -368,8 +377,8 @@ def reduction_operator(
     accesses: Sequence[Operation], clauses: Mapping[Operation, Operator] | None = None
 ) -> Operator | None:
     """
-    The operator if all accesses to a scalar in a loop combine it with other values by one. `clauses`:
-    the operators of the `acc.reduction`s among them, which inner loops name.
+    The operator, if all accesses to a scalar in a loop combine it with other values by that one operator;
+    else None. `clauses`: the operators of the `acc.reduction`s of inner loops among the accesses.
     """
     loads: dict[SSAValue, llvm.LoadOp] = {
         op.dereferenced_value: op for op in accesses if isinstance(op, llvm.LoadOp)
@@ -422,8 +431,8 @@ def _with_ancestors(ops: Iterable[Operation]) -> set[Operation]:
 
 def _leads_to(load: Operation, store: Operation, others: set[Operation]) -> bool:
     """
-    Whether the value loaded is still the variable's where the store is reached: both in one block but
-    for branches, with none of the `others`, which hold what writes the variable, in between.
+    Whether the loaded value is still the variable's at the store: both are in one block, apart from
+    branches, and none of the `others`, which contain the writes of the variable, is in between.
     """
     before: dict[Block | None, Operation] = {}
     current: Operation = store
@@ -462,7 +471,7 @@ def _leads_to(load: Operation, store: Operation, others: set[Operation]) -> bool
 def _only_used_by(
     loads: Iterable[llvm.LoadOp], parts: set[Operation], stores: Sequence[llvm.StoreOp]
 ) -> bool:
-    """Whether the old value goes nowhere but into the updates."""
+    """Whether the old value is used in the updates only."""
     allowed = {*parts, *stores}
     if any(load not in parts for load in loads):
         return False

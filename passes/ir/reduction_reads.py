@@ -1,7 +1,8 @@
 """
-Where iterations of a loop use the value of a variable that the loop reduces, for more than to update it: they
-see a part of the result, which depends on how iterations are shared out (OpenACC 3.4, 2.9.11). Where they
-are not shared out, they see what C does: the variable itself.
+Uses of a variable's value in a loop that reduces it, other than in its update.
+
+Such a use sees a partial result, which depends on how iterations are distributed (OpenACC 3.4, 2.9.11). In
+a loop that one thread runs alone it can see the variable itself, as in C.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ from .callees import is_harmless
 
 def use_of_partial_sum(accesses: Sequence[Operation]) -> Operation | None:
     """
-    A load of a reduced variable, of all that a loop does with it (`accesses`), whose value does not only go
-    into the variable: but to other memory, into a call, or into what decides about those.
+    Among all operations that a loop has on a reduced variable (`accesses`), a load whose value goes
+    elsewhere than into the variable: to other memory, into a call, or into a condition of these. None if
+    there is none.
     """
     own = set(accesses)
     return next(
@@ -60,7 +62,7 @@ def _leaves(load: llvm.LoadOp, own: set[Operation]) -> bool:
 
 
 def _has_effect(op: Operation, own: set[Operation]) -> bool:
-    """Whether an operation does something that shows, other than to the variable."""
+    """Whether an operation has an effect other than on the variable, whose operations are `own`."""
     if op in own or isinstance(op, scf.IfOp) or op.has_trait(IsTerminator):
         return False
     if isinstance(op, llvm.CallOp):
@@ -70,8 +72,9 @@ def _has_effect(op: Operation, own: set[Operation]) -> bool:
 
 def reduce_in_place(construct: Operation) -> None:
     """
-    Lets loops in order of a compute construct that use the value of what they reduce work on the variable
-    itself, where one thread runs each of them: the copy of a reduction begins with another value.
+    Makes sequential loops of a compute construct that use the value of a variable they reduce work on the
+    variable itself, where one thread runs each of them: the copy of a reduction would start at the neutral
+    value.
     """
     loops = list(loops_in(construct))
     for loop in loops:
@@ -105,7 +108,7 @@ def _is_in_order(loop: acc.LoopOp, construct: Operation) -> bool:
 
 
 def _is_run_once(loop: acc.LoopOp, loops: Sequence[acc.LoopOp], construct: Operation) -> bool:
-    """Whether no other thread runs a loop in order with the same variables."""
+    """Whether no other thread runs a sequential loop on the same variables."""
     if FROM_KERNELS in construct.attributes or FROM_SERIAL in construct.attributes:
         return True
     parent = loop.parent_op()

@@ -1,5 +1,5 @@
 """
-What a value inside a compute region is before the region: symbols for `affine`, and host code.
+Values of a compute region in terms of values before it: as symbols of polynomials, and as host code.
 
 `RegionSymbols` answers which values are known before the construct (made outside, or loads of
 scalar variables the region does not write) and which are loop variables. `HostEmitter` writes the
@@ -55,20 +55,23 @@ class LastIteration:
 
 @dataclass(frozen=True)
 class HostExpression:
-    """A signed operation that is no polynomial, on values known before the construct."""
+    """A signed operation that is not a polynomial, on values known before the construct."""
 
     operation: type[Operation]
     operands: tuple[Polynomial, ...]
 
     @property
     def depth(self) -> int:
-        """How many such operations stand in one another."""
+        """The depth to which such operations are nested."""
         inner = (s.depth for p in self.operands for s in p.symbols if isinstance(s, HostExpression))
         return 1 + max(inner, default=0)
 
 
 DEEPEST_EXPRESSION = 6
-"""Expressions are compared as trees, so that those that use one value several times grow exponentially."""
+"""
+The greatest depth: expressions are compared as trees, which grow exponentially if a value is used several
+times.
+"""
 
 _EXPRESSIONS = (
     arith.DivSIOp,
@@ -78,11 +81,11 @@ _EXPRESSIONS = (
     arith.ShRSIOp,
     arith.AndIOp,
 )
-"""What gives the same in 64 bits as in fewer, sign-extended."""
+"""Operations that give the same in 64 bits as in fewer bits, sign-extended."""
 
 
 def variable_of(pointer: SSAValue) -> SSAValue:
-    """The host variable behind a data or privatising operation's result."""
+    """The host variable of a data or privatising operation's result; any other pointer itself."""
     owner = pointer.owner
     while isinstance(owner, ENTRY_OPS):
         pointer = owner.var
@@ -91,7 +94,7 @@ def variable_of(pointer: SSAValue) -> SSAValue:
 
 
 def variable_key(pointer: SSAValue) -> Hashable:
-    """What identifies a variable: the global's name, or the value that is its address."""
+    """A key for a variable: the global's name, or the value that is its address."""
     pointer = variable_of(pointer)
     owner = pointer.owner
     if isinstance(owner, llvm.AddressOfOp):
@@ -123,7 +126,7 @@ class RegionSymbols:
     """Reads values inside one construct as polynomials. Made per construct; the IR must not change."""
 
     def __init__(self, construct: Operation, *, at_once: bool = True):
-        """`at_once`: which variables it writes is found now, and not when somebody asks for them."""
+        """`at_once`: the variables that the construct writes are found now, not at the first query."""
         self.construct = construct
         self._expressions: dict[Operation, HostExpression | None] = {}
         self._sizes: dict[SSAValue, tuple[int, int]] = {}
@@ -134,7 +137,10 @@ class RegionSymbols:
 
     @cached_property
     def written(self) -> set[Hashable]:
-        """Scalars the region may write: stored to, or their address goes anywhere but a load."""
+        """
+        The scalars that the region may write: those stored to, or whose address is used other than by a
+        load.
+        """
         written: set[Hashable] = set()
         for region in self.construct.regions:
             for op in region.walk():
@@ -146,10 +152,10 @@ class RegionSymbols:
         return written
 
     def symbol(self, value: SSAValue) -> Hashable | None:
-        """The `SymbolOf` of this construct."""
+        """The symbol of a value of this construct (`SymbolOf`)."""
         if not is_defined_inside(value, self.construct):
             known = isinstance(value.type, IntegerType)
-            # Sums and products read better as such, if short: n and its extension are one symbol.
+            # Short sums and products are expanded, so that n and its extension are one symbol.
             return value if known and not self._is_transparent(value) else None
         if isinstance(value, BlockArgument):
             parent = value.block.parent_op()
@@ -175,7 +181,9 @@ class RegionSymbols:
         return isinstance(value.owner, _TRANSPARENT) and is_manageable(*self._size(value))
 
     def _size(self, value: SSAValue, depth: int = 64) -> tuple[int, int]:
-        """At least the number of terms, and the degree, of `value` written out; of a symbol (1, 1)."""
+        """
+        Upper bounds for the number of terms and the degree of `value` when expanded; (1, 1) for a symbol.
+        """
         owner = value.owner
         if constant_value(value) is not None:
             return 1, 0
@@ -192,7 +200,7 @@ class RegionSymbols:
         return self._sizes[value]
 
     def _expression(self, op: Operation) -> HostExpression | None:
-        """`op` as a symbol, if the region computes it from nothing but what is known before."""
+        """`op` as a symbol, if its operands are computed from values known before the construct."""
         operands: list[Polynomial] = []
         for operand in op.operands:
             poly = self.polynomial(operand)
@@ -204,12 +212,12 @@ class RegionSymbols:
         if isinstance(op, arith.DivSIOp | arith.RemSIOp):
             divisor = operands[1].as_constant
             if divisor is None or divisor <= 0:
-                return None  # in front of the region it might divide by zero
+                return None  # before the region it might divide by zero
         found = HostExpression(type(op), tuple(operands))
         return found if found.depth <= DEEPEST_EXPRESSION else None
 
     def is_inside(self, value: SSAValue) -> bool:
-        """Whether the region itself makes `value`."""
+        """Whether `value` is defined in the region."""
         return is_defined_inside(value, self.construct)
 
     def polynomial(self, value: SSAValue | Index) -> Polynomial | None:
@@ -220,7 +228,7 @@ class RegionSymbols:
     def loop_ranges(self, op: Operation) -> list[LoopRange] | None:
         """
         Ranges of the loops between `op` and the construct, innermost first; None if the bounds of
-        one are not known before the construct. The same list for all operations of a block.
+        one are not known before the construct. All operations of a block get the same list object.
         """
         if op.parent not in self._ranges_in:
             self._ranges_in[op.parent] = self._find_ranges(op)
@@ -265,7 +273,7 @@ class RegionSymbols:
             return None
         if stride.as_constant == 1:
             return LoopRange(variable, low, high - 1)
-        # A last value that depends on outer variables stays an upper bound of itself.
+        # A last value that depends on outer variables is its own upper bound.
         if any(
             isinstance(s, BlockArgument) and self._is_loop_variable(s)
             for s in low.symbols | high.symbols | stride.symbols
@@ -375,7 +383,7 @@ class HostEmitter:
     def copy_expression(self, value: SSAValue, symbols: RegionSymbols) -> SSAValue | None:
         """
         A copy of the pure integer expression `value` of the region in front of the construct, in
-        its own type; None if it reads something only the region knows.
+        its own type; None if it depends on a value that is known only in the region.
         """
         if not is_defined_inside(value, symbols.construct):
             return value

@@ -1,9 +1,9 @@
 """
-What a piece of code may write, and so which loads may not move across it.
+The memory that a piece of code may write, and so the loads that may not move across it.
 
 Two pointers are told apart as for loops (`loop_dependence.may_alias`): objects by name, restrict, and
-the type of the access. A call or an operation with effects that nobody describes writes everything
-that is not a local variable whose address stays here.
+the type of the access. A call, or an operation with unknown effects, writes everything except local
+variables whose address does not escape.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .region_values import variable_key
 
 @dataclass
 class Writes:
-    """Stores by what they write through, and whether unknown code runs as well."""
+    """The stores of some code, by root, and whether it also runs code with unknown effects."""
 
     stores: list[tuple[SSAValue, Attribute]] = field(
         default_factory=list[tuple[SSAValue, Attribute]]
@@ -32,7 +32,7 @@ class Writes:
     unknown: bool = False
 
     def add(self, op: Operation) -> None:
-        """Counts what `op` itself writes; operations nested in it are added one by one."""
+        """Adds the writes of `op` itself; the operations nested in it are added separately."""
         match op:
             case llvm.StoreOp():
                 self.stores.append((root_of(op.ptr), op.value.type))

@@ -1,4 +1,4 @@
-"""What is known of functions that device code calls: whether threads call them alone, or together."""
+"""How device code calls functions: each thread on its own, one thread, or all threads together."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .recipe_reading import Recipes
 
 
 class CallKind(Enum):
-    """How redundant code makes a call."""
+    """How code that all threads run redundantly makes a call."""
 
     PURE = "pure"
-    """Every thread calls: the function only computes (and reads)."""
+    """Every thread makes the call: the function only computes and reads."""
     EFFECTS = "effects"
-    """One thread calls."""
+    """One thread makes the call."""
     COLLECTIVE = "collective"
-    """All threads call together: the function has partitioned loops."""
+    """All threads make the call together: the function has partitioned loops."""
 
 
 def callee_name(op: llvm.CallOp) -> str | None:
@@ -36,7 +36,7 @@ def callee_name(op: llvm.CallOp) -> str | None:
 
 @dataclass
 class Calls:
-    """What is known of the program's functions."""
+    """The functions and routine directives of a program, as device code calls them."""
 
     symbols: dict[str, Operation]
     routines: dict[str, acc.RoutineOp]
@@ -66,7 +66,7 @@ class Calls:
         return name if routine is None else bound_symbol(routine) or name
 
     def kind(self, op: llvm.CallOp) -> CallKind:
-        """How redundant code makes this call."""
+        """How code that all threads run redundantly makes this call."""
         name = callee_name(op)
         if name is None:
             return CallKind.EFFECTS
@@ -77,7 +77,7 @@ class Calls:
     def is_pure(self, name: str) -> bool:
         """Whether a function has no effects but reading memory and its own variables."""
         if name not in self._pure:
-            self._pure[name] = False  # while it is being found out: recursion
+            self._pure[name] = False  # assumed while the answer is computed, for recursion
             self._pure[name] = self._find_pure(name)
         return self._pure[name]
 

@@ -1,6 +1,6 @@
 """
-Fewer rows per gang than a schedule wanted (`elements` of a gang loop without lanes), and the gangs for
-them.
+Reducing the rows per gang of a schedule (`elements` of a gang loop without lanes), with the number of gangs
+that follows.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from .schedules import drop_covers, gang_dimension, given_sizes, take_elements
 
 def settle_rows(loop: acc.LoopOp, rows: int, construct: acc.ParallelOp) -> None:
     """
-    `rows` rows per gang instead of as many as the schedule has in mind, and gangs for them. Where there may
-    be too few gangs for that, the loop does not cover its iterations any more.
+    Sets `rows` per gang instead of the number in the schedule, and the number of gangs accordingly. If that
+    many gangs may not be available, the launch no longer covers the loop's iterations.
     """
     known = take_elements(loop)
     gangs, at = list(construct.num_gangs), Cursor.before(construct)
@@ -41,7 +41,7 @@ def settle_rows(loop: acc.LoopOp, rows: int, construct: acc.ParallelOp) -> None:
 
 
 def is_alone(loop: acc.LoopOp, construct: acc.ParallelOp, dimensions: int) -> bool:
-    """Whether no other loop uses the gang dimension of `loop`, and the user did not size it."""
+    """Whether no other loop uses the gang dimension of `loop`, and no clause gives its size."""
     number = gang_dimension(loop)
     if "num_gangs" in given_sizes(construct):
         return False

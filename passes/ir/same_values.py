@@ -1,4 +1,6 @@
-"""Whether two values of one piece of code are surely equal, and what code surely writes nothing."""
+"""
+Whether two values of one piece of code are certainly equal, and whether code certainly writes no memory.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,10 @@ from .purity import only_computes
 
 
 def same_value(left: SSAValue, right: SSAValue) -> bool:
-    """Whether two values are one, or computed alike, from loads with nothing written in between."""
+    """
+    Whether two values are one SSA value, or computed by equal operations from loads with no write in
+    between.
+    """
     if left is right:
         return True
     one, other = left.owner, right.owner
@@ -30,7 +35,7 @@ def same_value(left: SSAValue, right: SSAValue) -> bool:
 
 
 def _same_choice(one: scf.IfOp, other: scf.IfOp) -> bool:
-    """Two `?:` written alike."""
+    """Whether two `?:` have equal conditions and operands."""
     if len(one.results) != 1 or len(other.results) != 1 or not same_value(one.cond, other.cond):
         return False
     for left, right in zip(one.regions, other.regions, strict=True):
@@ -50,12 +55,14 @@ def is_quiet(op: Operation) -> bool:
 
 
 def _quiet_between(first: Operation, second: Operation) -> bool:
-    """Whether nothing is written between two operations of one block, or of branches in it."""
+    """Whether there is no write between two operations of one block, or of branches in it."""
     return _quiet_from(first, second) or _quiet_from(second, first)
 
 
 def _quiet_from(first: Operation, second: Operation) -> bool:
-    """The same, `second` perhaps in a branch after the first, or both in branches of one choice."""
+    """
+    As `_quiet_between`, where `second` may be in a branch after `first`, or both in branches of one choice.
+    """
     outer = first
     while True:
         inner = _quiet_ancestor(second, outer)
@@ -68,7 +75,10 @@ def _quiet_from(first: Operation, second: Operation) -> bool:
 
 
 def _quiet_ancestor(op: Operation, beside: Operation) -> Operation | None:
-    """What holds `op` in the block of `beside`, with only branches between that write nothing before it."""
+    """
+    The operation that contains `op` in the block of `beside`, if between are only branches without a write
+    before `op`; else None.
+    """
     current = op
     while current.parent_block() is not beside.parent_block():
         around = current.parent_op()

@@ -1,9 +1,9 @@
 """
-What a scalar variable is to a loop whose iterations may run at once, decided from what the program
-observes (OpenACC 3.4, 2.6.2, 2.9.10 and 2.9.11).
+The class of a scalar variable in a loop whose iterations may run concurrently, decided by what the program
+can observe (OpenACC 3.4, 2.6.2, 2.9.10 and 2.9.11).
 
-`classify` is the table; `scalar_uses` collects the facts, and `classify-scalars` and `split-kernels` write
-what was decided into the IR.
+`classify` is the decision table; `scalar_uses` collects the facts, and `classify-scalars` and
+`split-kernels` write the result into the IR.
 """
 
 from __future__ import annotations
@@ -18,30 +18,32 @@ class ScalarClass(Enum):
     SHARED = "shared"
     """Only read, or only updated atomically: nothing to do."""
     PRIVATE = "private"
-    """Every iteration writes it before it reads it, and nobody wants it afterwards."""
+    """Every iteration writes it before reading it, and it is dead after the loop."""
     LAST = "last value"
-    """As private, but the value of the last iteration is wanted."""
+    """As private, but the value of the last iteration is live after the loop."""
     FLAG = "flag"
-    """Never read; some iterations set it to one and the same value, which is wanted."""
+    """Never read; some iterations set it to one and the same value, which is live after the loop."""
     REDUCTION = "reduction"
     """Iterations only combine it with other values, by one operator."""
     SOME_LAST = "last value of some iteration"
-    """Never read before it is written; the value of the last iteration that writes it is wanted."""
+    """
+    Never read before it is written; the value of the last iteration that writes it is live after the loop.
+    """
     CARRIED = "carried"
     """An iteration may read what another has written."""
 
 
 ORDERED = (ScalarClass.SOME_LAST, ScalarClass.CARRIED)
-"""Classes that only iterations in order get right."""
+"""Classes that only sequential iterations compute correctly."""
 
 
 @dataclass(frozen=True)
 class ScalarFacts:
     """
-    What a loop does with a variable from outside of it. `written`: other than atomically. `reads_first`:
-    an iteration may read it before it writes it; `surely_written`: every iteration writes it;
-    `wanted`: code after the loop may read it. `one_value`: all stores store one value, which is known
-    before the loop. `operator`: of all updates, if it is used for nothing else.
+    The uses in a loop of a variable from outside it. `written`: other than atomically. `reads_first`: an
+    iteration may read it before writing it; `surely_written`: every iteration writes it; `wanted`: it is
+    live after the loop. `one_value`: all stores store one value that is known before the loop. `operator`:
+    the reduction operator of all updates, if there are no other uses.
     """
 
     written: bool

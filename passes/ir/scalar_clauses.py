@@ -1,10 +1,10 @@
 """
-Writing what a scalar is to a loop into the IR: private and reduction clauses, and last values.
+Writes the class of a loop's scalar into the IR: private and reduction clauses, and last values.
 
 The last value of a private copy goes to the variable by a guarded store where all gangs share it. A copy
 that belongs to a gang or an iteration of a loop around is not one place in memory to the threads that
-share the loop; there the bits of the value are a reduction of the loop (`|`) to which the last
-iteration alone contributes, and the variable gets them after the loop.
+share the loop; there the bits of the value are reduced by the loop (`|`), with a contribution of the last
+iteration only, and stored to the variable after the loop.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def scalar_type(variable: SSAValue) -> TypeAttribute:
 
 
 def replace_in(uses: Sequence[Operation], old: SSAValue, new: SSAValue) -> None:
-    """The operations use `new` in place of `old`."""
+    """Replaces `old` by `new` among the operands of the given operations."""
     for op in uses:
         for index, operand in enumerate(op.operands):
             if operand is old:
@@ -51,7 +51,7 @@ def replace_in(uses: Sequence[Operation], old: SSAValue, new: SSAValue) -> None:
 def add_private(
     loop: acc.LoopOp | acc.ParallelOp, variable: SSAValue, module: ModuleOp
 ) -> SSAValue:
-    """An implicit private clause; the copy."""
+    """Adds an implicit private clause; returns the copy."""
     type_ = scalar_type(variable)
     entry = acc.PrivateOp(
         var=variable,
@@ -68,7 +68,7 @@ def add_private(
 def add_reduction(
     loop: acc.LoopOp, variable: SSAValue, operator: Operator, module: ModuleOp
 ) -> SSAValue:
-    """An implicit reduction clause; the copy."""
+    """Adds an implicit reduction clause; returns the copy."""
     type_ = scalar_type(variable)
     recipe = reduction_recipe(module, operator.kind, type_, loop.location, signed=operator.signed)
     entry = acc.ReductionOp(
@@ -96,7 +96,7 @@ def _enter(loop: Operation, entry: Operation, variable: SSAValue) -> SSAValue:
 
 
 def can_keep_last(variable: SSAValue) -> bool:
-    """Whether `keep_last` knows the type."""
+    """Whether `keep_last` handles the variable's type."""
     return isinstance(scalar_type(variable), IntegerType | AnyFloat) and size_of(
         scalar_type(variable)
     ) in (1, 2, 4, 8)
@@ -105,7 +105,7 @@ def can_keep_last(variable: SSAValue) -> bool:
 def store_last(
     loop: acc.LoopOp, variable: SSAValue, copy: SSAValue, guards: Sequence[Guard]
 ) -> None:
-    """The last iteration stores its copy to a variable that all gangs share."""
+    """Makes the last iteration store its copy to a variable that all gangs share."""
     condition_of = _last_iteration(loop, guards)
     for end in _ends(loop):
         at = Cursor.before(end, loop.location)
@@ -122,7 +122,9 @@ def keep_last(
     guards: Sequence[Guard],
     module: ModuleOp,
 ) -> None:
-    """The variable, which is a gang's or an iteration's own, has the last iteration's value afterwards."""
+    """
+    Gives a variable that is private to a gang or an iteration the last iteration's value after the loop.
+    """
     type_ = scalar_type(variable)
     bits = IntegerType(8 * size_of(type_))
     name = value_name(f"{variable_name(variable)}_last")
@@ -150,8 +152,9 @@ def keep_flag(
     loop: acc.LoopOp, variable: SSAValue, stores: Sequence[llvm.StoreOp]
 ) -> tuple[SSAValue, list[Operation]]:
     """
-    The variable, which is a gang's or an iteration's own, gets the one value that iterations give it if one
-    does. What says so is a variable that is to be a reduction (`|`) of the loop: it, and its uses.
+    Gives a variable that is private to a gang or an iteration the one value that iterations assign, if one
+    of them does. Returns the new flag variable, which must become a reduction (`|`) of the loop, and its
+    uses.
     """
     name = value_name(f"{variable_name(variable)}_set")
     before = Cursor.before(loop)
@@ -177,7 +180,7 @@ def keep_flag(
 
 
 def store_flag(stores: Sequence[llvm.StoreOp]) -> None:
-    """Iterations store the one value to a variable that all gangs share: atomically."""
+    """Makes the stores of the one value to a variable that all gangs share atomic."""
     for store in stores:
         at = Cursor.before(store)
         at.insert(acc.AtomicWriteOp(x=store.ptr, expr=store.value))
@@ -186,7 +189,7 @@ def store_flag(stores: Sequence[llvm.StoreOp]) -> None:
 
 
 def _variable(loop: acc.LoopOp, type_: Attribute, name: str) -> SSAValue:
-    """A variable in the innermost region around a loop that has variables of its own."""
+    """A new variable in the innermost enclosing region of the loop that may declare variables."""
     home = loop.parent_op()
     while not isinstance(home, (acc.LoopOp, *COMPUTE_OPS, llvm.FuncOp)):
         assert home is not None
@@ -197,7 +200,7 @@ def _variable(loop: acc.LoopOp, type_: Attribute, name: str) -> SSAValue:
 
 
 def _ends(loop: acc.LoopOp) -> list[Operation]:
-    """The ends of an iteration."""
+    """The terminators at which an iteration ends."""
     found = [block.last_op for block in loop.region.blocks]
     return [op for op in found if isinstance(op, acc.YieldOp)]
 
@@ -207,7 +210,10 @@ def _bounds(loop: acc.LoopOp) -> list[Guard]:
 
 
 def _last_iteration(loop: acc.LoopOp, guards: Sequence[Guard]) -> Callable[[Cursor], SSAValue]:
-    """What computes in the body whether an iteration is the last; last values are found before the loop."""
+    """
+    A function that emits, in the body, the test whether an iteration is the last; the last values of the
+    loop variables are computed before the loop.
+    """
     before = Cursor.before(loop)
     lasts: list[SSAValue] = []
     for lower, upper, step in zip(loop.lowerbound, loop.upperbound, loop.step, strict=True):
@@ -232,7 +238,7 @@ def _last_iteration(loop: acc.LoopOp, guards: Sequence[Guard]) -> Callable[[Curs
 
 
 def _runs(at: Cursor, bounds: Sequence[Guard]) -> SSAValue:
-    """Whether loops with these bounds run at all."""
+    """An i1: loops with these bounds run at least once."""
     parts: list[SSAValue] = []
     for bound in bounds:
         lower, upper = (

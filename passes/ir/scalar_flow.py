@@ -1,6 +1,6 @@
 """
-Which scalar variables code reads before it writes them, and which are wanted after it: one walk up
-(what each operation reads first, and surely writes) and one walk down (liveness) for a whole function.
+Which scalar variables code reads before writing them, and which are live after it: for a whole function,
+one walk up (upward-exposed reads and certain writes of each operation) and one walk down (liveness).
 
 A variable is a bit in an integer, so that both walks are linear in the operations. `ScalarFlow` answers
 for the bodies of loops and compute constructs. Variables are told apart by their storage: a local
@@ -28,22 +28,25 @@ FILLS_ARGUMENTS = frozenset(
     for name in ("sincos", "sincospi", "frexp", "modf", "remquo")
     for suffix in ("", "f", "l")
 )
-"""Library functions that write what their pointers point to, and read nothing through them."""
+"""Library functions that write through their pointer arguments and read nothing through them."""
 
 
 @dataclass(frozen=True)
 class Effect:
-    """Variables read before they are surely written (`reads`), and surely written (`writes`), as bits."""
+    """
+    Variables that may be read before they are certainly written (`reads`), and that are certainly written
+    (`writes`), as bits.
+    """
 
     reads: int = 0
     writes: int = 0
 
     def then(self, other: Effect) -> Effect:
-        """This, followed by `other`."""
+        """The effect of this followed by `other`."""
         return Effect(self.reads | (other.reads & ~self.writes), self.writes | other.writes)
 
     def maybe(self) -> Effect:
-        """This, if it happens at all."""
+        """The effect of this if it may not run."""
         return Effect(self.reads, 0)
 
 
@@ -56,11 +59,11 @@ _WITH_MEANING = (
     *(scf.IfOp, scf.ForOp, scf.WhileOp, scf.ExecuteRegionOp),
     *(*_OWN_COPIES, *_DATA_OPS),
 )
-"""Operations that do something else to variables than to read those they name."""
+"""Operations that do more to variables than read those they name."""
 
 
 def storage_of(pointer: SSAValue) -> Hashable | None:
-    """What identifies the scalar variable at an address; None for arrays, members and other memory."""
+    """A key for the scalar variable at an address; None for arrays, members and other memory."""
     owner = pointer.owner
     while isinstance(owner, MAPPING_OPS):
         if owner.bounds or not is_scalar(owner.var_type):
@@ -79,7 +82,7 @@ def storage_of(pointer: SSAValue) -> Hashable | None:
 
 
 def _of_construct(op: Operation) -> bool:
-    """Whether a data operation belongs to a compute construct, which passes a value in and out."""
+    """Whether a data operation belongs to a compute construct, where it copies a value in or out."""
     entry = op
     if isinstance(op, EXIT_OPS):
         owner = op.operands[0].owner
@@ -90,26 +93,29 @@ def _of_construct(op: Operation) -> bool:
 
 
 class ScalarFlow:
-    """The answers for one function; the IR may change if `follow` is told of new copies."""
+    """The answers for one function. The IR may change if `follow` is told of new copies."""
 
     def __init__(self, function: Operation, global_scalars: frozenset[str]):
         self.globals = global_scalars
         self.bits: dict[Hashable, int] = {}
         self.everywhere = 0
-        """Variables that code elsewhere may read at any time: globals, and what other data clauses map."""
+        """
+        Variables that code elsewhere may read at any time: globals, and variables that other data clauses
+        map.
+        """
         self.body: dict[Operation, Effect] = {}
-        """Loop or construct → what its region does."""
+        """Loop or construct → the effect of its region."""
         self.effects: dict[Operation, Effect] = {}
-        """Construct → what it does to the variables of the host."""
+        """Construct → its effect on the host's variables."""
         self.after: dict[Operation, int] = {}
-        """Loop or construct → the variables wanted after it."""
+        """Loop or construct → the variables live after it."""
         self.named: list[tuple[Operation, SSAValue]] = []
         """The operations that name a scalar variable, with its address, in order."""
         self._blocks: dict[Block, Effect] = {}
         self._plain: dict[Operation, Effect] = {}
-        """What operations without regions do, if anything."""
+        """The effects of operations without regions."""
         self._bit_at: dict[SSAValue, int] | None = {}
-        """Address → its variable's bit, while nothing changes."""
+        """Address → its variable's bit; valid until the IR changes."""
         for region in function.regions:
             for op in region.walk():
                 self._note(op)
@@ -123,7 +129,7 @@ class ScalarFlow:
     # Variables.
 
     def _note(self, op: Operation) -> None:
-        """Gives the variables that an operation names a bit."""
+        """Assigns bits to the variables that an operation names."""
         for operand in dict.fromkeys(op.operands):
             if isinstance(operand.type, llvm.LLVMPointerType):
                 bit = self.bit(operand)
@@ -134,7 +140,7 @@ class ScalarFlow:
                     self.everywhere |= bit
 
     def bit(self, pointer: SSAValue) -> int:
-        """The bit of the scalar variable at an address; 0 if it is none."""
+        """The bit of the scalar variable at an address; 0 for other addresses."""
         if self._bit_at is None:
             return self._find_bit(pointer)
         found = self._bit_at.get(pointer)
@@ -151,17 +157,17 @@ class ScalarFlow:
         return self.bits[storage]
 
     def follow(self, copy: SSAValue, original: SSAValue) -> None:
-        """From now on `copy` stands for `original` where it is used."""
+        """From now on, uses of `copy` count as uses of `original`."""
         self.bits[copy] = self.bit(original)
 
     def read_in(self, loop: Operation, variable: SSAValue) -> None:
-        """Iterations of a loop read a new variable before they write it."""
+        """Records that iterations of a loop read a new variable before writing it."""
         found = self.body[loop]
         self.body[loop] = Effect(found.reads | self.bit(variable), found.writes)
 
     @staticmethod
     def _exposes(op: Operation, pointer: SSAValue) -> bool:
-        """Whether an operation lets code elsewhere know of the variable."""
+        """Whether an operation makes the variable's address known to code elsewhere."""
         match op:
             case llvm.LoadOp() | acc.LoopOp():
                 return False
@@ -176,7 +182,7 @@ class ScalarFlow:
             case _:
                 return True
 
-    # Upwards: what is read first and surely written.
+    # Upwards: upward-exposed reads and certain writes.
 
     def _region(self, region: Region) -> Effect:
         blocks = list(region.blocks)
@@ -201,7 +207,10 @@ class ScalarFlow:
         return Effect(reads, writes)
 
     def _graph(self, blocks: Sequence[Block]) -> Effect:
-        """Blocks with jumps: what may be read first from the entry on; writes on all ways to an end."""
+        """
+        The effect of blocks with jumps: reads that may come first on a path from the entry, and writes on
+        every path to an exit.
+        """
         reads = {block: self._blocks[block].reads for block in blocks}
         every = -1
         writes = dict.fromkeys(blocks, every)
@@ -258,7 +267,7 @@ class ScalarFlow:
                 return self._usual(op)
 
     def _usual(self, op: Operation) -> Effect:
-        """An operation that reads what it names, and then does what its regions do."""
+        """The effect of an operation that reads the variables it names and then runs its regions."""
         reads = self._bits(op.operands)
         if not op.regions:
             return Effect(reads) if reads else NOTHING
@@ -268,7 +277,7 @@ class ScalarFlow:
         return found
 
     def _called(self, op: llvm.CallOp) -> int:
-        """A function of the program may read every global."""
+        """The reads of a call: a function of the program may read every global."""
         if is_pure_call(op):
             return 0
         return sum(self.bit_of_global(name) for name in self.globals)
@@ -300,7 +309,10 @@ class ScalarFlow:
         return Effect(reads=reduced).then(inner)
 
     def _construct(self, op: Operation) -> Effect:
-        """A construct reads and writes what it maps; others' copies of scalars end with it."""
+        """
+        The effect of a construct: it reads and writes the variables it maps; its own copies of others end
+        with it.
+        """
         found = self._sequence_of_regions(op)
         self.body[op] = found
         reduced = 0
@@ -314,7 +326,7 @@ class ScalarFlow:
         return found
 
     def _not_copied_out(self, op: Operation) -> int:
-        """Variables whose value a construct leaves on the device."""
+        """The variables whose values a construct leaves on the device."""
         back = (acc.DataClause.ACC_COPY, acc.DataClause.ACC_COPYOUT)
         found = 0
         for operand in op.operands:
@@ -329,10 +341,10 @@ class ScalarFlow:
             found = found.then(self._region(region))
         return found
 
-    # Downwards: what is wanted after each loop and construct.
+    # Downwards: the variables live after each loop and construct.
 
     def _live_region(self, region: Region, out: int) -> int:
-        """Takes note of liveness in a region with `out` wanted at its end; what is wanted before it."""
+        """Records liveness in a region with `out` live at its end; returns the variables live before it."""
         blocks = list(region.blocks)
         if len(blocks) == 1:
             return self._live_block(blocks[0], out)
@@ -367,7 +379,7 @@ class ScalarFlow:
         return live
 
     def _live_operation(self, op: Operation, live: int) -> int:
-        """Notes what is wanted inside `op`, with `live` wanted after it; what is wanted before it."""
+        """Records liveness inside `op`, with `live` after it; returns the variables live before it."""
         if not op.regions:
             effect = self._plain.get(op)
             if effect is None:
@@ -422,7 +434,7 @@ class ScalarFlow:
     # Answers.
 
     def reads_first(self, loop: Operation, pointer: SSAValue) -> bool:
-        """Whether an iteration may read the variable before it writes it."""
+        """Whether an iteration may read the variable before writing it."""
         return bool(self.body[loop].reads & self.bit(pointer))
 
     def surely_writes(self, loop: Operation, pointer: SSAValue) -> bool:
@@ -430,7 +442,7 @@ class ScalarFlow:
         return bool(self.body[loop].writes & self.bit(pointer))
 
     def wanted_after(self, op: Operation, pointer: SSAValue) -> bool:
-        """Whether code that runs after a loop or construct may read the variable."""
+        """Whether the variable is live after a loop or construct."""
         return bool(self.after[op] & self.bit(pointer))
 
 

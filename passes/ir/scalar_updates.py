@@ -1,6 +1,6 @@
 """
-Regions that go through an object scalar by scalar, as expressions: what is stored to each scalar, computed
-from the scalars in the same place of other objects; and which reduction operator such an expression is.
+Regions that process an object scalar by scalar, read as expressions: each scalar's new value as a function
+of the scalars at the same place of other objects, and the reduction operator that such an expression is.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ _COMMUTATIVE = (
 
 
 def has_effects(op: Operation) -> bool:
-    """Whether leaving out `op` could be told."""
+    """Whether removing `op` could be observed."""
     return not (is_pure(op) or isinstance(op, llvm.AllocaOp) or op.has_trait(IsTerminator))
 
 
 class NotElementwise(Exception):
-    """A region does not go through its objects scalar by scalar."""
+    """A region does not process its objects scalar by scalar."""
 
 
 @dataclass(frozen=True)
 class _BytePlace:
-    """`offset` bytes into the object at `base`, plus for each loop variable a stride in bytes."""
+    """An address: `offset` bytes into the object at `base`, plus a stride in bytes for each loop variable."""
 
     base: SSAValue
     offset: int
@@ -59,7 +59,7 @@ class _BytePlace:
 
 @dataclass(frozen=True)
 class Update:
-    """One store: to `place` in each iteration of `loops` (variable and number of iterations)."""
+    """One store, to `place` in each iteration of `loops` (variable, number of iterations)."""
 
     place: _BytePlace
     store: llvm.StoreOp
@@ -119,7 +119,7 @@ def _updates(
 
 
 def _expression(update: Update, sources: Sequence[SSAValue]) -> ScalarExpression:
-    """What is stored, from the scalars of each source in the same place."""
+    """The stored value as an expression of the scalars of each source at the same place."""
     inputs: list[set[SSAValue]] = [set() for _ in sources]
     operations: set[Operation] = set()
     block, work = update.store.parent_block(), [update.store.value]
@@ -152,7 +152,7 @@ def _expression(update: Update, sources: Sequence[SSAValue]) -> ScalarExpression
 
 
 def _in_order(block: Block | None) -> Iterator[Operation]:
-    """The operations that a block may use: of the blocks around it, then its own."""
+    """The operations whose results a block may use: those of the blocks around it, then its own."""
     if block is None:
         return
     parent = block.parent_op()
@@ -163,13 +163,13 @@ def _in_order(block: Block | None) -> Iterator[Operation]:
 
 Updates = Sequence[tuple[Update, ScalarExpression]]
 _MOST_SCALARS = 1 << 16
-"""Of objects whose scalars are looked at one by one."""
+"""The most scalars of an object that are examined one by one."""
 
 
 def updates_of(block: Block, target: SSAValue, sources: Sequence[SSAValue]) -> Updates:
     """
-    The stores by which a region sets the scalars of the object at `target`, from those of the objects
-    `sources` in the same place. Raises `NotElementwise` if it does anything else.
+    The stores by which a region sets the scalars of the object at `target` from the scalars at the same
+    place of the objects `sources`. Raises `NotElementwise` if the region does anything else.
     """
     found: list[tuple[Update, ScalarExpression]] = []
     for update in _updates(block, {target, *sources}):
@@ -184,7 +184,7 @@ def _positions(update: Update) -> range | list[int]:
     counts = dict(update.loops)
     used = dict(update.place.strides)
     if any(variable not in used for variable in counts):
-        raise NotElementwise  # a loop that sets one scalar again and again
+        raise NotElementwise  # a loop that sets one scalar repeatedly
     total = 1
     for count in counts.values():
         total *= count
@@ -204,8 +204,8 @@ def _positions(update: Update) -> range | list[int]:
 
 def by_run(found: Updates, type_: Attribute) -> list[tuple[Elements, ScalarExpression]]:
     """
-    The runs of scalars of a `type_` with what is computed for each; structures that are stored as values
-    count as scalars. Raises `NotElementwise` unless every scalar is set once.
+    The runs of scalars of a `type_`, each with the expression of its new value; structures that are stored
+    as values count as scalars. Raises `NotElementwise` unless every scalar is set exactly once.
     """
     whole = {e.result.type for _, e in found if isinstance(e.result.type, llvm.LLVMStructType)}
     runs = elements_of(type_, lambda t: t in whole)
@@ -280,7 +280,10 @@ def _pairs(
 
 
 def _is_same(value: SSAValue, model: SSAValue, known: dict[SSAValue, frozenset[SSAValue]]) -> bool:
-    """Whether `value` is computed as `model` is; `known` says which values its arguments may be."""
+    """
+    Whether `value` is computed as `model` is; `known` says which values the leaves of `model` may
+    correspond to.
+    """
     if model in known:
         return value in known[model]
     mine, its = value.owner, model.owner

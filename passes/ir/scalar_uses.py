@@ -1,6 +1,6 @@
 """
-The scalars from outside that each loop of a function uses, found in one walk, and the facts about them
-that `scalar_classes` decides by.
+The scalars from outside that each loop of a function uses, found in one walk, and the facts by which
+`scalar_classes` classifies them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .scalar_classes import ScalarClass, ScalarFacts, classify
 from .scalar_flow import LOOPS, ScalarFlow
 
 Guard = tuple[SSAValue, SSAValue]
-"""Bounds of an inner loop, which has to run for a variable to be written: the lower and the upper."""
+"""The lower and upper bound of an inner loop that must run at least once for a variable to be written."""
 
 UsesOf = dict[SSAValue, list[Operation]]
 """Address of a scalar → the operations that use it."""
@@ -27,9 +27,9 @@ UsesOf = dict[SSAValue, list[Operation]]
 @dataclass(frozen=True)
 class Decision:
     """
-    What a scalar is to a loop. `read` and `write` are uses that show why; `certain`: an iteration surely
-    reads what the one before it has written. `guards`: for a last value, the loops that have to run.
-    `exposed`: pointers may point at it.
+    The class of a scalar in a loop. `read` and `write` are uses that show the reason; `certain`: an
+    iteration certainly reads a value that the one before it has written. `guards`: for a last value, the
+    inner loops that must run. `exposed`: pointers may point to it.
     """
 
     pointer: SSAValue
@@ -44,7 +44,7 @@ class Decision:
 
 
 def uses_by_loop(flow: ScalarFlow) -> dict[Operation, UsesOf]:
-    """Loop or construct → the scalars from outside of it that operations in it use, with those."""
+    """Loop or construct → the scalars from outside that it uses, each with the operations that use it."""
     found: dict[Operation, UsesOf] = {}
     for op, pointer in flow.named:
         _add(found, op, pointer)
@@ -62,7 +62,7 @@ def _add(found: dict[Operation, UsesOf], op: Operation, pointer: SSAValue) -> No
 
 
 def is_plain_write(op: Operation, pointer: SSAValue) -> bool:
-    """Whether a use writes the variable, or may, other than atomically."""
+    """Whether a use writes, or may write, the variable other than atomically."""
     match op:
         case llvm.LoadOp() | acc.PrivateOp() | acc.FirstprivateOp():
             return False
@@ -81,7 +81,7 @@ def decide(
     flow: ScalarFlow,
     clauses: Mapping[Operation, Operator],
 ) -> Decision:
-    """What the scalar at `pointer`, used in `loop` by `uses`, is to its iterations."""
+    """Classifies the scalar at `pointer`, which `loop` uses by `uses`."""
     uses = [op for op in uses if not isinstance(op, acc.PrivateOp | acc.LoopOp)]
     writes = [op for op in uses if is_plain_write(op, pointer)]
     stores = [op for op in writes if isinstance(op, llvm.StoreOp)]
@@ -133,8 +133,8 @@ def _sure_write(
     loop: Operation, pointer: SSAValue, stores: set[llvm.StoreOp]
 ) -> tuple[Guard, ...] | None:
     """
-    The inner loops that have to run for every iteration to write the variable, where it is the same for
-    all iterations whether they do; None if an iteration may leave the variable alone.
+    The inner loops that must run for every iteration to write the variable; whether they run must not
+    depend on the iteration. None if an iteration may leave the variable unwritten.
     """
     return _sure_in(loop, _body(loop), stores)
 
@@ -166,7 +166,7 @@ def _sure_in(
 
 
 def _surely_read(loop: Operation, uses: set[Operation]) -> bool:
-    """Whether the first thing that every iteration does with a variable is to read it."""
+    """Whether every iteration's first use of a variable is a read."""
     return _first_is_load(_body(loop), uses)
 
 

@@ -1,11 +1,12 @@
 """
-Updates of elements that iterations of a parallel loop choose by values: `count[kind[i]] += 1`, `h[i % 4]++`.
-Two iterations that choose one element may read it before either has assigned it, and one update is lost
-(OpenACC 3.4, 2.9.6 and 2.12). Whether they do is in the data, so that this is a warning.
+Warnings for updates of elements that iterations of a parallel loop select by data: `count[kind[i]] += 1`,
+`h[i % 4]++`. If two iterations select one element, both may read it before either has assigned it, and one
+update is lost (OpenACC 3.4, 2.9.6 and 2.12). Whether that happens depends on the data, hence a warning.
 
-An update is quiet where a variable of the loop is part of a subscript (`own[i * bins + k]`), where quotient
-and remainder of it are, where it goes round an array of as many elements (`(i + 1) % n`), where a row
-of elements begins at a place that was read (`first[i] + j`), and where nothing is known of a subscript.
+There is no warning where a loop variable is part of a subscript (`own[i * bins + k]`), where both its
+quotient and its remainder are, where it wraps around an array of as many elements as iterations (`(i + 1) %
+n`), where rows begin at positions read from memory (`first[i] + j`), and where nothing is known of a
+subscript.
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ def warn_of_scattered(
     loop: acc.LoopOp, told: set[Operation], messages: Messages, *, lanes: bool
 ) -> None:
     """
-    A warning for each array of which iterations may update one element at a time. `told`: stores that had
-    one, which are added. `lanes`: threads of one gang share the iterations, so that a gang's own arrays are
-    theirs in common.
+    Warns of each array of which iterations may update one element concurrently. `told`: stores that already
+    have a warning; new ones are added. `lanes`: threads of one gang share the iterations, and so the gang's
+    own arrays.
     """
     names: set[str] = set()
     for store, choice in scattered_updates(loop, lanes=lanes):
@@ -59,7 +60,7 @@ def warn_of_scattered(
 
 
 def scattered_updates(loop: acc.LoopOp, *, lanes: bool) -> Iterator[tuple[llvm.StoreOp, Choice]]:
-    """Such stores, and what their subscripts are."""
+    """The stores of such updates, with the way their element is selected."""
     stores = [op for op in loop.walk() if isinstance(op, llvm.StoreOp)]
     stores = [op for op in stores if _is_shared(root_of(op.ptr), loop, lanes)]
     if not stores:
@@ -72,7 +73,7 @@ def scattered_updates(loop: acc.LoopOp, *, lanes: bool) -> Iterator[tuple[llvm.S
 
 
 def _is_shared(root: SSAValue, loop: acc.LoopOp, lanes: bool) -> bool:
-    """Whether iterations that run at once may access one array by `root`."""
+    """Whether concurrent iterations may access the same array through `root`."""
     if is_scalar_variable(root):
         return False
     if isinstance(root.owner, llvm.LoadOp | llvm.AddressOfOp):
@@ -84,7 +85,7 @@ def _is_shared(root: SSAValue, loop: acc.LoopOp, lanes: bool) -> bool:
 
 
 def _of_gang(root: SSAValue) -> bool:
-    """Whether a variable from outside of a loop is each gang's own."""
+    """Whether a variable from outside the loop is private to each gang."""
     parent = parent_operation(root)
     if isinstance(parent, PRIVATIZING_OPS):
         return True
@@ -108,7 +109,7 @@ class _UpdateFinder:
         return LoopSymbols(self.loop, None)
 
     def is_update(self, store: llvm.StoreOp) -> bool:
-        """Whether what is stored, or whether it is, comes from the element's own value."""
+        """Whether the stored value, or the condition of the store, depends on the element's old value."""
         values = [store.value]
         parent = store.parent_op()
         while parent is not None and parent is not self.loop:
@@ -118,7 +119,7 @@ class _UpdateFinder:
         return any(self.alike(load.ptr, store.ptr) for load in self.origins.loads_behind(values))
 
     def alike(self, left: SSAValue, right: SSAValue) -> bool:
-        """Whether two values are written alike."""
+        """Whether two values are computed by equal expressions."""
         if left is right:
             return True
         one, other = left.owner, right.owner
@@ -134,7 +135,7 @@ class _UpdateFinder:
         return self._alike[key]
 
     def choice(self, store: llvm.StoreOp) -> Choice | None:
-        """How the store's element is chosen, if other iterations may choose it too."""
+        """How the store's element is selected, if other iterations may select it too; else None."""
         subscripts = self.subscripts.of_address(store.ptr)
         chosen = [part for part in subscripts if part.choices]
         if not chosen or not all(part.known for part in subscripts):
@@ -158,7 +159,7 @@ class _UpdateFinder:
 
     def _goes_round(self, part: SubscriptParts, variable: SSAValue) -> bool:
         """
-        Whether a subscript is a remainder that is another one in every iteration: `(i + 1) % n`, where the
+        Whether a subscript is a remainder that differs in every iteration: `(i + 1) % n`, where the
         loop has at most `n` iterations, or counts up to `n`.
         """
         for value, choice in part.choices.items():
@@ -184,7 +185,7 @@ class _UpdateFinder:
 
 
 def _origin(value: SSAValue) -> SSAValue:
-    """A value without its conversions to other widths."""
+    """The operand of a value's conversions between widths."""
     while keeps_value(value.owner):
         assert isinstance(value.owner, Operation)
         value = value.owner.operands[0]

@@ -1,6 +1,6 @@
 """
 How a scheduled loop runs (`#accx.schedule`), which passes from `schedule-loops` on read and write, and
-which sizes of a launch the program gave.
+which launch sizes the program gives.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .acc_ops import has_level
 
 @dataclass(frozen=True)
 class LoopSchedule:
-    """As `ScheduleAttr` says; by default what holds of a loop that has none."""
+    """The fields of `ScheduleAttr`; the defaults hold for loops without the attribute."""
 
     gang_dim: int = 1
     elements: int = 1
@@ -30,7 +30,7 @@ _DEFAULT = LoopSchedule()
 
 
 def schedule_of(loop: Operation) -> LoopSchedule:
-    """How `loop` runs."""
+    """The schedule of `loop`."""
     attr = loop.attributes.get(SCHEDULE)
     if not isinstance(attr, ScheduleAttr):
         return _DEFAULT
@@ -40,7 +40,7 @@ def schedule_of(loop: Operation) -> LoopSchedule:
 
 
 def set_schedule(loop: acc.LoopOp, schedule: LoopSchedule) -> None:
-    """Writes how `loop` runs."""
+    """Stores the schedule of `loop`."""
     if schedule == _DEFAULT:
         loop.attributes.pop(SCHEDULE, None)
     else:
@@ -53,24 +53,24 @@ def set_schedule(loop: acc.LoopOp, schedule: LoopSchedule) -> None:
 
 
 def drop_covers(loop: acc.LoopOp) -> None:
-    """The launch may not cover the iterations of `loop` any more."""
+    """Records that the launch may no longer cover the iterations of `loop`."""
     set_schedule(loop, replace(schedule_of(loop), covers=False))
 
 
 def take_elements(loop: acc.LoopOp) -> int:
-    """The elements per thread of `loop`, which has one from now on."""
+    """Returns the elements per thread of `loop`, and sets them to one."""
     schedule = schedule_of(loop)
     set_schedule(loop, replace(schedule, elements=1))
     return schedule.elements
 
 
 def gang_dimension(loop: acc.LoopOp) -> int | None:
-    """Which dimension of the grid, from 0, the loop is shared out to; None without gang."""
+    """The dimension of the grid, from 0, over which the loop is distributed; None without gang."""
     return schedule_of(loop).gang_dim - 1 if has_level(loop.gang) else None
 
 
 def given_sizes(construct: acc.ParallelOp) -> set[str]:
-    """The sizes that the program gave the launch of `construct`: names of clauses."""
+    """The launch sizes of `construct` that the program gives, as clause names."""
     given = construct.attributes.get(GIVEN_SIZES)
     if not isinstance(given, ArrayAttr):
         return set()

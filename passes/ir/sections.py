@@ -1,5 +1,5 @@
 """
-Which part of an array a compute construct touches, from the subscripts in its loops.
+The part of an array that a compute construct accesses, from the subscripts in its loops.
 
 `pointer_uses` follows one pointer through the region: every access with its first subscript as a
 polynomial. `section_of` bounds those subscripts over the loops (and the conditions) around each
@@ -31,8 +31,8 @@ from .region_values import RegionSymbols
 @dataclass(frozen=True)
 class SectionAccess:
     """
-    One load or store through the pointer: `index` in units of `unit`, None if not affine, and how
-    many units from there it touches.
+    One load or store through the pointer. `index` is in units of `unit`, None if not affine; the access
+    touches a number of units from there.
     """
 
     op: Operation
@@ -49,16 +49,16 @@ class SectionAccess:
 
 
 STORED = "its address is stored"
-"""Why not every access is known, of a pointer that is written to memory which outlives the region."""
+"""The reason why not every access is known if the pointer is stored to memory that outlives the region."""
 
 
 @dataclass
 class PointerUses:
-    """Everything a region does with a pointer."""
+    """All uses of a pointer in a region."""
 
     accesses: list[SectionAccess] = field(default_factory=list[SectionAccess])
     escapes: list[str] = field(default_factory=list[str])
-    """Why not every access is known ("it is passed to 'f'")."""
+    """The reason if not every access is known ("it is passed to 'f'"); else None."""
     as_variable: list[Operation] = field(default_factory=list[Operation])
     """Private and reduction operations that name the variable without reading it here."""
 
@@ -73,7 +73,9 @@ class PointerUses:
 
 @dataclass(frozen=True)
 class _PointedPlace:
-    """Where a derived pointer points: `index` units from the base; `inside` one unit."""
+    """
+    The place that a derived pointer points to: `index` units from the base, then `inside` within one unit.
+    """
 
     unit: Attribute | None
     index: Polynomial | None
@@ -92,7 +94,7 @@ def _next(place: _PointedPlace, step: AddressStep, symbols: RegionSymbols) -> _P
     if steps is None or place.index is None:
         return _PointedPlace(place.unit, None, False)
     if place.unit == i8:
-        # Arithmetic on bytes, then on elements.
+        # Steps in bytes first, then in elements.
         return _PointedPlace(i8, place.index + steps * size_of(unit), False)
     return _PointedPlace(place.unit, place.index + steps if unit == place.unit else None, False)
 
@@ -136,7 +138,7 @@ def pointer_uses(base: SSAValue, construct: Operation, symbols: RegionSymbols) -
 
 
 def _is_local(pointer: SSAValue, construct: Operation) -> bool:
-    """Whether `pointer` leads into a variable of the region."""
+    """Whether `pointer` points into a variable of the region."""
     owner = base_of(pointer).owner
     return isinstance(owner, llvm.AllocaOp) and is_inside(owner, construct)
 
@@ -170,7 +172,7 @@ class TouchedSection:
 
 
 def section_of(uses: PointerUses, symbols: RegionSymbols) -> TouchedSection | str:
-    """The section all accesses lie in, or why it is not known."""
+    """The section that contains all accesses, or the reason why it is not known."""
     if uses.escapes:
         return uses.escapes[0]
     accesses = uses.accesses
@@ -273,7 +275,7 @@ def _refine(
 
 
 def _unextended(compare: arith.CmpiOp) -> SSAValue | None:
-    """The i1 value behind `extui(value) != 0` (or `== 0`), which is how C tests a comparison."""
+    """The i1 value in `extui(value) != 0` (or `== 0`), C's way of testing a comparison; None for others."""
     left = compare.lhs.owner
     if compare.predicate.value.data not in (EQ, NE) or constant_value(compare.rhs) != 0:
         return None
@@ -281,7 +283,7 @@ def _unextended(compare: arith.CmpiOp) -> SSAValue | None:
 
 
 def _joined(owner: Operation | Block, taken: bool) -> tuple[SSAValue, SSAValue] | None:
-    """The two values that are both `taken` where an `a && b` (true) or `a || b` (false) is."""
+    """The two values that are both `taken` where the operation is: `a && b` is true, or `a || b` is false."""
     match owner:
         case arith.AndIOp() if taken:
             return owner.lhs, owner.rhs
@@ -312,7 +314,7 @@ def _refine_short_circuit(
 
 
 def _narrow(loop: LoopRange, predicate: int, limit: Polynomial) -> LoopRange:
-    """The range of `variable` where `variable <predicate> limit` holds too."""
+    """The range of the loop's variable where `variable <predicate> limit` also holds."""
     lower, last = loop.lower, loop.last
     if predicate == 0:
         return LoopRange(loop.variable, limit, limit)
@@ -324,7 +326,7 @@ def _narrow(loop: LoopRange, predicate: int, limit: Polynomial) -> LoopRange:
 
 
 def _tighter(known: Polynomial, condition: Polynomial, direction: int) -> Polynomial:
-    """The condition's bound, unless the loop's own is known to be tighter."""
+    """The condition's bound, unless the known bound is certainly tighter."""
     difference = (known - condition).as_constant
     if difference is not None and difference * direction > 0:
         return known

@@ -1,11 +1,11 @@
 """
-Small local arrays that the iterations of a parallel loop share for want of a clause, as C90 code has them
-at the top of a function (`double tmp[5]`). OpenACC makes them `copy` (3.4, 2.6.2), or private to the gang
-where they are declared in the construct: one array for all iterations.
+Small local arrays that the iterations of a parallel loop share because no clause names them, such as
+`double tmp[5]` at the top of a C90 function. OpenACC makes them `copy` (3.4, 2.6.2), or private to the gang
+if declared in the construct: one array for all iterations.
 
-Where every iteration fills such an array before it reads it, and nobody wants it afterwards, each gets its
-own, which is what serial C computes. Where iterations surely assign the same elements all the same, the
-user is told.
+If every iteration fills such an array before reading it and the array is dead after the loop, each
+iteration gets its own, which gives the result of serial C. If iterations otherwise certainly assign the
+same elements, there is a warning.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from .visible_data import visible_entry
 
 def give_own_arrays(loop: acc.LoopOp, messages: Messages) -> dict[str, Operation]:
     """
-    Private clauses for the arrays of which each iteration may have its own. Those that iterations share,
-    though every one assigns the same elements, by name with such a store.
+    Adds private clauses for the arrays of which each iteration may have its own. Returns, by name and each
+    with a store, the arrays that iterations share although every one assigns the same elements.
     """
     stores = _stores(loop)
     if not stores:
@@ -64,7 +64,7 @@ def give_own_arrays(loop: acc.LoopOp, messages: Messages) -> dict[str, Operation
 
 
 def warn_of_shared(loop: acc.LoopOp, shared: dict[str, Operation], messages: Messages) -> None:
-    """A warning for each array that `give_own_arrays` found to be shared."""
+    """Warns of each array that `give_own_arrays` found to be shared."""
     for name, store in shared.items():
         messages.warn(
             source_loc(loop),
@@ -90,7 +90,10 @@ def _stores(loop: acc.LoopOp) -> dict[SSAValue, list[llvm.StoreOp]]:
 
 
 def _is_settled(root: SSAValue, loop: acc.LoopOp, construct: Operation | None) -> bool:
-    """Whether an array is mapped by data around the construct, or each gang's own in a loop over gangs."""
+    """
+    Whether data constructs around the construct map the array, or it is private to a gang in a loop over
+    gangs.
+    """
     if construct is None:
         return False
     of_gang = isinstance(root.owner, acc.PrivateOp) or is_defined_inside(root, construct)
@@ -100,12 +103,12 @@ def _is_settled(root: SSAValue, loop: acc.LoopOp, construct: Operation | None) -
 
 
 def _is_mapped(pointer: SSAValue) -> bool:
-    """Whether an address is that of data which a clause names."""
+    """Whether a data clause maps the object at an address."""
     return isinstance(base_of(pointer).owner, MAPPING_OPS)
 
 
 def _is_common(store: llvm.StoreOp, loop: acc.LoopOp) -> bool:
-    """Whether every iteration of a loop surely stores a value of its own at the same places."""
+    """Whether every iteration of a loop certainly stores a value of its own to the same elements."""
     if not is_defined_inside(store.value, loop):
         return False
     parent = store.parent_op()

@@ -1,4 +1,4 @@
-"""A cursor by which a constant is there once."""
+"""A cursor that emits each integer constant once."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Known = dict[tuple[int | float, Attribute], SSAValue]
 
 class SharingCursor(Cursor):
     """
-    Adds operations like any cursor, but for integer constants that it, or the cursor that it comes from
-    (`inside`), has added before, which must stay where they are. A pass that writes the same arithmetic for
-    every word of a tile then leaves three quarters of the operations. Arithmetic itself is not shared: LLVM
-    finds what is computed twice, but orders instructions by where it finds them.
+    A cursor that reuses the integer constants which it, or the cursor it comes from (`inside`), has added
+    before; these must not be moved. For a pass that writes the same arithmetic for every word of a tile,
+    this removes a quarter of the operations. Arithmetic is not shared: LLVM does that, and a different
+    placement would change the order of its instructions.
     """
 
     def __init__(self, point: InsertPoint, loc: LocationAttr, known: Known | None = None):

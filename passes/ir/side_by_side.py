@@ -1,4 +1,4 @@
-"""Loops whose threads take several iterations at a time (`accx.side_by_side`), and single ones."""
+"""Loops whose threads run several iterations at a time (`accx.side_by_side`)."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from .building import erase
 
 
 def side_by_side_of(loop: acc.LoopOp) -> SideBySideOp | None:
-    """What the loop's body is where it is one of several iterations."""
+    """The `accx.side_by_side` of the loop's body; None if the loop runs single iterations."""
     first = loop.region.blocks[0].first_op
     return first if isinstance(first, SideBySideOp) else None
 
 
 def each_of(loop: acc.LoopOp) -> Region:
-    """What a single iteration runs; it may have no terminator."""
+    """The region that a single iteration runs; it may have no terminator."""
     coarse = side_by_side_of(loop)
     return loop.region if coarse is None else coarse.each
 
 
 def separate(loop: acc.LoopOp) -> None:
-    """Leaves single iterations, for code that no threads share."""
+    """Replaces `accx.side_by_side` by its single-iteration region, for code that one thread runs."""
     coarse = side_by_side_of(loop)
     if coarse is None:
         return

@@ -1,5 +1,5 @@
 """
-The site table: what is constant about each place where host code calls the runtime.
+The site table: the constant data of each place where host code calls the runtime.
 
 It is the module attribute `accx.sites`, an array of dictionaries. Keys of an entry (absent when they
 do not apply):
@@ -96,7 +96,7 @@ class SiteEntry:
     construct: str | None = None
 
     def to_attr(self) -> DictionaryAttr:
-        """The entry as it stands in the IR."""
+        """The entry as an attribute."""
         entry: dict[str, Attribute] = {
             "kind": StringAttr(self.kind),
             "file": StringAttr(self.file),
@@ -121,7 +121,10 @@ class SiteEntry:
 
     @staticmethod
     def from_attr(attr: DictionaryAttr) -> SiteEntry:
-        """Reads an entry back. Raises `KeyError` for one without kind, file, line or function."""
+        """
+        The entry of an attribute made by `to_attr`. Raises `KeyError` for one without kind, file, line or
+        function.
+        """
         entry = attr.data
         names = _texts(entry.get("vars"))
         types = _texts(entry.get("types")) or [""] * len(names)
@@ -142,7 +145,7 @@ class SiteEntry:
 
 
 def construct_name(op: Operation) -> str | None:
-    """Which construct the user wrote in place of `op`: `serial`, `kernels`, or None for what it is."""
+    """The construct that the user wrote where `op` is now: `serial`, `kernels`, or None if it is the same."""
     if FROM_KERNELS in op.attributes:
         return "kernels"
     return "serial" if FROM_SERIAL in op.attributes else None
@@ -195,7 +198,7 @@ class SiteTable:
         declared: Sequence[DeclaredVariable] = (),
         construct: str | None = None,
     ) -> int:
-        """Adds an entry for the directive at `loc` and gives its index."""
+        """Adds an entry for the directive at `loc`; returns its index."""
         place = SourceLoc.from_attr(loc) if isinstance(loc, Attribute) else loc
         self.sites.append(
             SiteEntry(
@@ -206,7 +209,7 @@ class SiteTable:
         return len(self.sites) - 1
 
     def set_arg_bytes(self, index: int, sizes: Sequence[int]) -> None:
-        """Says how large the arguments of launch site `index` are."""
+        """Sets the sizes in bytes of the kernel arguments of launch site `index`."""
         self.sites[index] = replace(self.sites[index], arg_bytes=tuple(sizes))
 
     def store(self, module: ModuleOp) -> None:

@@ -1,4 +1,4 @@
-"""How the memory accesses of a loop body move with a loop variable: along memory, or across it."""
+"""How the addresses in a loop body move with a loop variable: to neighbouring elements, or with a stride."""
 
 from __future__ import annotations
 
@@ -14,12 +14,17 @@ from .layout import size_of
 from .region_values import RegionSymbols
 
 NEAR_BYTES = 16
-"""Records up to this size are neighbouring elements too: a warp's accesses to them share sectors."""
+"""
+Structures up to this many bytes count as neighbouring elements: a warp's accesses to them share sectors.
+"""
 
 
 @dataclass
 class AccessCounts:
-    """Accesses of neighbouring elements, accesses otherwise depending on the variable, widest element."""
+    """
+    The number of accesses to neighbouring elements, of other accesses that depend on the variable, and the
+    widest element in bytes.
+    """
 
     contiguous: int = 0
     strided: int = 0
@@ -63,7 +68,7 @@ class AccessCounter:
         self._steps: dict[SSAValue, tuple[FlatStep, ...]] = {}
 
     def count(self, ops: Iterable[Operation], variable: SSAValue) -> AccessCounts:
-        """All loads and stores among `ops`; loads weigh as stores."""
+        """The counts for all loads and stores among `ops`, each counted once."""
         counts = AccessCounts()
         for op in ops:
             if isinstance(op, llvm.LoadOp):

@@ -1,6 +1,6 @@
 """
-What subscripts of accesses in a loop are made of: variables of loops, and what makes elements meet though
-iterations differ (values that were read, remainders, quotients, conversions).
+The parts of subscripts in a loop: loop variables, and operations that may select one element in several
+iterations (values read from memory, remainders, quotients, conversions).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .value_polynomials import keeps_value
 
 
 class Choice(Enum):
-    """How a subscript chooses elements; the value says so in a message."""
+    """How a subscript selects elements; the value is the text of messages."""
 
     READ = "is read from memory"
     REMAINDER = "is a remainder"
@@ -51,8 +51,8 @@ _PRODUCTS = (arith.MuliOp, arith.ShLIOp, llvm.MulOp)
 @dataclass
 class SubscriptParts:
     """
-    The `counters` of loops in a subscript, and its `choices`. `plain`: none is multiplied. `known`: it has no
-    other parts that change in the loop.
+    The loop variables (`counters`) in a subscript, and its `choices`. `plain`: no counter is multiplied.
+    `known`: no other part changes in the loop.
     """
 
     counters: set[SSAValue] = field(default_factory=set[SSAValue])
@@ -68,8 +68,8 @@ class SubscriptParts:
 @dataclass(frozen=True)
 class _Part:
     """
-    A value on the way, with the variables that it was read `from`, and those that it is `added` to, which
-    count if they are parts of themselves.
+    A value on the way to the leaves of a subscript: with the variables that it was read `from`, and the
+    values it is `added` to, which count if they are parts themselves.
     """
 
     value: SSAValue
@@ -118,7 +118,7 @@ class LoopSubscripts:
     def parts(self, value: SSAValue) -> SubscriptParts:
         """What a subscript is made of."""
         if value not in self._parts:
-            self._parts[value] = SubscriptParts()  # of a value that is made of itself
+            self._parts[value] = SubscriptParts()  # of a value that depends on itself
             self._parts[value] = self._read(value)
         return self._parts[value]
 
@@ -139,7 +139,7 @@ class LoopSubscripts:
         return found
 
     def _taken_apart(self, part: _Part, found: SubscriptParts) -> list[_Part]:
-        """The parts of a part; what has none is added to what is `found`."""
+        """The operands of a part that is split further; a leaf is added to `found`."""
         value, owner = part.value, part.value.owner
         assert isinstance(owner, Operation)
         choices = self.origins.choices(value)
@@ -169,7 +169,7 @@ class LoopSubscripts:
         return []
 
     def _is_invariant(self, load: llvm.LoadOp) -> bool:
-        """Whether a loop loads one element throughout, as far as its subscripts say."""
+        """Whether the loop always loads the same element, as far as its subscripts tell."""
         return all(part.is_invariant for part in self.of_address(load.ptr))
 
 

@@ -13,12 +13,14 @@ Count = SSAValue | int
 """An i64 value before the construct, or a constant."""
 
 MOST_SHORT_ITERATIONS = 8
-"""Loops with at most this many iterations, inside of parallel ones, are left to one thread: most lanes of a
-warp would be idle."""
+"""
+A loop inside a parallel loop with at most this many iterations is run by one thread: most lanes of a warp
+would be idle.
+"""
 
 
 class Arithmetic:
-    """i64 arithmetic in front of a construct that folds constants."""
+    """i64 arithmetic placed before a construct, with constants folded."""
 
     def __init__(self, emit: HostEmitter):
         self.emit = emit
@@ -69,7 +71,7 @@ class Arithmetic:
 
 
 def _host_value(value: SSAValue, symbols: RegionSymbols, math: Arithmetic) -> Count | None:
-    """An integer of the region before the construct; None if only the device knows it."""
+    """The value of a region's integer, computed before the construct; None if only the device knows it."""
     poly = symbols.polynomial(value)
     if poly is not None:
         if any(isinstance(s, SSAValue) and symbols.is_inside(s) for s in poly.symbols):
@@ -84,8 +86,8 @@ def trip_count(
     loop: acc.LoopOp, symbols: RegionSymbols, math: Arithmetic
 ) -> tuple[Count, bool] | None:
     """
-    The number of iterations before the construct, and whether the device must agree with it (a
-    mapped scalar may hold another value there). None if only the device knows.
+    The number of iterations, computed before the construct, and whether the device must check it (a mapped
+    scalar may hold another value there). None if only the device knows it.
     """
     total: Count = 1
     exact = True
@@ -111,13 +113,15 @@ def trip_count(
 def distance(
     lower: SSAValue, upper: SSAValue, symbols: RegionSymbols, math: Arithmetic
 ) -> Count | None:
-    """`upper - lower` of the region before the construct; None if only the device knows it."""
+    """
+    `upper - lower`, both of the region, computed before the construct; None if only the device knows it.
+    """
     low, high = (_host_value(value, symbols, math) for value in (lower, upper))
     return None if low is None or high is None else math.subtract(high, low)
 
 
 def _is_exact(value: SSAValue, symbols: RegionSymbols) -> bool:
-    """Whether no load of a mapped variable takes part in `value`."""
+    """Whether `value` does not depend on a load of a mapped variable."""
 
     def is_leaf(part: SSAValue) -> bool:
         return isinstance(part.owner, llvm.LoadOp) or not symbols.is_inside(part)

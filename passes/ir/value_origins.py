@@ -1,5 +1,5 @@
 """
-What values of a loop's body are computed from, through the scalars that the program keeps them in.
+The origins of values in a loop's body, followed through scalar variables.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .region_values import variable_key
 
 
 class ValueOrigins:
-    """Answers for one loop, in whatever order it runs; the IR must not change."""
+    """Answers for one loop, whatever the order of its iterations. The IR must not change."""
 
     def __init__(self, loop: acc.LoopOp):
         self.loop = loop
@@ -25,17 +25,19 @@ class ValueOrigins:
                 self._stored.setdefault(variable_key(op.ptr), []).append(op.value)
 
     def is_inside(self, value: SSAValue) -> bool:
-        """Whether `value` may be another one in each iteration: the loop computes it."""
+        """Whether the loop computes `value`, so that it may differ in each iteration."""
         return is_defined_inside(value, self.loop)
 
     def stored_to(self, load: llvm.LoadOp) -> list[SSAValue] | None:
-        """What a load from a scalar variable may find, of what the loop assigns; None for other loads."""
+        """
+        The values assigned in the loop that a load from a scalar variable may read; None for other loads.
+        """
         if not is_scalar_variable(load.ptr):
             return None
         return self._stored.get(variable_key(load.ptr), [])
 
     def choices(self, value: SSAValue) -> list[SSAValue] | None:
-        """The values of which `value` is one, by `?:`, `if` or assignments; None if it is computed."""
+        """The values among which `?:`, `if` or assignments select `value`; None if it is computed."""
         owner = value.owner
         if isinstance(owner, llvm.LoadOp):
             return self.stored_to(owner)
@@ -46,7 +48,10 @@ class ValueOrigins:
         return None
 
     def loads_behind(self, values: Iterable[SSAValue]) -> Iterator[llvm.LoadOp]:
-        """The loads from arrays in the loop that `values` are computed from, not those of subscripts."""
+        """
+        The loads from arrays in the loop from which `values` are computed, without those in their
+        subscripts.
+        """
         seen: set[SSAValue] = set()
         work = list(values)
         while work:

@@ -1,6 +1,5 @@
 """
-Values as polynomials: which SSA values compute sums of products, and which conversions keep the value of
-a subscript.
+Reads SSA values as polynomials, through conversions that keep the value of a subscript.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _SAME_VALUE = (arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp, arith.IndexCastOp)
 """
 Conversions that keep a value as long as it fits the narrower type. Signed overflow is undefined; unsigned
 arithmetic and `TruncIOp` wrap, so that a polynomial with products may be two numbers where the subscript
-is one: whoever relies on the difference asks for them with `narrowed`.
+is one: callers to whom this matters pass `narrowed`.
 """
 _INT_BITS = 32
 _ADDRESS_BITS = 64
@@ -50,22 +49,22 @@ def keeps_value(op: object) -> bool:
 
 MOST_TERMS, HIGHEST_DEGREE = 64, 12
 """
-A polynomial with more terms, or of a higher degree, says nothing that anybody asks for, and products of
-sums grow exponentially.
+Limits on terms and degree: larger polynomials are of no use to an analysis, and products of sums grow
+exponentially.
 """
 
 
 def is_manageable(terms: int, degree: int) -> bool:
-    """Whether a polynomial of this size is worth writing out."""
+    """Whether a polynomial of this size is worth expanding."""
     return terms <= MOST_TERMS and degree <= HIGHEST_DEGREE
 
 
 Narrowed = Callable[["Polynomial", int], None]
-"""Told of a polynomial that a conversion may have reduced modulo 2 to the power of a width in bits."""
+"""Called with a polynomial that a conversion may have reduced modulo 2^width, and that width in bits."""
 
 
 def _narrow_width(op: arith.ExtUIOp | arith.TruncIOp) -> int | None:
-    """How many bits of its operand are left in the result of `op`."""
+    """The number of bits of the operand that remain in the result of `op`; None if it keeps all of them."""
     return bit_width(op.result.type if isinstance(op, arith.TruncIOp) else op.input.type)
 
 
@@ -76,8 +75,8 @@ def from_value(
     narrowed: Narrowed | None = None,
 ) -> Polynomial | None:
     """
-    `value` as a polynomial over symbols, a subscript as what C widens it to; None if it is no such
-    expression, or a huge one. `narrowed` is told where that holds only while nothing wraps around.
+    `value` as a polynomial over symbols; a subscript is widened as in C. None if it is not a polynomial, or
+    too large. `narrowed` is called for conversions that keep the value only if nothing wraps around.
     """
     reader = _PolynomialReader(symbol_of, narrowed)
     if isinstance(value, Index):
@@ -101,7 +100,7 @@ class _PolynomialReader:
         return self.known[value]
 
     def widened(self, subscript: Index, depth: int) -> Polynomial | None:
-        """A subscript, which stands for its conversion to i64."""
+        """A subscript converted to i64."""
         value, width = subscript.value, bit_width(subscript.value.type)
         assert width is not None
         constant = constant_value(value)
@@ -112,7 +111,7 @@ class _PolynomialReader:
         return self.read(value, depth)
 
     def _converted(self, value: SSAValue, depth: int, width: int | None) -> Polynomial | None:
-        """The value of which a conversion leaves or takes `width` bits without sign."""
+        """The operand of a conversion that keeps, or zero-extends from, `width` bits."""
         if width is not None and width < _INT_BITS:
             return None
         inner = self.read(value, depth - 1)
@@ -150,7 +149,7 @@ def _combined(
     left: Polynomial,
     right: Polynomial,
 ) -> Polynomial | None:
-    """The result of `op` on two polynomials, unless it is huge or none."""
+    """The result of `op` on two polynomials; None if it is not a polynomial, or too large."""
     if isinstance(op, arith.MuliOp | llvm.MulOp):
         size = len(left.terms) * len(right.terms), left.degree + right.degree
     else:

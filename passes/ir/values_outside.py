@@ -1,4 +1,4 @@
-"""Integer arithmetic in a construct on values from before it, computed before it: what the host knows."""
+"""Integer arithmetic of a construct on values defined before it, computed on the host before it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ ARITHMETIC = (
     arith.TruncIOp,
     arith.ConstantOp,
 )
-"""What may be computed though the construct's code might not run: nothing here traps."""
+"""Operations that may be computed even if the construct's code would not run: none of them traps."""
 
 
 def is_known_outside(value: SSAValue, place: Operation) -> bool:
-    """Whether `value` is arithmetic on values from before `place`: a construct, or a loop in one."""
+    """Whether `value` is arithmetic on values defined before `place`, a construct or a loop in one."""
     if not is_defined_inside(value, place):
         return True
     op = value.owner
@@ -31,7 +31,7 @@ def is_known_outside(value: SSAValue, place: Operation) -> bool:
 
 
 class ValuesOutside:
-    """Copies values of one construct to before it, each once."""
+    """Copies values of one construct to the code before it, each once."""
 
     def __init__(self, construct: acc.ParallelOp):
         self.construct = construct
@@ -39,7 +39,7 @@ class ValuesOutside:
         self.known: dict[SSAValue, SSAValue | None] = {}
 
     def value(self, value: SSAValue) -> SSAValue | None:
-        """`value` before the construct; None if only the construct knows it."""
+        """The copy of `value` before the construct; None if it is known only in the construct."""
         if not is_defined_inside(value, self.construct):
             return value
         if value not in self.known:

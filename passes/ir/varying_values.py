@@ -1,4 +1,4 @@
-"""Values that surely differ between the iterations of a loop, as far as what they are computed from shows."""
+"""Values that depend on the variables of a loop, and so differ between its iterations as a rule."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class VaryingValues:
 
     def varies(self, value: SSAValue) -> bool:
         """
-        Whether `value` is computed from the loop's variables: from them, from what is loaded from addresses
-        made of them, or from variables and arrays that the loop stores such values to.
+        Whether `value` depends on the loop's variables: directly, through loads from addresses that depend
+        on them, or through variables and arrays to which the loop stores such values.
         """
         return value in self._varying
 
     @cached_property
     def _varying(self) -> set[SSAValue]:
-        """All such values: each use of one is followed once."""
+        """All such values; each use is followed once."""
         found: set[SSAValue] = set(self.loop.region.blocks[0].args)
         work = list(found)
         loads = self._loads()
@@ -41,7 +41,10 @@ class VaryingValues:
     def _made_of(
         self, op: Operation, index: int, loads: dict[object, list[SSAValue]]
     ) -> list[SSAValue]:
-        """What an operand goes into: results, those of what is around, loads of what is stored."""
+        """
+        The values that an operand flows into: results of the operation, results of enclosing operations,
+        loads of stored memory.
+        """
         made: list[SSAValue] = [*op.results]
         around = op.parent_op()
         if around is not None and around is not self.loop and op.next_op is None:
@@ -51,7 +54,7 @@ class VaryingValues:
         return made
 
     def _loads(self) -> dict[object, list[SSAValue]]:
-        """What the loop loads, by variable or array."""
+        """The loads of the loop, by variable or array."""
         found: dict[object, list[SSAValue]] = {}
         for op in self.loop.walk():
             if isinstance(op, llvm.LoadOp):

@@ -1,8 +1,8 @@
 """
-Several versions of a compute construct, of which the host chooses one at run time.
+Several versions of a compute construct, one of which the host selects at run time.
 
-The data operations stay where they are, in front of the choice, and serve all versions; what gives
-a construct its own copy of a variable is made again for each.
+The data operations stay before the `scf.if` that selects, and serve all versions; operations that
+give a construct its own copy of a variable are copied for each version.
 """
 
 from __future__ import annotations
@@ -16,12 +16,15 @@ from .building import Cursor, constant_value, erase
 
 
 def can_have_versions(construct: acc.ParallelOp) -> bool:
-    """Whether the construct may stand inside a choice: a wait clause concerns its data operations."""
+    """
+    Whether the construct may be put inside an `scf.if`: not with a wait clause, which also orders its data
+    operations.
+    """
     return not construct.wait_operands and construct.wait_only is None
 
 
 def drop_wait(construct: acc.ParallelOp) -> None:
-    """Takes the wait clause off a construct."""
+    """Removes the wait clause from a construct."""
     set_operand_groups(construct, wait_operands=[])
     for name in ("waitOperandsDeviceType", "waitOperandsSegments", "hasWaitDevnum", "waitOnly"):
         set_prop(construct, name, None)
@@ -30,7 +33,7 @@ def drop_wait(construct: acc.ParallelOp) -> None:
 def queue_outside(construct: acc.ParallelOp) -> bool:
     """
     Makes the construct's queue an i64 defined before its data operations, so that these and all
-    versions use the same; False (and no change) if it is not known early enough.
+    versions use the same; False, without a change, if it is not known before them.
     """
     block = construct.parent_block()
     assert block is not None
@@ -56,7 +59,7 @@ def queue_outside(construct: acc.ParallelOp) -> bool:
 
 
 def _is_before(value: SSAValue, op: Operation, block: Block) -> bool:
-    """Whether `value` is defined before `op`, which stands in `block`."""
+    """Whether `value` is defined before `op`, which is in `block`."""
     owner = value.owner
     if not isinstance(owner, Operation) or owner.parent_block() is not block:
         return True
@@ -64,7 +67,7 @@ def _is_before(value: SSAValue, op: Operation, block: Block) -> bool:
 
 
 def branches(at: Cursor, condition: SSAValue) -> tuple[Cursor, Cursor]:
-    """An `scf.if` at `at`, and where to put things in its two branches."""
+    """Places an `scf.if` at `at`; returns cursors in its two branches."""
     blocks = Block(), Block()
     ends = [Cursor.at_end(block, at.loc).insert(scf.YieldOp()) for block in blocks]
     at.insert(scf.IfOp(condition, [], Region(blocks[0]), Region(blocks[1])))
@@ -72,7 +75,7 @@ def branches(at: Cursor, condition: SSAValue) -> tuple[Cursor, Cursor]:
 
 
 def copy_construct(construct: acc.ParallelOp, at: Cursor) -> acc.ParallelOp:
-    """A version of `construct` at `at`."""
+    """Places a copy of `construct` at `at`."""
     values: dict[SSAValue, SSAValue] = {}
     for operand in construct.operands:
         owner = operand.owner
@@ -87,7 +90,7 @@ def copy_construct(construct: acc.ParallelOp, at: Cursor) -> acc.ParallelOp:
 
 
 def move_construct(construct: acc.ParallelOp, at: Cursor) -> None:
-    """Makes the construct itself the version at `at`."""
+    """Moves the construct itself to `at`, as one of the versions."""
     privatising = [v.owner for v in construct.operands if isinstance(v.owner, PRIVATIZING_OPS)]
     location = at.loc
     for op in (*dict.fromkeys(privatising), construct):
@@ -98,7 +101,7 @@ def move_construct(construct: acc.ParallelOp, at: Cursor) -> None:
 
 
 def erase_original(construct: acc.ParallelOp) -> None:
-    """Takes the construct out, of which there are versions now."""
+    """Removes the construct, which its versions replace."""
     privatising = [v.owner for v in construct.operands if isinstance(v.owner, PRIVATIZING_OPS)]
     erase(construct)
     for op in dict.fromkeys(privatising):
@@ -107,7 +110,7 @@ def erase_original(construct: acc.ParallelOp) -> None:
 
 
 def copies_that_fit(at: Cursor, elements: SSAValue, room: int, most: int) -> SSAValue:
-    """The largest power of two up to `most` times which `elements` (an i64) are at most `room`."""
+    """The largest power of two, up to `most`, whose product with `elements` (an i64) is at most `room`."""
     copies = at.i64(1)
     factor = 2
     while factor <= most:

@@ -1,4 +1,7 @@
-"""Data clauses and defaults a construct sees lexically: of `data` constructs and `declare` around it."""
+"""
+The data clauses and `default` clauses lexically visible to a construct, of `data` constructs and `declare`
+around it.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ from .region_values import same_variable
 
 
 def visible_entry(construct: Operation, value: SSAValue) -> EntryOp | None:
-    """The data operation of a lexically visible `data` construct or `declare` for a variable."""
+    """
+    The data operation for a variable of a lexically visible `data` construct or `declare`; None without
+    one.
+    """
     parent = construct.parent_op()
     while parent is not None:
         if isinstance(parent, acc.DataOp):
@@ -47,7 +53,7 @@ def has_other_section(entry: EntryOp) -> bool:
 
 
 def is_conditional(entry: EntryOp) -> bool:
-    """Whether `entry` belongs to a `data` construct with an `if` clause: it may not take place."""
+    """Whether `entry` belongs to a `data` construct with an `if` clause: it may not be executed."""
     return any(
         isinstance(use.operation, acc.DataOp)
         and use.operation.if_cond is not None

@@ -2,7 +2,7 @@
 The 80-bit format of `long double` on x86-64 (Intel SDM volume 1, 4.2.2), for code that has only f64.
 
 A number is 64 bits of significand, whose first bit is 1 for all but zero and subnormals, then 16 bits: the
-sign and an exponent biased by 16383. In memory it takes 16 bytes, of which the last six mean nothing.
+sign and an exponent biased by 16383. In memory it takes 16 bytes, of which the last six are unused.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def _to_double(c: Cursor, significand: SSAValue, top: SSAValue) -> SSAValue:
     """
     The nearest f64, ties to even, of a significand (i64) and sign and exponent (i16).
 
-    The significand loses its last 11 bits, or more for a subnormal result, and all of them below half
-    of the smallest one. Two bits go first, into a sticky bit, so that no shift is by 64.
+    The significand loses its low 11 bits, more for a subnormal result, and all of them for a result below
+    half of the smallest subnormal. Two bits are first folded into a sticky bit, so that no shift is by 64.
     """
     wide = c.value(arith.ExtUIOp(top, i64))
     sign = _left(c, _right(c, wide, 15), 63)
@@ -106,7 +106,9 @@ def _to_double(c: Cursor, significand: SSAValue, top: SSAValue) -> SSAValue:
 
 
 def _normalised(c: Cursor, value: SSAValue) -> tuple[SSAValue, SSAValue]:
-    """The bits of a double, of a subnormal those of 2^64 times it, and whether it is subnormal (or zero)."""
+    """
+    The bits of a double (for a subnormal or zero, of 2^64 times it), and whether it is subnormal or zero.
+    """
     bits = c.value(arith.BitcastOp(value, i64))
     small = _compare(c, "eq", _and(c, bits, _INFINITY), 0)
     scaled = c.value(arith.MulfOp(value, c.constant(_TWO_TO_64, f64)))
@@ -139,7 +141,7 @@ def function(
     body: Callable[..., SSAValue],
     loc: LocationAttr,
 ) -> llvm.FuncOp:
-    """An internal function whose result `body` makes of its arguments."""
+    """An internal function whose result `body` computes from its arguments."""
     block = Block(arg_types=inputs)
     cursor = Cursor.at_end(block, loc)
     cursor.insert(llvm.ReturnOp(body(cursor, *block.args)))

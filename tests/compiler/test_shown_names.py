@@ -59,6 +59,6 @@ def test_warnings_name_variables_as_c_does(tmp_path: Path) -> None:
     )
     module = generate_module(load_program(paths, None, DiagnosticSink()), DiagnosticSink())
     load_pass("classify-scalars")().apply(make_context(), module)
-    said = [m for m in take_messages(module, wall=False) if "pass on" in m.message]
+    said = [m for m in take_messages(module, wall=False) if "depend on each other" in m.message]
     assert [m.message.split("'")[1] for m in said if m.loc.file == str(paths[0])] == list(names)
     assert {m.message.split("'")[1] for m in said} == set(names)

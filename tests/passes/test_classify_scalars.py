@@ -135,7 +135,7 @@ def test_what_iterations_pass_on(statement: str, tmp_path: Path) -> None:
     module = compiled(tmp_path, LOOP + "{ " + statement + " }")
     assert not any(c.endswith((":s", ":f")) and "private" not in c for c in clauses(module))
     messages = take_messages(module, wall=False)
-    carried = [m for m in messages if "pass on the value" in m.message]
+    carried = [m for m in messages if "depend on each other through the value" in m.message]
     assert len(carried) == 1 and len(carried[0].notes) == 2 and carried[0].remedy
 
 
