@@ -7,15 +7,11 @@ are kept, too, with what they were made of (`c/preprocess_kept.py`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from .backend.cache import DiskCache, content_key
 from .fingerprint import compiler_fingerprint
-
-if TYPE_CHECKING:
-    from .file_helpers import Helpers
 
 _OF_ALL = "any"
 """Stands for the target of a tree that is the same for all."""
@@ -23,18 +19,28 @@ _OF_ALL = "any"
 
 class CheckedFiles:
     """
-    Implements `KeptFiles`. `known` are entries that came from elsewhere (object files), by key; `helpers` are
-    told of files that were not kept.
+    Implements `KeptFiles`. `known` are entries that came from elsewhere (object files), by key; `is_new` is
+    called after each file that had to be preprocessed.
     """
 
     def __init__(
-        self, known: Mapping[str, bytes] | None = None, helpers: Helpers | None = None
+        self,
+        known: Mapping[str, bytes] | None = None,
+        is_new: Callable[[], object] = lambda: None,
     ) -> None:
-        self._helpers = helpers
+        self._is_new = is_new
         self._disk = DiskCache.default("checked")
         self._texts = DiskCache.default("preprocessed")
         self._known = known or {}
         self._used: dict[tuple[str, str], tuple[str, bytes]] = {}
+
+    def is_usable(self) -> bool:
+        """Whether anything can be kept."""
+        return self._disk.is_usable() and self._texts.is_usable()
+
+    def has_text(self, file: str, options: str) -> bool:
+        """Whether a file was preprocessed before from this folder, whatever it was then."""
+        return self._texts.has(_text_key(file, options))
 
     def get_text(self, file: str, options: str) -> bytes | None:
         """The bytes of a file that was preprocessed before, from this folder."""
@@ -43,8 +49,7 @@ class CheckedFiles:
     def put_text(self, file: str, options: str, data: bytes) -> None:
         """Keeps the bytes of a preprocessed file."""
         self._texts.put(_text_key(file, options), data)
-        if self._helpers is not None:
-            self._helpers.worked()
+        self._is_new()
 
     def has(self, file: str, text: str, target: str) -> bool:
         """Whether the file was checked before."""

@@ -22,7 +22,7 @@ from .base.options import CompileOptions
 from .base.phases import LOADING, phase
 from .checked_files import CheckedFiles
 from .compiled import Executable, executable_from_json, executable_to_json
-from .file_helpers import helped
+from .file_copies import FilesAhead, files_alone
 from .files_apart import may_be_apart, program_apart
 from .fingerprint import compiler_fingerprint
 from .process import without_collection
@@ -62,13 +62,14 @@ def front_end(paths: Sequence[Path], options: CompileOptions, sink: DiagnosticSi
     """The acc-level module of the C files of one program. Raises `CompileError`."""
     with phase(LOADING):
         from ..dialects.quick_xdsl import attributes_unchecked
-        from .c.program import load_program
+        from .c.preprocess_sources import Headers
+        from .c.program import check_program, preprocess_program
         from .irgen import generate_module
 
-    reading = preprocess_options(options)
-    with helped(paths, reading, options.target) as helpers:
-        kept = CheckedFiles(helpers=helpers)
-        units = load_program(paths, reading, sink, options.target, wall=options.wall, kept=kept)
+    reading, headers = preprocess_options(options), Headers()
+    kept = FilesAhead(paths, reading, options.target, None, headers).kept
+    sources = preprocess_program(paths, reading, sink, kept, headers)
+    units = check_program(sources, sink, options.target, wall=options.wall, kept=kept)
     with attributes_unchecked(not options.checks_ir):
         return generate_module(units, sink)
 
@@ -89,13 +90,14 @@ def build(
     Raises `CompileError` for what is wrong with the program; warnings and remarks go to `sink`.
     """
     with phase(LOADING):
+        from .c.preprocess_sources import Headers
         from .c.program import preprocess_program
 
-    reading = preprocess_options(options)
-    with helped(paths, reading, options.target, options) as helpers:
-        kept = CheckedFiles(helpers=helpers)
-        sources = preprocess_program(paths, reading, sink, kept)
-        return build_sources(sources, options, sink, after_stage, cached=cached, kept=kept)
+    reading, headers = preprocess_options(options), Headers()
+    alone = options if after_stage is None else None
+    kept = FilesAhead(paths, reading, options.target, alone, headers).kept
+    sources = preprocess_program(paths, reading, sink, kept, headers)
+    return build_sources(sources, options, sink, after_stage, cached=cached, kept=kept)
 
 
 @with_deep_stack
@@ -184,14 +186,15 @@ def _translate(
     do not suffice (`relieve`), they are scheduled, and compiled from there, once more. `ahead` makes the
     host code meanwhile.
     """
+    if after_stage is None and may_be_apart(sources, options):
+        files = files_alone(sources, options, kept)
+        host_ir = None if files is None else program_apart(files, options, sink)
+        if host_ir is not None:
+            return Executable(host_ir, "", (), options)
     with phase(LOADING):
         from .c.program import check_program
 
     units = check_program(sources, sink, options.target, wall=options.wall, kept=kept)
-    if after_stage is None and may_be_apart(units, sources, options):
-        host_ir = program_apart(units, sources, options, sink)
-        if host_ir is not None:
-            return Executable(host_ir, "", (), options)
     if options.target != "nvptx":
         return _translate_once(units, options, sink, after_stage, ahead)
     from .register_pressure import Retry, may_retry, relieve

@@ -1,6 +1,6 @@
 """
-Files of a program that are compiled one by one, as other C compilers do, each by whatever process comes to it
-first (`file_helpers.py`), and kept in the cache: an edit of one file compiles this file.
+Files of a program that are compiled one by one, as other C compilers do, by several processes where there are
+(`file_copies.py`), and kept in the cache: an edit of one file compiles this file.
 
 It is done for large programs of plain C, without any directive. LLVM does not inline functions across their
 files then. What is compiled of a file follows from its text and the options alone; so the files must agree on
@@ -14,35 +14,50 @@ import json
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .backend.cache import DiskCache, content_key
 from .backend.module_parts import joined
-from .base.diagnostics import CompileError, DiagnosticSink, from_plain, to_plain
+from .base.diagnostics import CompileError, Diagnostic, DiagnosticSink, from_plain, to_plain
 from .base.options import CompileOptions
 from .base.phases import LOADING, phase
 from .fingerprint import compiler_fingerprint
 
 if TYPE_CHECKING:
     from .c.ast import FunctionDecl, TranslationUnit
+    from .c.kept_files import KeptFiles
     from .c.preprocess import PreprocessedSource
 
-_WORTH_IT = 400
-"""Functions that take LLVM a second or two: smaller programs are optimised as a whole."""
+_WORTH_IT = 200_000
+"""Characters of C, without headers, on which LLVM works for a second or two: smaller programs stay whole."""
+_MARKER = re.compile(r'^# \d+ "(.*)"$', re.MULTILINE)
 _DIRECTIVE = re.compile(r"^#pragma (?:acc|omp)\b", re.MULTILINE)
 _MENTIONED = re.compile(rb"\bpragma\s+(?:acc|omp)\b|_Pragma")
 _LIBRARY = frozenset(("malloc", "calloc", "realloc", "free", "malloc_usable_size", "atexit"))
 """Functions of the C library that are replaced in a program that does not define them (`backend/heap.py`)."""
 
 
-def is_plain(unit: TranslationUnit, text: str, options: CompileOptions) -> bool:
-    """Whether a file can be compiled alone, if the others can."""
-    if options.added_passes:  # whose text is part of no key
-        return False
+@dataclass(frozen=True)
+class FileAlone:
+    """
+    A file that was compiled by itself: its typed tree without what functions do, which is what the others may
+    disagree with, the messages of its checking, of `-Wall` and of what followed, and the LLVM IR.
+    """
+
+    outline: TranslationUnit
+    checked: Sequence[Diagnostic]
+    warned: Sequence[Diagnostic]
+    translated: Sequence[Diagnostic]
+    llvm_ir: str
+
+
+def _is_plain(unit: TranslationUnit) -> bool:
+    """Whether a file without directives can be compiled alone, if the others can."""
     if unit.directives or unit.has_openmp or unit.has_thread_locals or unit.selects_host:
         return False
-    if unit.has_assembly or unit.weak or _DIRECTIVE.search(text):
+    if unit.has_assembly or unit.weak:
         return False
     return not any(
         f.is_weak or f.alias or f.directives or _is_hook(f) for f in unit.functions
@@ -62,79 +77,146 @@ def _is_hook(function: FunctionDecl) -> bool:
     return function.constructor is not None or function.destructor is not None
 
 
-def may_be_apart(
-    units: Sequence[TranslationUnit],
-    sources: Sequence[PreprocessedSource],
-    options: CompileOptions,
-) -> bool:
-    """Whether the files of a program are compiled one by one."""
-    if len(units) != len(sources) or len(units) < 2:  # files of our own belong to it, too
+def may_be_apart(sources: Sequence[PreprocessedSource], options: CompileOptions) -> bool:
+    """
+    Whether the files of a program are to be compiled one by one, if they turn out to need nothing of each
+    other. The text of passes that were added is part of no key.
+    """
+    if options.added_passes or sum(len(source.text) for source in sources) < _WORTH_IT:
         return False
-    with phase("compare files"):
-        return _are_apart(units, sources, options)
-
-
-def _are_apart(
-    units: Sequence[TranslationUnit],
-    sources: Sequence[PreprocessedSource],
-    options: CompileOptions,
-) -> bool:
-    from .c.agreement import are_independent
-
-    count = sum(1 for unit in units for f in unit.functions if f.body is not None)
-    files = zip(units, sources, strict=True)
-    if count < _WORTH_IT or not all(is_plain(u, source.text, options) for u, source in files):
+    if any(_DIRECTIVE.search(source.text) for source in sources):
         return False
-    return are_independent(units, _LIBRARY)
+    return is_worth_it(list(map(_own_length, sources)))
 
 
-def host_code(
+def is_worth_it(lengths: Sequence[int]) -> bool:
+    """
+    Whether files of so many characters, without headers, are worth it. Where one is most of the program, its
+    parts are (`backend/host_parts.py`).
+    """
+    return sum(lengths) >= _WORTH_IT and 2 * max(lengths) <= sum(lengths)
+
+
+def _own_length(source: PreprocessedSource) -> int:
+    """Characters of a file that are not its headers'."""
+    length = 0
+    file, start = source.file, 0
+    for marker in _MARKER.finditer(source.text):
+        length += marker.start() - start if file == source.file else 0
+        file, start = marker[1], marker.end()
+    return length + (len(source.text) - start if file == source.file else 0)
+
+
+def compile_alone(
+    source: PreprocessedSource, options: CompileOptions, kept: KeptFiles
+) -> FileAlone | None:
+    """
+    A file without directives, compiled by itself and kept; None, and only its tree is kept, if it cannot be.
+    Raises `CompileError`.
+    """
+    with phase(LOADING):
+        from .c.program import check_file, keep_file
+
+    own = DiagnosticSink()
+    with phase("check"):
+        unit = check_file(source, own, options.target, kept, keep=False)
+        if _DIRECTIVE.search(source.text) or not _is_plain(unit):
+            keep_file(source, unit, own.diagnostics, options.target, kept)
+            return None
+    found = _compiled(unit, source, own.diagnostics, options)
+    with phase("keep compiled files"):
+        data = _to_bytes(found)
+        if data is not None:
+            DiskCache.default("program").put(_key(source, options), data)
+    return found
+
+
+def _compiled(
     unit: TranslationUnit,
     source: PreprocessedSource,
+    checked: Sequence[Diagnostic],
     options: CompileOptions,
-    sink: DiagnosticSink,
-) -> str:
-    """The LLVM IR of one file, with its object code in the cache. Raises `CompileError`."""
+) -> FileAlone:
     with phase(LOADING):
         from ..dialects.quick_xdsl import attributes_unchecked
+        from .backend.jit import compile_host
+        from .c.warnings import check_unit
         from .irgen import generate_module
         from .translate import translate
 
-    chosen = json.dumps(options.beyond_preprocessing(), sort_keys=True)
-    key = content_key("file alone", compiler_fingerprint(), chosen, source.file, source.text)
-
-    def make() -> bytes:
-        own = DiagnosticSink()
-        with attributes_unchecked(not options.checks_ir):
-            module = generate_module([unit], own, mark=f".f{content_key(source.file)[:12]}")
-        text = translate(module, options, own).host_ir
-        return json.dumps([text, [to_plain(each) for each in own.diagnostics]]).encode()
-
-    text, messages = json.loads(DiskCache.default("program").get_or_make(key, make))
-    sink.diagnostics += map(from_plain, messages)
-    with phase(LOADING):
-        from .backend.jit import compile_host
+    with phase("check"):
+        check_unit(unit, warned := DiagnosticSink(), wall=options.wall)
+    said = DiagnosticSink()
+    with attributes_unchecked(not options.checks_ir):
+        module = generate_module([unit], said, mark=f".f{content_key(source.file)[:12]}")
+    text = translate(module, options, said).host_ir
     with phase("object code"):
         compile_host(joined([text]), options.opt_level, DiskCache.default("host"))
-    return text
+    return FileAlone(_outline(unit), checked, warned.diagnostics, said.diagnostics, text)
+
+
+def _outline(unit: TranslationUnit) -> TranslationUnit:
+    """What other files may disagree with: the external names, without what their definitions say."""
+    from .c.agreement import is_external
+    from .c.ast import Compound, IntConst
+    from .c.types import INT
+
+    functions = [
+        replace(f, params=[], body=None if f.body is None else Compound(loc=f.loc, body=[]))
+        for f in unit.functions
+        if is_external(f)
+    ]
+    variables = [
+        replace(v, init=None if v.init is None else IntConst(type=INT, loc=v.loc, value=0))
+        for v in unit.variables
+        if is_external(v)
+    ]
+    return replace(unit, functions=functions, variables=variables)
+
+
+def _key(source: PreprocessedSource, options: CompileOptions) -> str:
+    chosen = json.dumps(options.beyond_preprocessing(), sort_keys=True)
+    return content_key("file alone", compiler_fingerprint(), chosen, source.file, source.text)
+
+
+def _to_bytes(found: FileAlone) -> bytes | None:
+    from .c.kept import to_bytes
+
+    tree = to_bytes(found.outline, found.checked)
+    messages = ([to_plain(each) for each in of] for of in (found.warned, found.translated))
+    rest = json.dumps([found.llvm_ir, *messages]).encode()
+    return None if tree is None else len(tree).to_bytes(8, "little") + tree + rest
+
+
+def found_alone(source: PreprocessedSource, options: CompileOptions) -> FileAlone | None:
+    """A file that was compiled by itself before, with these options; None if it was not."""
+    from .c.kept import from_bytes
+
+    data = DiskCache.default("program").get(_key(source, options))
+    if data is None:
+        return None
+    with phase("read compiled files"):
+        size = int.from_bytes(data[:8], "little")
+        tree = from_bytes(data[8 : 8 + size])
+        llvm_ir, *messages = json.loads(data[8 + size :])
+        warned, translated = (list(map(from_plain, of)) for of in messages)
+    return None if tree is None else FileAlone(*tree, warned, translated, llvm_ir)
 
 
 def program_apart(
-    units: Sequence[TranslationUnit],
-    sources: Sequence[PreprocessedSource],
-    options: CompileOptions,
-    sink: DiagnosticSink,
+    files: Sequence[FileAlone], options: CompileOptions, sink: DiagnosticSink
 ) -> str | None:
-    """
-    The LLVM IR of a program whose files are compiled one by one, its object code in the cache; None if one of
-    them is refused, which the compilation of the whole program explains.
-    """
-    own = DiagnosticSink()
-    texts: list[str] = []
-    try:
-        for unit, source in zip(units, sources, strict=True):
-            texts.append(host_code(unit, source, options, own))
-    except CompileError:
-        return None
-    sink.diagnostics += own.diagnostics
-    return joined(texts)
+    """The LLVM IR of a program of these files, its object code in the cache; None if they need each other."""
+    from .c.agreement import are_independent, check_agreement
+    from .c.program import own_files
+
+    units = [each.outline for each in files]
+    with phase("compare files"), suppress(CompileError):
+        check_agreement(units, agreement := DiagnosticSink())
+        if not own_files(units) and are_independent(units, _LIBRARY):
+            said = ([each.checked, each.warned, each.translated] for each in files)
+            checked, warned, translated = zip(*said, strict=True)
+            for messages in (*checked, agreement.diagnostics, *warned, *translated):
+                sink.diagnostics += messages
+            return joined([each.llvm_ir for each in files])
+    return None  # which the compilation of the whole program explains

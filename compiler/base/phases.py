@@ -151,15 +151,15 @@ def apart() -> Generator[Phase]:
         root.seconds = sum(phase.seconds for phase in root.inside.values())
 
 
-def add(root: Phase) -> None:
-    """Adds what another process recorded (`apart`) to the phase that is at work."""
-    if not _stack:
-        return
-    for outer in _stack:
+def add(root: Phase, *, beside: bool = False) -> None:
+    """Adds what another process recorded (`apart`) to the phase that is at work, or `beside` all that are."""
+    into = _stack[:1] if beside else _stack
+    for outer in into:
         outer.seconds += root.seconds
-    if _recording:
-        _recording[-1].others -= root.seconds
-    _merge(_stack[-1], root)
+    if into:
+        _merge(into[-1], root)
+        if _recording:
+            _recording[-1].others -= root.seconds
 
 
 def _merge(into: Phase, other: Phase) -> None:

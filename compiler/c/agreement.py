@@ -43,7 +43,7 @@ def check_agreement(units: Sequence[TranslationUnit], sink: DiagnosticSink) -> N
     declared: dict[str, list[Declaration]] = {}
     for unit in units:
         for decl in (*unit.functions, *unit.variables):
-            if _is_external(decl):
+            if is_external(decl):
                 declared.setdefault(decl.name, []).append(decl)
     sameness = Sameness()
     for decls in declared.values():
@@ -62,7 +62,7 @@ def are_independent(units: Sequence[TranslationUnit], taken: frozenset[str]) -> 
     declared: dict[str, list[Declaration]] = {}
     for unit in units:
         for decl in (*unit.functions, *unit.variables):
-            if _is_external(decl):
+            if is_external(decl):
                 declared.setdefault(decl.symbol or decl.name, []).append(decl)
     sameness = Sameness()
     taken = taken.union(*(unit.idle for unit in units))
@@ -79,7 +79,8 @@ def are_independent(units: Sequence[TranslationUnit], taken: frozenset[str]) -> 
     return True
 
 
-def _is_external(decl: Declaration) -> bool:
+def is_external(decl: Declaration) -> bool:
+    """Whether other files may mean the same by its name."""
     if isinstance(decl, FunctionDecl):
         return not decl.is_static
     return decl.storage is Storage.GLOBAL

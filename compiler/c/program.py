@@ -45,12 +45,13 @@ def preprocess_program(
     options: PreprocessOptions | None,
     sink: DiagnosticSink,
     kept: KeptFiles | None = None,
+    headers: Headers | None = None,
 ) -> list[PreprocessedSource]:
     """
-    The preprocessed files, each from `kept` where that has it. Raises `CompileError` with the first mistake
-    of every file.
+    The preprocessed files, each from `kept` where that has it; `headers` are those that have been read.
+    Raises `CompileError` with the first mistake of every file.
     """
-    headers = Headers()
+    headers = headers or Headers()
     with phase("preprocess"):
         return _each(paths, lambda path: preprocess_or_find(path, options, sink, headers, kept))
 
@@ -77,23 +78,26 @@ def check_program(
         check_agreement(units, sink)
         for unit in units:
             check_unit(unit, sink, wall=wall)
-    openmp = _openmp_file(units)
-    if openmp is not None:
-        units.append(_own_unit(f"openmp/{openmp}", target, kept))
-    if any(unit.has_thread_locals for unit in units):
-        units.append(_own_unit("thread_locals.c", target, kept))
-    return units
+    return [*units, *(_own_unit(name, target, kept) for name in own_files(units))]
 
 
 def check_file(
-    source: PreprocessedSource, sink: DiagnosticSink, target: str, kept: KeptFiles | None
+    source: PreprocessedSource,
+    sink: DiagnosticSink,
+    target: str,
+    kept: KeptFiles | None,
+    *,
+    keep: bool = True,
 ) -> TranslationUnit:
-    """The typed tree of one file, from `kept` if that has it. Raises `CompileError` with its mistakes."""
+    """
+    The typed tree of one file, from `kept` if that has it, which gets it otherwise if it is to `keep` it.
+    Raises `CompileError` with its mistakes.
+    """
     if kept is None:
         from .sema import check_translation_unit
 
         return check_translation_unit(source, sink, target)
-    from .kept import from_bytes, to_bytes
+    from .kept import from_bytes
 
     data = kept.get(source.file, source.text, target)
     if data is not None:
@@ -108,11 +112,32 @@ def check_file(
         unit = check_file(source, own, target, None)
     finally:
         sink.diagnostics += own.diagnostics
+    if keep:
+        keep_file(source, unit, own.diagnostics, target, kept)
+    return unit
+
+
+def keep_file(
+    source: PreprocessedSource,
+    unit: TranslationUnit,
+    messages: Sequence[Diagnostic],
+    target: str,
+    kept: KeptFiles,
+) -> None:
+    """Has `kept` keep the typed tree of a file and the messages of its checking."""
+    from .kept import to_bytes
+
     with phase("keep checked files"):
-        data = to_bytes(unit, own.diagnostics)
+        data = to_bytes(unit, messages)
         if data is not None:
             kept.put(source.file, source.text, target if unit.is_of_target else None, data)
-    return unit
+
+
+def own_files(units: Sequence[TranslationUnit]) -> list[str]:
+    """Which files of ours a program of these units has, too."""
+    openmp = _openmp_file(units)
+    found = [] if openmp is None else [f"openmp/{openmp}"]
+    return [*found, "thread_locals.c"] if any(u.has_thread_locals for u in units) else found
 
 
 def _openmp_file(units: Sequence[TranslationUnit]) -> str | None:

@@ -108,7 +108,6 @@ def test_files_apart_are_the_program(
     one = ForeignObject("all files", compile_program(apart, 1))
     assert {"even", "odd", "result", "swapped"} <= one.defined and "even" not in one.undefined
     results = [compile_files(paths, OPTIONS).function("result", ctypes.c_int)()]
-    monkeypatch.setattr(files_apart, "may_be_apart", lambda *_: False)
     monkeypatch.setattr("accopt.compiler.executable.may_be_apart", lambda *_: False)
     assert not is_joined(build(paths, OPTIONS, DiagnosticSink(), cached=False).host_ir)
     (paths[0].parent / "other").mkdir()

@@ -1,0 +1,169 @@
+"""
+Files of a program preprocessed, checked and compiled by copies of this process (`backend/forks.py`), the
+largest first, while this one waits. What becomes of a file is kept in the cache, where this process finds it;
+what cannot be done, and what is wrong with a file, is left to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from .backend.forks import ForkedCopies, copies
+from .base.diagnostics import CompileError, DiagnosticSink
+from .base.phases import LOADING, Phase, add, apart, phase, waiting
+from .checked_files import CheckedFiles
+from .files_apart import FileAlone, compile_alone, found_alone, is_worth_it, seem_plain
+
+if TYPE_CHECKING:
+    from .base.options import CompileOptions
+    from .c.kept_files import KeptFiles
+    from .c.preprocess import PreprocessedSource, PreprocessOptions
+    from .c.preprocess_sources import Headers
+
+_T = TypeVar("_T")
+
+_WORTH_COPIES = 200_000
+"""Bytes of C, without headers, on which this process works much longer than it takes to copy it."""
+_SURE_AFTER = 2
+"""How many files must have been preprocessed to tell headers that were edited from a file that was."""
+
+
+class FilesAhead:
+    """
+    Copies for the files `paths`, which work as soon as it is `clear` that most of the files are new, or that
+    what they include is. `options` are those that the files are compiled with if they can be one by one, None
+    if nobody wants the code of each; `headers` are those that have been read.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        reading: PreprocessOptions,
+        target: str,
+        options: CompileOptions | None,
+        headers: Headers,
+    ) -> None:
+        self.kept = CheckedFiles(is_new=self._see)
+        self._paths, self._reading, self._target = paths, reading, target
+        self._options, self._headers = options, headers
+        self._new = 0
+
+    def _see(self) -> None:
+        """A file had to be preprocessed."""
+        self._new += 1
+        if self._new == 1:
+            known = sum(self.kept.has_text(str(path), repr(self._reading)) for path in self._paths)
+            self._new += _SURE_AFTER - 1 if known <= len(self._paths) // 2 else 0
+        if self._new == _SURE_AFTER:
+            self._work()
+
+    def _work(self) -> None:
+        sizes = {path: _size(path) for path in self._paths}
+        if self._reading.use_system_cpp or sum(sizes.values()) < _WORTH_COPIES:
+            return
+        paths = sorted(sizes, key=lambda path: -sizes[path])
+        options = self._options
+        if options is not None and (options.added_passes or not is_worth_it([*sizes.values()])):
+            options = None
+        if options is not None and not seem_plain(paths):
+            options = None
+        with phase(LOADING):
+            _preload(options)
+        _shared(
+            lambda path: work_ahead(path, self._reading, self._target, options, self._headers),
+            paths,
+        )
+
+
+def _size(path: Path) -> int:
+    with suppress(OSError):
+        return path.stat().st_size
+    return 0
+
+
+def _preload(options: CompileOptions | None) -> None:
+    """What all copies need."""
+    here = f"{__name__.rpartition('.')[0]}."
+    for name in ("c.sema", "c.shared_declarations"):
+        import_module(here + name)
+    if options is not None:
+        for name in ("irgen", "llvmir", "emit", "backend.jit"):
+            import_module(here + name)
+        import_module(f"{here}pipeline").preload(options)
+
+
+def _shared(work: Callable[[_T], object], items: Sequence[_T]) -> None:
+    """`work` for each of `items`, by copies of this process where it may have some."""
+    number = copies()
+    if number < 2 or len(items) < 2 or not CheckedFiles().is_usable():
+        return
+    from .c.shared_declarations import shared_declarations
+
+    def recorded(index: int) -> Phase:
+        with apart() as phases, suppress(CompileError, RecursionError):
+            work(items[index])
+        return phases
+
+    with shared_declarations():
+        forked = ForkedCopies(recorded, range(len(items)), number)
+    with waiting("files, by other processes", forked.seconds):
+        found = forked.finish()
+    for phases in (found or {}).values():
+        add(phases, beside=True)
+
+
+def work_ahead(
+    path: Path,
+    reading: PreprocessOptions,
+    target: str,
+    options: CompileOptions | None = None,
+    headers: Headers | None = None,
+) -> None:
+    """
+    Preprocesses and checks a file, and with `options` compiles it if it can be alone, for what is kept of it.
+    `headers`: those that files of the program have read. Raises `CompileError`.
+    """
+    from .c.preprocess_kept import preprocess_or_find
+    from .c.program import check_file
+
+    kept = CheckedFiles()
+    with phase("preprocess"):
+        source = preprocess_or_find(path, reading, DiagnosticSink(), headers, kept)
+    if options is None:
+        if not kept.has(source.file, source.text, target):
+            with phase("check"):
+                check_file(source, DiagnosticSink(), target, kept)
+    elif found_alone(source, options) is None:
+        compile_alone(source, options, kept)
+
+
+def files_alone(
+    sources: Sequence[PreprocessedSource], options: CompileOptions, kept: KeptFiles
+) -> list[FileAlone] | None:
+    """
+    The files of a program, each compiled by itself now or before; None if one of them cannot be, or has
+    mistakes, which the compilation of the whole program tells.
+    """
+    found = [found_alone(source, options) for source in sources]
+    missing = [source for each, source in zip(found, sources, strict=True) if each is None]
+    if sum(len(source.text) for source in missing) >= _WORTH_COPIES:
+        with phase(LOADING):
+            _preload(options)
+        missing.sort(key=lambda source: -len(source.text))
+        _shared(lambda source: compile_alone(source, options, kept), missing)
+        found = [
+            each or found_alone(source, options)
+            for each, source in zip(found, sources, strict=True)
+        ]
+    files: list[FileAlone] = []
+    with suppress(CompileError):
+        for each, source in zip(found, sources, strict=True):
+            file = each or compile_alone(source, options, kept)
+            if file is None:
+                return None
+            files.append(file)
+    return files if len(files) == len(sources) else None
