@@ -14,7 +14,7 @@ from ..directives.records import (
 )
 from . import ast as c
 from .sema.constants import integer_value
-from .types import ArrayType, CType
+from .types import ArrayType, CType, PointerType
 
 Node = c.Expr | c.Stmt
 
@@ -194,6 +194,27 @@ def loaded_variable(e: c.Expr) -> c.VarDecl | None:
     if isinstance(e, c.Load) and isinstance(e.lvalue, c.VarRef):
         return e.lvalue.decl
     return None
+
+
+def element_variable(lvalue: c.Expr) -> c.VarDecl | None:
+    """The array, or the pointer to elements, of which an lvalue is an element, or a member of one."""
+    found = False
+    while True:
+        match lvalue:
+            case c.Deref():
+                lvalue, found = lvalue.pointer, True
+            case c.PtrAdd():
+                lvalue = lvalue.pointer
+            case c.Decay():
+                lvalue = lvalue.operand
+            case c.Load(lvalue=c.VarRef() as pointer):
+                lvalue = pointer
+            case c.Member():
+                lvalue, found = lvalue.record, True
+            case c.VarRef(decl=decl):
+                return decl if found and isinstance(decl.type, ArrayType | PointerType) else None
+            case _:
+                return None
 
 
 def assigned_variable(e: Node) -> c.VarDecl | None:

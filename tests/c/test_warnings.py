@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from accopt.compiler.base.diagnostics import DiagnosticSink
+from accopt.compiler.c.program import load_program
 from accopt.compiler.c.sema.checker import check_text
 from accopt.compiler.c.warnings import check_unit
 from places import marked
@@ -131,3 +133,122 @@ def test_what_is_meant_is_not_warned_of(tmp_path: Path) -> None:
     sink = DiagnosticSink()
     check_unit(check_text(file.read_text(), str(file), sink), sink)
     assert [(d.loc.line, d.option) for d in sink.diagnostics] == [(3, "unused-variable")]
+
+
+_OVERFLOWS = """
+typedef unsigned long size_t;
+char *strcpy(char *, const char *); char *strcat(char *, const char *); void *memset(void *, int, size_t);
+char *strncpy(char *, const char *, size_t); void *memcpy(void *, const void *, size_t);
+int snprintf(char *, size_t, const char *, ...), sprintf(char *, const char *, ...);
+char *fgets(char *, int, void *);
+struct pair { char first[4], second[4]; int tail[1]; };
+void known(int n, char *p, struct pair *q) {
+    char b[4], rows[2][4], v[n]; int a[10]; struct pair s;
+    strcpy(b, "abc"); strcpy(p, "whatever"); strcpy(v, "whatever"); strcpy(q->first, "whatever");
+    strcpy(b, "abcd");                          // stringop-overflow
+    strcpy(b + 2, "ab");                        // stringop-overflow
+    strcpy(&b[3], "a");                         // stringop-overflow
+    strcpy(&b[3], "");
+    strcpy(b + n, "abc");
+    strcpy(rows[n], "abcd");                    // stringop-overflow
+    strcpy(rows[1], "abc");
+    strcpy(s.second, "abcd");                   // stringop-overflow
+    strcat(b, "abcd");                          // stringop-overflow
+    strncpy(b, p, sizeof b + 1);                // stringop-overflow
+    strncpy(b, p, sizeof b);
+    memset(a, 0, 10 * sizeof(int));
+    memset(a, 0, 80);                           // stringop-overflow
+    memset((void *)a + 4, 0, 40);               // stringop-overflow
+    memset(&a[5], 0, 20); memset(&n, 0, 4); memset(rows[0], 0, 8); memset(s.first, 0, 8); memset(a, 0, n);
+    memset(&n, 0, sizeof(double));              // stringop-overflow
+    memcpy(rows, b, 9);                         // stringop-overflow
+    sprintf(b, "%d%%%s", n, p);
+    sprintf(b, "%d of %d", n, n);               // stringop-overflow
+    sprintf(b, "%5s", p);                       // stringop-overflow
+    snprintf(b, 5, "%d", n);                    // stringop-overflow
+    fgets(b, 100, p);                           // stringop-overflow
+    if (sizeof(long) == 4) memset(a, 0, 80); else memset(a, 0, 40);
+}
+"""
+
+_LOST = """
+double kept[10], sums[10]; double *made(void); void other(void); double sqrt(double);
+void show(double *);
+double lost(int n, double *p, double *q, double *r) {
+    double a[10], b[10], c[10], t = 0, u = 0;
+#pragma acc parallel loop copyin(a, t, u) copyin(kept)
+    for (int i = 0; i < 10; i++) { a[i] = i; kept[i] = u; t = i; }
+    u += a[1];                                  // lost-writes
+    u += a[2] + t;                              // lost-writes
+    other();
+    u += kept[0];
+#pragma acc data copyin(p[0:n]) create(q[0:n]) copyin(b, c)
+    {
+#pragma acc parallel loop
+        for (int i = 0; i < n; i++) { p[i] += 1; q[i] = p[i]; b[0] = i; c[0] = i; }
+#pragma acc parallel loop present(q[0:n])
+        for (int i = 0; i < n; i++) q[i] = p[i];
+        show(c);
+    }
+    if (n > 3) u += q[0];                       // lost-writes
+    p[3] = 1;
+    u += p[2] + c[0];
+    if (n > 4) { show(b); return u; }
+    for (int i = 0; i < n; i++) u += sqrt(b[i]); // lost-writes
+#pragma acc parallel loop copyin(r[0:n])
+    for (int i = 0; i < n; i++) r[i] += 1;
+    r = made();
+    return u + r[0];
+}
+double brought(int n, double *p, double *q, double *r, double *s) {
+    double u = 0;
+#pragma acc data copyin(p[0:n]) copy(r[0:n])
+    {
+#pragma acc parallel loop copyin(r[0:n])
+        for (int i = 0; i < n; i++) p[i] += r[i]++;
+#pragma acc update self(p[0:n])
+    }
+#pragma acc parallel loop copyin(q[0:n]) if(n > 100)
+    for (int i = 0; i < n; i++) q[i] += 1;
+#pragma acc parallel loop copyin(s[0:n]) private(sums)
+    for (int i = 0; i < n; i++) sums[0] = s[i];
+    return p[0] + q[0] + r[0] + s[0] + sums[0];
+}
+"""
+
+
+@pytest.mark.parametrize("text", [_OVERFLOWS, _LOST], ids=["overflows", "lost"])
+def test_results_that_go_elsewhere_need_no_wall(text: str) -> None:
+    text, expected = marked(text)
+    sink = DiagnosticSink()
+    unit = check_text(text, "t.c", sink)
+    sink.diagnostics.clear()
+    check_unit(unit, sink, wall=False)
+    assert [(d.loc.line, d.option) for d in sink.diagnostics] == expected
+
+
+def test_conditions_that_assign(tmp_path: Path) -> None:
+    text, expected = marked("""
+int next(void);
+#define IF_ASSIGNED(x, y) if (x = y) x++
+int f(int n, int *p) {
+    if (n = 1) n++;                             // certain
+    while (p = (void *)0) n++;                  // certain
+    do n++; while (n = 0);                      // certain
+    for (int i = 0; n = 2; i++) break;          // certain
+    if (n = next()) n++;                        // likely
+    if ((n = next())) n++;
+    while ((n = 1)) break;
+    if (n == 1 && (n = 2)) n++;
+    IF_ASSIGNED(n, 3);
+    return n;
+}
+""")
+    file = tmp_path / "t.c"
+    file.write_text(text)
+    for wall in (False, True):
+        sink = DiagnosticSink()
+        load_program([file], None, sink, wall=wall)
+        wanted = [line for line, kind in expected if wall or kind == "certain"]
+        found = [d.loc.line for d in sink.diagnostics if d.option == "parentheses"]
+        assert found == wanted

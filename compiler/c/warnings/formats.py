@@ -71,13 +71,14 @@ def wrong_formats(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
         at = _FUNCTIONS.get(node.callee.decl.name)
         if at is None or len(node.args) <= at:
             continue
-        text = _literal(node.args[at])
+        text = literal_text(node.args[at])
         if text is not None:
             scans = "scanf" in node.callee.decl.name
             yield from _call(node, text, node.args[at + 1 :], scans=scans)
 
 
-def _literal(e: c.Expr) -> str | None:
+def literal_text(e: c.Expr) -> str | None:
+    """The characters of a string literal; None if `e` is anything else."""
     while isinstance(e, c.Cast | c.Decay):
         e = e.operand
     return e.data.rstrip(b"\0").decode("latin-1") if isinstance(e, c.StringLiteral) else None
@@ -129,6 +130,16 @@ def _printed(text: str) -> Iterator[_Wanted]:
             yield _Wanted(m.group(), "string", 4 if length == "l" else 1)
         elif kind in "pn":
             yield _Wanted(m.group(), "pointer")
+
+
+def least_printed(text: str) -> int:
+    """How many characters a format prints at least."""
+    least = len(_CONVERSION.sub("", text))
+    for m in _CONVERSION.finditer(text):
+        certain = m["kind"] and m["kind"] in "diuoxXc%eEfFgGaA" and m["precision"] is None
+        width = int(m["width"]) if (m["width"] or "*") != "*" else 0
+        least += max(width, 1 if certain else 0)
+    return least
 
 
 def _scanned(text: str) -> Iterator[_Wanted]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from ...base.diagnostics import Diagnostic, warning
 from ...directives.records import VarListClause
 from .. import ast as c
-from ..tree import Node, walk
+from ..tree import Node, element_variable, walk
 from ..types import ArrayType, PointerType, is_scalar
 from .unassigned import Search
 
@@ -101,18 +101,5 @@ class _Search(Search):
 
 def _element_of(lvalue: c.Expr) -> c.VarDecl | None:
     """The array variable whose element an lvalue is."""
-    found = False
-    while True:
-        match lvalue:
-            case c.Deref():
-                lvalue, found = lvalue.pointer, True
-            case c.PtrAdd():
-                lvalue = lvalue.pointer
-            case c.Decay():
-                lvalue = lvalue.operand
-            case c.Member():
-                lvalue, found = lvalue.record, True
-            case c.VarRef():
-                return lvalue.decl if found and isinstance(lvalue.decl.type, ArrayType) else None
-            case _:
-                return None
+    decl = element_variable(lvalue)
+    return decl if decl is not None and isinstance(decl.type, ArrayType) else None

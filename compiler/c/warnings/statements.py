@@ -1,12 +1,20 @@
-"""Statements that do not do what they look like: empty bodies, and addresses that end with their function."""
+"""
+Statements that do not do what they look like: empty bodies, conditions that assign, and addresses that end
+with their function.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
-from ...base.diagnostics import Diagnostic, warning
+from ...base.diagnostics import Diagnostic, source_line, warning
 from .. import ast as c
+from ..sema.constants import constant_value
 from ..tree import Node
+
+_BEFORE_CONDITION = re.compile(r"\b(if|while)\s*\($|;\s*$")
+"""What stands before a condition without parentheses of its own, which say that an assignment is meant."""
 
 
 def empty_bodies(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
@@ -37,6 +45,32 @@ def _body(statement: c.Stmt) -> c.Stmt | None:
             return loop.body
         case _:
             return None
+
+
+def assigned_conditions(nodes: Sequence[Node], *, wall: bool) -> Iterator[Diagnostic]:
+    """
+    Assignments that are the whole of a condition (`parentheses`): without `wall` only those of constants,
+    which decide it.
+    """
+    for node in nodes:
+        if not isinstance(node, c.If | c.For | c.While | c.DoWhile):
+            continue
+        condition = node.condition
+        if not isinstance(condition, c.Assign):
+            continue
+        known = constant_value(condition.value)
+        value = known if isinstance(known, int) else None
+        line = source_line(condition.loc)
+        if line is None or not (wall or value is not None):
+            continue
+        if _BEFORE_CONDITION.search(line[: condition.loc.column - 1]):
+            outcome = "" if value is None else f" and is always {'true' if value else 'false'}"
+            yield warning(
+                condition.loc,
+                f"the condition is an assignment{outcome}",
+                "write '==' to compare, or parentheses around the assignment",
+                option="parentheses",
+            )
 
 
 def returned_locals(nodes: Sequence[Node]) -> Iterator[Diagnostic]:

@@ -10,9 +10,11 @@ from .. import ast as c
 from ..tree import Node, walk
 from .effects import without_effect
 from .formats import wrong_formats
+from .lost_writes import lost_writes
+from .overflows import overflowing_writes
 from .private_copies import read_unassigned_copies
 from .returns import missing_return
-from .statements import empty_bodies, returned_locals
+from .statements import assigned_conditions, empty_bodies, returned_locals
 from .unassigned import read_unassigned
 from .unused import unused_functions, unused_variables
 
@@ -34,6 +36,9 @@ def _function(function: c.FunctionDecl, *, wall: bool) -> Iterator[Diagnostic]:
     nodes: list[Node] = list(walk(function.body))
     yield from read_unassigned_copies(nodes)
     yield from returned_locals(nodes)
+    yield from assigned_conditions(nodes, wall=wall)
+    yield from overflowing_writes(function, nodes)
+    yield from lost_writes(function, nodes)
     if not wall:
         return
     yield from empty_bodies(nodes)
