@@ -351,6 +351,9 @@ def run_to_stage(
     plain = not every_pass and start == ACC.name and not _has_directives(module)
     set_machine(module, machine_for(options))
     module.attributes[VERSION] = IntegerAttr(IR_VERSION, i32)
+    if options.checks_ir and NEXT_PASS not in module.attributes:
+        with phase(CHECKING):
+            check_stage(module, start)
     if start == ACC.name and NEXT_PASS not in module.attributes:
         for module_pass in added.get(start, ()):
             run(module_pass)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -299,7 +300,11 @@ def test_saved_ir_is_run(stage: str, tmp_path: Path):
     assert command(RUN, "--target=sim", saved).returncode == 45
     both = command(RUN, "--target=sim", saved, source)
     assert both.returncode == 1 and "IR is a whole program" in both.stderr
-    saved.write_text(saved.read_text().replace("acc.yield\n", "\n"))
+    text = saved.read_text()
+    saved.write_text(re.sub(r"step \(%\w+ ", "step (%c0 ", text))
+    unlawful = command(RUN, "--target=sim", saved)
+    assert unlawful.returncode == 1 and "its step is positive, not 0" in unlawful.stderr
+    saved.write_text(text.replace("acc.yield\n", "\n"))
     broken = command(RUN, "--target=sim", saved)
     assert broken.returncode == 1 and "error: invalid IR: 'acc." in broken.stderr
 

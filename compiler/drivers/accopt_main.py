@@ -43,7 +43,7 @@ from ..executable import front_end
 from ..internal_error import guarded, mistakes_in_ir
 from ..ir.context import make_context
 from ..ir.printing import print_ir
-from ..ir.reading import decode, parse_ir, read_ir_text
+from ..ir.reading import check_saved, decode, parse_ir, read_ir_text
 from ..pipeline import ACC, run_to_stage, stage_names, stage_of
 from ..process import run_command, without_collection
 from ..remarks import REMARKS_STAGE, remarks_of
@@ -266,6 +266,8 @@ class AccoptMain:
             with phase("read IR"):
                 module = parse_ir(self.ctx, text, name)
             default_stage = stage_of(module)
+            if self.options.checks_ir:
+                check_saved(module, default_stage)
         return self.process(module, default_stage)
 
     def run(self) -> int:

@@ -18,8 +18,9 @@ from xdsl.traits import IsolatedFromAbove, SymbolOpInterface
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
 
-from ...dialects.accx import IR_VERSION, STAGE, VERSION
-from ..base.diagnostics import UNKNOWN_LOC, SourceLoc, error
+from ...dialects.accx import IR_VERSION, NEXT_PASS, STAGE, VERSION
+from ..base.diagnostics import UNKNOWN_LOC, CompileError, SourceLoc, error
+from .stages import check_stage
 
 _LEXEME = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*+("?)')
 
@@ -101,6 +102,21 @@ def _check_strings(text: str, name: str) -> None:
         if found.group().startswith('"') and not found.group(1):
             place = _place(text, found.start(), name)
             raise error(place, "the string does not end on its line", "close it with '\"'")
+
+
+def check_saved(module: ModuleOp, stage: str) -> None:
+    """
+    Raises `CompileError` if IR that somebody wrote or edited breaks a promise of the level that it is at. IR
+    that was saved between levels is not checked.
+    """
+    if NEXT_PASS in module.attributes:
+        return
+    try:
+        check_stage(module, stage)
+    except CompileError as e:
+        (found,) = e.diagnostics
+        remedy = f"docs/design.md says what holds at the level '{stage}'"
+        raise error(found.loc, found.message.removeprefix("internal: "), remedy) from e
 
 
 _DEVICE_WORK = (

@@ -3,8 +3,8 @@ The stage checker: what is legal at each level of IR, as docs/design.md promises
 
 Run between stages under `--verify` and in tests, it turns what would be a wrong answer later into
 a message that names the operation and its place in the C source. What a level promises of one operation is a
-rule of `loop_rules.py` or `kernel_rules.py`, what an attribute may be on a row of `dialects/facts.py`; each
-operation is looked at once.
+rule of `loop_rules.py`, `data_rules.py` or `kernel_rules.py`, what an attribute may be on a row of
+`dialects/facts.py`; each operation is looked at once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ...dialects.accx_side_by_side import SideBySideOp
 from ...dialects.accx_teams import TaskOp, TeamOp
 from ...dialects.facts import broken_facts
 from ..base.diagnostics import SourceLoc, error
-from . import kernel_rules, loop_rules
+from . import data_rules, kernel_rules, loop_rules
 
 _ACC_LEVEL = frozenset(("builtin", "llvm", "arith", "math", "scf", "cf", "acc", "accx"))
 
@@ -72,6 +72,8 @@ RULES: tuple[tuple[tuple[str, ...], tuple[type[Operation], ...], Rule], ...] = (
     (_DIRECTIVES, _COMPUTE, loop_rules.construct),
     (_DIRECTIVES, (acc.DataOp,), loop_rules.data_operands),
     (_DIRECTIVES, (acc.CopyoutOp, acc.DeleteOp, acc.DetachOp), loop_rules.exit_operation),
+    (("acc",), data_rules.ENTRIES, data_rules.entry_placed),
+    (("acc",), data_rules.EXITS, data_rules.exit_placed),
     (_DIRECTIVES, (acc.DataBoundsOp,), loop_rules.bounds),
     (_DIRECTIVES, loop_rules.PRIVATISING, loop_rules.recipe_named),
     (_DIRECTIVES, _RECIPES, loop_rules.recipe),

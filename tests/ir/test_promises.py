@@ -187,22 +187,48 @@ PROMISES = {
     ),
     # Data clauses and recipes.
     "data operands": Promise(
-        "acc",
+        "data",
         function(ENTRY, parallel(operands="dataOperands(%d : !llvm.ptr)")),
         ("dataOperands(%d", "dataOperands(%q"),
         "the data operand 'q' is the result of no data entry operation",
     ),
     "data operands of data": Promise(
-        "acc",
+        "data",
         function(ENTRY, "acc.data dataOperands(%d : !llvm.ptr) {\n    acc.terminator\n  }"),
         ("dataOperands(%d", "dataOperands(%q"),
         "the data operand 'q' is the result of no data entry operation",
     ),
     "exits": Promise(
         "acc",
-        function(ENTRY, "acc.delete accPtr(%d : !llvm.ptr)"),
+        function(
+            ENTRY,
+            parallel(operands="dataOperands(%d : !llvm.ptr)"),
+            "acc.delete accPtr(%d : !llvm.ptr)",
+        ),
         ("accPtr(%d", "accPtr(%p"),
         "takes off the device",
+    ),
+    "places of entries": Promise(
+        "acc",
+        function(ENTRY, parallel(operands="dataOperands(%d : !llvm.ptr)")),
+        ("  acc.parallel", "  llvm.store %x, %p : f64, !llvm.ptr\n  acc.parallel"),
+        "'acc.copyin' is not legal.*not immediately before the construct",
+    ),
+    "entries of their construct": Promise(
+        "acc",
+        function(ENTRY, parallel(operands="dataOperands(%d : !llvm.ptr)")),
+        ("  acc.parallel", f"  {parallel()}\n  acc.parallel"),
+        "not immediately before the construct",
+    ),
+    "places of exits": Promise(
+        "acc",
+        function(
+            ENTRY,
+            parallel(operands="dataOperands(%d : !llvm.ptr)"),
+            "acc.delete accPtr(%d : !llvm.ptr)",
+        ),
+        ("acc.delete", "llvm.store %x, %p : f64, !llvm.ptr\n  acc.delete"),
+        "'acc.delete' is not legal.*not immediately after the construct",
     ),
     "strides": Promise(
         "acc",
