@@ -1,6 +1,6 @@
 """
-What passes decide, on plain values: no operation and no xDSL import is allowed here.
+Decisions of passes as functions on plain values. Modules here take no operations and do not import xDSL.
 
-A pass reads a problem off the IR, asks a function here, and writes the answer back. Researchers
-replace these.
+A pass reads its problem from the IR, calls a function here, and writes the result back. To try another
+heuristic, replace the function.
 """

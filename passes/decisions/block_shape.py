@@ -1,5 +1,5 @@
 """
-Shape of a thread block: which vector lengths and numbers of workers a kernel really gets.
+The shape of a thread block: the vector length and number of workers with which a kernel is launched.
 
 Vector length and number of workers are requests (OpenACC 3.4, 2.5.10 and 2.5.11). The lowering
 relies on this shape, so that every warp belongs to one worker or is divided evenly among workers:
@@ -22,9 +22,9 @@ MAX_SYNCHRONISING_WORKERS = 15
 @dataclass(frozen=True, slots=True)
 class BlockShape:
     """
-    `lanes` × `workers` threads; None stands for a value known only at run time (then `lanes` is a
-    multiple of the warp). `at_least_requested` is false when a request may have been cut down, so
-    that an iteration space the request covers may not be covered.
+    `lanes` × `workers` threads; None is a value known only at run time; `lanes` is then a multiple of the
+    warp size. `at_least_requested` is false when a request may have been cut down, so that an iteration
+    space the request covers may not be covered.
     """
 
     lanes: int | None
@@ -44,7 +44,7 @@ def _power_of_two(n: int) -> int:
 
 
 def round_lanes(lanes: int) -> int:
-    """The vector length that is used for a request of `lanes`, at least as many up to 1024."""
+    """The vector length used for a request of `lanes`: the next legal one, at most 1024."""
     if lanes <= WARP:
         return _power_of_two(max(lanes, 1))
     return min(-(-lanes // WARP) * WARP, MAX_THREADS)

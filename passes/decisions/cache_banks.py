@@ -1,6 +1,6 @@
 """
-Bank conflicts of tiles in shared memory: how many passes a warp's access takes, and how rows are padded
-so that it takes few.
+Bank conflicts of tiles in shared memory: the passes that a warp's access takes, and the padding of rows
+that minimises them.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from .cache_section import CachedSection
 BANKS = 32
 BANK_BYTES = 4
 PADDINGS = (0, 1, 2, 4, 8)
-"""Elements that a row may get."""
+"""The paddings to choose from, in elements."""
 
 
 def shared_passes(addresses: Sequence[int], access_bytes: int) -> tuple[int, int]:
     """
-    The passes that one access of a warp to shared memory takes, as many as the busiest bank has
-    different words to give, and those that its words need at least (CUDA programming guide, 16.4.3;
-    the simulator counts the same). Byte addresses, one for each lane; equal words are broadcast.
+    The passes that one access of a warp to shared memory takes (the number of different words in its
+    busiest bank; equal words are broadcast), and the least number of passes for that many words (CUDA
+    programming guide, 16.4.3; the simulator counts the same). `addresses` are in bytes, one for each lane.
     """
     words: set[int] = set()
     for address in addresses:
@@ -33,7 +33,7 @@ def shared_passes(addresses: Sequence[int], access_bytes: int) -> tuple[int, int
 
 
 def _warp_addresses(coefficients: Sequence[int], threads: Sequence[int]) -> list[int]:
-    """The bytes that the first warp's threads (…, y, x) address: `sum(coefficient · coordinate)`."""
+    """The byte addresses of the first warp's threads (…, y, x): `sum(coefficient · coordinate)`."""
     found: list[int] = []
     for lane in range(WARP):
         rest, address = lane, 0
@@ -45,7 +45,7 @@ def _warp_addresses(coefficients: Sequence[int], threads: Sequence[int]) -> list
 
 
 def conflict_degree(coefficients: Sequence[int], threads: Sequence[int], access_bytes: int) -> int:
-    """How many times as many passes as it needs a warp's access takes; 1 is free of conflicts."""
+    """The passes of a warp's access divided by the least number it needs; 1 means no bank conflicts."""
     passes, ideal = shared_passes(_warp_addresses(coefficients, threads), access_bytes)
     return passes // ideal
 
@@ -62,10 +62,10 @@ def choose_padding(
     multiple: int = 1,
 ) -> int:
     """
-    Elements to add to a row of the tile so that a warp's accesses fall into different banks.
-    `accesses`: for each access the elements it moves per section dimension and mapped axis, row by
-    row (`[dim][axis]` flattened). `together`: neighbouring outputs of a thread along each axis. The
-    least padding wins among equals. `multiple`: of bytes that rows are apart, where their own length is one.
+    The elements to add to a row of the tile so that a warp's accesses fall into different banks; the least
+    among equally good ones. `accesses`: for each access, the elements it moves per section dimension and
+    mapped axis (`[dim][axis]`, flattened). `together`: neighbouring outputs of a thread along each axis. If
+    the row length in bytes is a multiple of `multiple`, the padded one is too.
     """
     best, best_cost = 0, 0
     for padding in PADDINGS:
@@ -84,8 +84,8 @@ def _cost(
     plan: TilePlan, access: Sequence[int], threads: Sequence[int], together: Sequence[int]
 ) -> int:
     """
-    The passes of one access, summed over the places in a word that elements of less than a word may
-    have. A thread's neighbouring outputs that are neighbours in the tile are one wide access.
+    The passes of one access, summed over the positions within a word at which a sub-word element may begin.
+    A thread's neighbouring outputs that are adjacent in the tile count as one wide access.
     """
     axes, bytes = len(threads), plan.section.element_bytes
     coefficients = [0] * axes

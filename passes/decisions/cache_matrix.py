@@ -1,11 +1,11 @@
 """
-Products whose blocks of threads multiply by matrix instructions: which instruction, which threads and
-outputs of each go with it, and how rows of tiles are padded for it.
+Products by matrix instructions: the instruction, the threads and outputs per thread that suit it, and the
+padding of tile rows for its operand loads.
 
 Nothing here sees IR. A block has 4 lanes along columns, so that a warp is 8 rows of 4 threads: lane 4 g + t
-computes row g and, of every group of 8 columns, columns 2 t and 2 t + 1, which are its shares of the
-results of an instruction (`nvvm.MmaOp`). Its shares of the factors are row g of the left tile, which is its
-own, and column g of the right tile, both for term t.
+computes row g and, of every group of 8 columns, columns 2 t and 2 t + 1: its fragment of the result of an
+instruction (`nvvm.MmaOp`). Its fragments of the operands are row g of the left tile and column g of the
+right tile, both for term t.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from .cache_plan import WARP, Axis, Sharing, TilePlan, plan_tile
 from .cache_section import CachedSection
 
 LANES = 4
-"""Threads of a block along columns."""
+"""Threads of a block along a row of outputs."""
 ROWS = WARP // LANES
-"""Threads of a warp along rows."""
+"""Threads of a warp along a column of outputs."""
 PAIR = 2
-"""Neighbouring columns of a thread."""
+"""Neighbouring columns that one thread computes."""
 GROUP = LANES * PAIR
-"""Columns of an instruction."""
+"""Columns of one instruction's result."""
 
 
 @dataclass(frozen=True)
 class Instruction:
     """
-    Rows and terms of the product of doubles that one instruction adds, with 8 columns, and the first compute
-    capability that has it (`nvvm.MMA_SHAPES`).
+    A matrix instruction on doubles with 8 columns: its rows and terms, and the first compute capability
+    that has it (`nvvm.MMA_SHAPES`).
     """
 
     rows: int
@@ -40,21 +40,24 @@ class Instruction:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Rows, columns, terms."""
+        """The rows, columns and terms of one instruction."""
         return self.rows, GROUP, self.terms
 
     @property
     def halves(self) -> int:
-        """Rows of a thread in one instruction."""
+        """The rows of one thread in one instruction."""
         return self.rows // ROWS
 
     @property
     def parts(self) -> int:
-        """Terms of a thread in one instruction."""
+        """The terms of one thread in one instruction."""
         return self.terms // LANES
 
     def suits(self, threads: Sequence[int], outputs: Sequence[int]) -> bool:
-        """Whether a block of these threads, with these outputs of each, is made of such products."""
+        """
+        Whether the outputs of a block of these threads, with these outputs per thread, divide into such
+        instructions.
+        """
         if len(threads) != 2 or threads[1] != LANES or threads[0] % ROWS:
             return False
         return outputs[0] % self.halves == 0 and outputs[1] % PAIR == 0
@@ -66,7 +69,7 @@ INSTRUCTIONS = {
     "m16n8k8": Instruction(16, 8, 90),
     "m16n8k16": Instruction(16, 16, 90),
 }
-"""By their names in PTX."""
+"""The instructions by their PTX shape names."""
 MATRIX_SM = 80
 """The first compute capability with matrix instructions for doubles."""
 
@@ -75,8 +78,8 @@ def choose_fragment_padding(
     section: CachedSection, axes: Sequence[Axis], sharing: Sharing, widths: Sequence[int]
 ) -> int:
     """
-    Elements to add to a row of the tile of a factor so that a warp's loads of an instruction's operand,
-    8 rows or columns of 4 terms, fall into different banks: the least such padding, or the best.
+    The elements to add to a row of an operand's tile so that a warp's loads of one fragment (8 rows or
+    columns of 4 terms) fall into different banks: the least such padding, or the best one if there is none.
     """
     best, best_passes = 0, 0
     for padding in PADDINGS:
@@ -90,11 +93,11 @@ def choose_fragment_padding(
 
 
 def _passes(plan: TilePlan) -> int:
-    """Passes over the banks of the loads of one operand."""
+    """The passes that a warp's loads of one operand take."""
     moved = plan.moves[0].dim
     own, term = plan.dims[moved].pitch, plan.dims[1 - moved].pitch
     addresses = [own * (lane // LANES) + term * (lane % LANES) for lane in range(WARP)]
-    half = WARP // 2  # of a warp takes part in a pass, where each lane has 8 bytes
+    half = WARP // 2  # of a warp takes part in a pass, since each lane has 8 bytes
     return sum(
         shared_passes(addresses[first : first + half], plan.section.element_bytes)[0]
         for first in (0, half)

@@ -22,19 +22,19 @@ WritePolicy = Literal["through", "back", "mask"]
 
 WARP = 32
 SHARED_LIMIT = 48 * 1024
-"""Shared memory that a kernel may declare."""
+"""The bytes of shared memory that a kernel may declare statically."""
 _SHARED_BY_SM = {70: 96, 72: 96, 75: 64, 80: 163, 86: 99, 87: 163, 89: 99, 90: 227, 120: 99}
 DENSE_READS = 16
-"""Reads of every element from which on a tile pays that only the launch can ask for."""
+"""The least reads per element for which a tile in dynamic shared memory pays."""
 SMALL_WINDOW = 32
-"""Reads of a window per iteration up to which the L1 cache serves them as fast as a tile does."""
+"""The most reads of a window per iteration that the L1 cache serves as fast as a tile does."""
 PRODUCT_READS = 16
-"""The same for products, whose outputs share what they read."""
+"""As above for products, whose outputs share their loads."""
 
 
 def largest_shared(sm: int) -> int:
     """
-    Bytes of shared memory that a block of a GPU of this compute capability (90 for 9.0) may have (CUDA C++
+    The most bytes of shared memory for a block on a GPU of compute capability `sm` (90 for 9.0) (CUDA C++
     Programming Guide, "Technical Specifications per Compute Capability").
     """
     known = max((each for each in _SHARED_BY_SM if each <= sm), default=0)
@@ -45,7 +45,7 @@ def largest_shared(sm: int) -> int:
 class Axis:
     """
     One parallel loop variable around the directive, outermost first in lists: its constant `step` and
-    number of iterations (None: known only at run time); `gang_only`: the user gave it to gangs alone.
+    number of iterations (None: known only at run time); `gang_only`: its clause names gang only.
     """
 
     variable: Hashable
@@ -66,8 +66,8 @@ class Sharing:
 @dataclass(frozen=True)
 class CacheTuning:
     """
-    Choices for experiments, 0 or "auto" for our own: threads of the block in the two directions,
-    outputs per thread (`rows` × `columns`), padding in elements (-1: by analysis).
+    Choices for experiments; 0 or "auto" leaves a choice to the compiler: threads of the block in the two
+    directions, outputs per thread (`rows` × `columns`), padding in elements (-1: by analysis).
     """
 
     block_x: int = 0
@@ -78,7 +78,10 @@ class CacheTuning:
 
 
 def _constant_rate(rates: Rates, axis: Axis) -> int | None:
-    """Elements from one iteration of the loop to the next; None if known only at run time."""
+    """
+    The elements by which a section moves from one iteration of the loop to the next; None if known only at
+    run time.
+    """
     rate = rates.rate(axis.variable).as_constant
     if rate == 0:
         return 0
@@ -93,7 +96,7 @@ def section_rates(section: CachedSection, axes: Sequence[Axis]) -> tuple[Rates, 
 
 
 def overlaps(section: CachedSection, rates: Sequence[Rates], axis: Axis) -> bool:
-    """Whether neighbouring iterations of the loop name common elements."""
+    """Whether the sections of neighbouring iterations of the loop overlap."""
     for dim, moves in zip(section.dims, rates, strict=True):
         rate = _constant_rate(moves, axis)
         if rate is None or abs(rate) >= dim.length > 0:
@@ -103,9 +106,9 @@ def overlaps(section: CachedSection, rates: Sequence[Rates], axis: Axis) -> bool
 
 def extract_sharing(sections: Sequence[CachedSection], axes: Sequence[Axis]) -> Sharing:
     """
-    The loops to map to threads: the innermost one, so that lanes walk along memory, and up to one
-    more outside of it whose neighbouring iterations share elements. A loop that the user gave to
-    gangs alone keeps its place.
+    The loops to map to threads: the innermost one, so that lanes access neighbouring elements, and at most
+    one more outside of it whose neighbouring iterations share elements. A loop whose clause names gang only
+    is not mapped.
     """
     notes: list[str] = []
     inner = len(axes) - 1
@@ -130,7 +133,10 @@ def extract_sharing(sections: Sequence[CachedSection], axes: Sequence[Axis]) -> 
 
 
 def followed_axis(section: CachedSection, axes: Sequence[Axis], sharing: Sharing) -> int | None:
-    """The one of the mapped loops (by position in `Sharing.axes`) that a section follows; None: not one."""
+    """
+    The single mapped loop (by position in `Sharing.axes`) with which a section moves; None if there is none
+    or several.
+    """
     rates = section_rates(section, axes)
     if rates is None:
         return None
@@ -144,8 +150,8 @@ def followed_axis(section: CachedSection, axes: Sequence[Axis], sharing: Sharing
 
 def is_product(sections: Sequence[CachedSection], axes: Sequence[Axis], sharing: Sharing) -> bool:
     """
-    Whether each section follows one of two mapped loops only, and both are followed: a product, where
-    n × n outputs of a thread need 2 n elements for each term.
+    Whether the nest is a product: each section moves with one of the two mapped loops only, and both loops
+    have a section. Then n × n outputs of a thread need 2 n elements for each term.
     """
     followed = {followed_axis(section, axes, sharing) for section in sections}
     return len(sharing.axes) == 2 and followed == {0, 1}
@@ -156,7 +162,7 @@ class TileDim:
     """
     One dimension of a tile: `size` elements at full width, `pitch` bytes from one to the next in the
     tile, `stride` bytes in the array. `section_dim` is the dimension of the section it comes from,
-    None for a dimension that stands for the iterations of one loop.
+    None for a dimension made of the iterations of one loop.
     """
 
     size: int
@@ -176,7 +182,7 @@ class Move:
 
 @dataclass(frozen=True)
 class TilePlan:
-    """The tile of one section: dimensions outermost first, and how iterations move in it."""
+    """The tile of one section: its dimensions, outermost first, and how it moves with the iterations."""
 
     section: CachedSection
     rates: tuple[Rates, ...]
@@ -184,7 +190,7 @@ class TilePlan:
     moves: tuple[Move, ...]
     padding: int
     transposed: bool = False
-    """Two dimensions, of which the first one's elements stand side by side."""
+    """Two dimensions, stored column by column: neighbours in the first are adjacent."""
 
     @property
     def bytes(self) -> int:
@@ -242,8 +248,8 @@ def _lay_out(
     transposed: bool,
 ) -> TilePlan:
     """
-    Row-major order: dimensions of single loops first, the section's own behind them. `transposed`:
-    column-major, of two dimensions.
+    Lays out a tile in row-major order: first the dimensions made of single loops, then the section's own.
+    `transposed`: two dimensions in column-major order.
     """
     all_sizes = [size for size, _ in own] + list(sizes)
     pitches = [0] * len(all_sizes)
@@ -269,9 +275,8 @@ def _lay_out(
 
 def stands_better_transposed(plan: TilePlan, outputs: Sequence[int], together: int) -> bool:
     """
-    Whether the outputs of a thread along the outer loop take elements of one column of the tile, so
-    that with columns side by side one wide access loads `together` of them: the left factor of a matrix
-    product.
+    Whether to store the tile by columns: a thread's outputs along the outer loop use elements of one
+    column, so that one wide access then loads `together` of them (the left factor of a matrix product).
     """
     if len(plan.dims) != 2 or len(outputs) != 2 or together < 2 or outputs[0] % together:
         return False
@@ -283,8 +288,8 @@ def stands_better_transposed(plan: TilePlan, outputs: Sequence[int], together: i
 @dataclass(frozen=True)
 class Uses:
     """
-    What the code does with a cached array in the directive's scope: reads per iteration (None: not
-    known), whether a sequential loop renews the section, how it is written, whether a loop reads it.
+    The uses of a cached array in the directive's scope: reads per iteration (None: not known), whether a
+    sequential loop renews the section, the number and kind of its stores, whether a loop reads it.
     """
 
     reads: int | None
@@ -297,10 +302,10 @@ class Uses:
 
 def leave_alone(uses: Sequence[Uses], axes: int = 2, *, product: bool = False) -> str | None:
     """
-    Why the L1 cache serves all the arrays of a nest of `axes` parallel loops as well as tiles would;
-    None if it does not. (Measured on an H200: a window that one loop slides and an inner loop reads
-    gains from a tile, 241 µs against 320, a product of 16 terms with several outputs per thread 381
-    against 524; a 3 × 3 window loses, 435 µs against 160.)
+    The reason not to make tiles for a nest of `axes` parallel loops, because the L1 cache serves its arrays
+    as well; None if tiles pay. (Measured on an H200, with and without a tile: a window that one loop slides
+    and an inner loop reads takes 241 and 320 µs, a product of 16 terms with several outputs per thread 381
+    and 524, a 3 × 3 window 435 and 160.)
     """
     if axes == 1 and any(use.read_in_loop for use in uses):
         return None
@@ -316,15 +321,19 @@ def leave_alone(uses: Sequence[Uses], axes: int = 2, *, product: bool = False) -
 
 def is_worth_launching(reads: int | None, iterations: int, elements: int) -> bool:
     """
-    Whether a tile of `elements` for `iterations` that each read so often (None: not known) gains although
-    few blocks fit on a multiprocessor beside it. (Measured on an H200: one of 54 KiB gains 8 % with 40 reads
-    of each element, 1097 µs against 1191; one of 77 KiB loses 14 % with 8, 450 µs against 393.)
+    Whether a tile of `elements` for `iterations` with `reads` each (None: not known) pays although it
+    leaves room for few blocks on a multiprocessor. (Measured on an H200, with and without the tile: 54 KiB
+    and 40 reads per element, 1097 and 1191 µs; 77 KiB and 8 reads, 450 and 393 µs.)
     """
     return reads is None or reads * iterations >= DENSE_READS * elements
 
 
 def choose_method(proved: bool, trusted: bool, fits: bool) -> tuple[Method, str]:
-    """How accesses find their element. `trusted`: the restriction of OpenACC 2.5 is relied upon."""
+    """
+    How accesses find their element, and the reason. `proved`: all indices lie in the section; `trusted`:
+    the program is trusted to obey the restriction of OpenACC 2.5; `fits`: the section fits into shared
+    memory.
+    """
     if not fits:
         return "ehc", "the section is larger than shared memory"
     if proved:
@@ -336,8 +345,9 @@ def choose_method(proved: bool, trusted: bool, fits: bool) -> tuple[Method, str]
 
 def choose_write_policy(uses: Uses, disjoint: bool) -> tuple[WritePolicy, str]:
     """
-    `disjoint`: no element is in the tiles of two blocks. Writing a whole tile back would undo what
-    another block wrote to an element they both hold; then only what was written goes back.
+    How writes to a tile reach memory, and the reason. `disjoint`: no element is in the tiles of two blocks.
+    Otherwise writing a whole tile back could overwrite elements that another block has written; then only
+    the elements written are written back.
     """
     if not uses.stores_in_loop:
         return "through", "each element is written once"
@@ -345,14 +355,15 @@ def choose_write_policy(uses: Uses, disjoint: bool) -> tuple[WritePolicy, str]:
         return "through", "few of the iterations write"
     if disjoint:
         return "back", "a sequential loop writes the same elements again"
-    return "mask", "a sequential loop writes again what other blocks hold too"
+    return "mask", "a sequential loop repeatedly writes elements that other blocks hold too"
 
 
 def tiles_are_disjoint(plan: TilePlan, axes: Sequence[Axis], sharing: Sharing) -> bool:
     """
-    Whether every iteration has elements of its own, so that no two blocks hold the same one. In a
-    dimension that several loops move, each must step over all that the slower ones reach (rows of a
-    matrix kept in one dimension): a rate or trip count known only at run time may be too small.
+    Whether no element is in the tiles of two blocks, because every iteration has elements of its own. In a
+    dimension that moves with several loops (rows of a matrix kept in one dimension), each loop must step
+    over the range of the loops with smaller rates, so a rate or trip count known only at run time is not
+    enough.
     """
     apart: set[int] = set()
     for dim, rates in zip(plan.section.dims, plan.rates, strict=True):

@@ -1,8 +1,8 @@
 """
-Sections of `cache` directives: which element an access means, how sections move from one iteration of
-a parallel loop to the next, and whether an index provably lies inside.
+Sections of `cache` directives: the element of an access, the movement of a section from one iteration of a
+parallel loop to the next, and whether an index certainly lies inside.
 
-Everything is a polynomial (`affine.Polynomial`) over values that the code names; a subscript of a multi-
+All quantities are polynomials (`polynomials.Polynomial`) over values of the code; a subscript of a multi-
 dimensional array is one polynomial per dimension. Dimensions are told apart by their strides in
 bytes, which are constants or, for variable-length arrays, products of values.
 """
@@ -37,7 +37,7 @@ class CachedSection:
 
     @property
     def elements(self) -> int:
-        """The elements of one iteration's section."""
+        """The number of elements in one iteration's section."""
         total = 1
         for dim in self.dims:
             total *= dim.length
@@ -46,7 +46,7 @@ class CachedSection:
 
 @dataclass(frozen=True)
 class Subscript:
-    """One step of an address: `index` times `stride` bytes (of a constant stride)."""
+    """One step of an address: `index` times `stride` bytes."""
 
     index: Polynomial
     stride: int
@@ -54,23 +54,23 @@ class Subscript:
 
 @dataclass(frozen=True)
 class Element:
-    """What an access means: an index per dimension of the section, and bytes into the element."""
+    """The element of an access: an index per dimension of the section, and the byte within the element."""
 
     indices: tuple[Polynomial, ...]
     inner: int = 0
 
 
 HULL_GAPS = 4
-"""Times the elements that sections name, which one tile around them all may hold."""
+"""The most elements of a tile around several sections, as a multiple of the elements in the sections."""
 SMALL_HULL = 64
-"""Elements that it may hold in any case."""
+"""The number of elements that such a tile may always hold."""
 
 
 def hull(sections: Sequence[CachedSection]) -> tuple[tuple[int, int], ...] | None:
     """
-    The least section around several of one array: per dimension, its first element counted from the
-    first section's and its length. None where the distances are known only at run time, or gaps would fill
-    most of it.
+    The smallest section that contains several sections of one array: per dimension, its first element
+    relative to the first section's, and its length. None if the distances are known only at run time, or if
+    it would consist mostly of gaps.
     """
     first = sections[0]
     reaches = [[(0, dim.length)] for dim in first.dims]
@@ -100,8 +100,9 @@ def _contains(monomial: Monomial, factor: Monomial) -> Monomial | None:
 
 def divide(poly: Polynomial, divisor: Polynomial) -> tuple[Polynomial, Polynomial] | None:
     """
-    `(quotient, rest)`, with the terms that the divisor's term of most factors divides in the quotient; None
-    where none such stands out (`n * m + 4` does, for rows of that length).
+    `(quotient, rest)` with `poly == quotient * divisor + rest`. The quotient comes from the terms that are
+    divisible by the divisor's leading term, the one with most factors (`n * m` of `n * m + 4`). None if the
+    divisor has no leading term.
     """
     if not divisor.terms:
         return None
@@ -118,7 +119,7 @@ def divide(poly: Polynomial, divisor: Polynomial) -> tuple[Polynomial, Polynomia
 
 
 def element_of(section: CachedSection, subscripts: Sequence[Subscript]) -> Element | None:
-    """The element that a chain of subscripts leads to; None if it does not follow the dimensions."""
+    """The element that a chain of subscripts selects; None if they do not match the section's dimensions."""
     indices = [ZERO] * len(section.dims)
     inner = 0
     for subscript in subscripts:
@@ -132,7 +133,10 @@ def element_of(section: CachedSection, subscripts: Sequence[Subscript]) -> Eleme
 
 
 def _assign(section: CachedSection, subscript: Subscript, indices: list[Polynomial]) -> int | None:
-    """Adds one subscript to the dimension it belongs to; the bytes that are left over."""
+    """
+    Adds one subscript to the index of the dimension it belongs to; returns the bytes left over, None if it
+    matches no dimension.
+    """
     left = subscript.index * subscript.stride
     for position, dim in enumerate(section.dims):  # rows of a length known only at run time
         if dim.stride.as_constant is not None:
@@ -177,7 +181,7 @@ def is_inside(offset: Polynomial, length: int, ranges: Sequence[LoopRange]) -> b
 
 
 def is_outside(offset: Polynomial, length: int, ranges: Sequence[LoopRange]) -> bool:
-    """Whether `offset < 0` or `offset >= length` provably holds for all values of the variables."""
+    """Whether `offset < 0` or `offset >= length` certainly holds for all values of the loop variables."""
     bounds = extremes(offset, ranges)
     if bounds is None:
         return False
@@ -200,7 +204,7 @@ class Rates:
 
 
 def rates_of(lower: Polynomial, variables: Sequence[Hashable]) -> Rates | None:
-    """How `lower` moves with the variables; None if it is not linear in them."""
+    """The rates at which `lower` changes with the variables; None if it is not linear in them."""
     rest = lower
     found: dict[Hashable, Polynomial] = {}
     for variable in variables:

@@ -1,6 +1,6 @@
 """
-How many threads a block that shares tiles has, and how many iterations a thread: many iterations save
-loads, few leave more blocks to fill the device with.
+Threads per block and outputs per thread for blocks that share tiles: more outputs per thread save loads,
+fewer give more blocks to fill the device.
 
 Nothing here sees IR.
 """
@@ -19,11 +19,11 @@ from .cache_section import CachedSection
 WIDEST_ACCESS = 16
 """Bytes of the widest access to shared memory."""
 ROOMY_BLOCK = (16, 16)
-"""Threads that leave each 255 registers."""
+"""The most threads of a block in which each can have 255 registers."""
 MANY_OUTPUTS = 64
-"""Outputs of a thread that take more than a hundred registers."""
+"""The outputs of a thread from which on it needs more than a hundred registers."""
 FEW_BLOCKS = 4
-"""Blocks along a loop below which more outputs per thread leave too few threads."""
+"""The least blocks along a loop; with fewer, more outputs per thread would leave too few threads."""
 
 
 def block_threads(
@@ -34,8 +34,8 @@ def block_threads(
     given: tuple[int, int] = (0, 0),
 ) -> tuple[int, ...]:
     """
-    Threads in each mapped direction. `given`: the user's num_workers and vector_length (0: left
-    open). A section length that no mapped loop moves (the depth of a matrix product's tile) is the
+    The threads of a block in each mapped direction. `given`: the user's num_workers and vector_length (0:
+    not given). A section length that no mapped loop moves (the depth of a matrix product's tile) is the
     natural side of a square block.
     """
     workers, lanes = given
@@ -62,8 +62,8 @@ def block_threads(
 
 def is_crowded(threads: Sequence[int], outputs: Sequence[int], tuning: CacheTuning) -> bool:
     """
-    Whether a block that we chose has more threads than there are registers for many outputs, or fewer
-    than it takes to share tiles that feed very many.
+    Whether the compiler's choice of threads does not suit the outputs per thread: too many threads for the
+    registers of many outputs, or too few to share tiles for very many outputs.
     """
     if tuning.block_x or tuning.block_y or len(threads) != 2:
         return False
@@ -83,11 +83,11 @@ def outputs_per_thread(
     fixed: bool = False,
 ) -> tuple[int, ...]:
     """
-    Outputs of a thread along each mapped axis. Where both loops share (a matrix product, whose tiles a
-    sequential loop renews), 8 × 8 values loaded from tiles feed 64 operations from registers, 4 × 4
-    where the product has few terms; the rows of a window keep what they share in registers. Fewer
-    where a loop is known to be short, or where the user's (`fixed`) threads are too many for so many
-    registers.
+    The outputs of a thread along each mapped axis. In a matrix product, whose tiles a sequential loop
+    renews, a thread computes 8 × 8 outputs (8 + 8 loads feed 64 operations), or 4 × 4 if the product has
+    few terms. In a window, a thread computes several rows and keeps shared elements in registers. The
+    numbers are smaller for a loop that is known to be short, and where the user's threads (`fixed`) are too
+    many for so many registers.
     """
     if len(sharing.axes) < 2:
         return (tuning.columns or tuning.rows or 1,)
@@ -112,9 +112,9 @@ def window_shape(
     threads: tuple[int, ...], outputs: tuple[int, ...]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """
-    Threads and outputs of each for a large window, in place of the usual ones: rows and columns share what
-    they read in registers. (Measured on an H200, 8192²: 7 × 7 takes 406 µs against 632, 5 × 5 294 against
-    416; also at 256² it is faster.)
+    The threads and outputs per thread for a large window, instead of the usual `threads` and `outputs`:
+    rows and columns share loads in registers. (Measured on an H200, 8192², with and without: 7 × 7 406 and
+    632 µs, 5 × 5 294 and 416; it is also faster at 256².)
     """
     if (threads, outputs) == ((8, WARP), (4, 1)):
         return (4, WARP), (4, 2)
@@ -123,15 +123,15 @@ def window_shape(
 
 def resident_blocks(threads: Sequence[int], outputs: Sequence[int], *, ahead: bool) -> int:
     """
-    Blocks that the registers of a multiprocessor should hold at the same time (0: as it comes). Without
-    a second buffer, one block must compute while the other waits for its tile.
+    The blocks for which the registers of a multiprocessor should suffice at the same time; 0: no demand.
+    Without a second buffer (`ahead`), one block must compute while the other waits for its tile.
     """
     many = prod(outputs) >= MANY_OUTPUTS and prod(threads) == prod(ROOMY_BLOCK)
     return 2 if many and not ahead else 0
 
 
 def side_by_side(element_bytes: int, outputs: int) -> int:
-    """As many of `outputs` neighbouring elements as one access to shared memory can load."""
+    """How many neighbouring elements one access to shared memory loads, a divisor of `outputs`."""
     together = max(1, min(4, WIDEST_ACCESS // element_bytes))
     while outputs % together:
         together //= 2
@@ -140,15 +140,15 @@ def side_by_side(element_bytes: int, outputs: int) -> int:
 
 def buffers(outputs: Sequence[int], asked: int) -> int:
     """
-    Buffers of a tile that a loop renews: a second one, for fetching ahead, pays where a thread computes
-    for long between two tiles, because its words wait in registers. (Measured on an H200: a
-    matrix product with 8 × 8 outputs gains 1.2 times, with 4 × 4 it loses 0.93.)
+    The buffers of a tile that a loop renews, unless the user has `asked` for a number. A second buffer, for
+    fetching ahead, takes registers and pays if a thread computes for long between two tiles. (Measured on
+    an H200: a matrix product becomes 1.2 times as fast with 8 × 8 outputs, 0.93 times with 4 × 4.)
     """
     return asked or (2 if prod(outputs) >= MANY_OUTPUTS // 2 else 1)
 
 
 MULTIPROCESSORS = 132
-"""Of a large device (H200)."""
+"""The multiprocessors of a large device (H200)."""
 
 T = TypeVar("T")
 
@@ -170,7 +170,7 @@ class Numbers(Protocol[T]):
 
 
 class Integers:
-    """`Numbers` that are known now."""
+    """`Numbers` on compile-time integers."""
 
     def constant(self, value: int) -> int:
         return value
@@ -194,9 +194,8 @@ class Integers:
 @dataclass(frozen=True)
 class Shape:
     """
-    Threads of a block that multiplies, outputs of each, and buffers of its tiles. Of the time it takes for
-    one term: `alone`, as the only block on a multiprocessor; `round`, if as many as `resident`, or
-    a share of more, keep one another waiting.
+    A block shape for products: threads, outputs per thread, and buffers of its tiles. Its time for one term
+    is `alone` as the only block on a multiprocessor, and `round` if `resident` blocks share one.
     """
 
     threads: tuple[int, int]
@@ -209,7 +208,7 @@ class Shape:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Iterations of a block along both loops."""
+        """The iterations of a block along both loops."""
         return self.threads[0] * self.outputs[0], self.threads[1] * self.outputs[1]
 
 
@@ -227,8 +226,8 @@ _PRODUCTS: dict[int, tuple[Shape, ...]] = {
     ),
 }
 """
-By bytes of an element, largest blocks first. (Measured on an H200, in tenths of a nanosecond, with square
-products of 128 to 4096.)
+The shapes by bytes of an element, largest blocks first. (Measured on an H200, in tenths of a nanosecond,
+with square products of 128 to 4096.)
 """
 
 
@@ -238,13 +237,14 @@ _MATRIX_PRODUCTS = (
     Shape((32, 4), (2, 8), 290, 255, 2, instruction=_PAIRS),
     Shape((16, 4), (2, 8), 250, 230, 2, instruction=_PAIRS),
 )
-"""The same for products of doubles by matrix instructions."""
+"""The shapes for products of doubles by matrix instructions."""
 
 
 def matrix_shapes(sm: int) -> tuple[Shape, ...]:
     """
     The shapes to choose from, largest blocks first, for a product of doubles by matrix instructions on GPUs
-    of this compute capability: by those for two rows of a thread, which are twice as fast, where there are.
+    of compute capability `sm`. Where the GPU has the instructions with two rows per thread, which are twice
+    as fast, those are used.
     """
     if sm < MATRIX_SM:
         return ()
@@ -254,8 +254,8 @@ def matrix_shapes(sm: int) -> tuple[Shape, ...]:
 
 def product_shapes(outputs: Sequence[int], threads: Sequence[int], bytes: int) -> tuple[Shape, ...]:
     """
-    The shapes to choose from, by the number of blocks, for a product whose tiles a loop renews, if without a
-    choice its blocks had `threads` with `outputs` each. Empty: none but this one.
+    The shapes to choose from for a product whose tiles a loop renews and whose default shape is `threads`
+    with `outputs` each. Empty if there is no other shape.
     """
     wanted = (8, 8) if bytes <= 4 else (8, 4)
     if tuple(outputs) != wanted or tuple(threads) != ROOMY_BLOCK:
@@ -267,8 +267,9 @@ def time_of(
     shape: Shape, trips: Sequence[T], around: T, numbers: Numbers[T], multiprocessors: int
 ) -> T:
     """
-    The time that a product takes for one term: `trips` iterations along the mapped axes, `around` of the
-    loops outside of these. Every multiprocessor has its share of the blocks, in rounds of those that fit.
+    The estimated time of a product for one term, with `trips` iterations along the mapped axes and `around`
+    iterations of the loops outside of these. Blocks are spread evenly over the multiprocessors and run in
+    rounds of as many as fit.
     """
     blocks = around
     for count, size in zip(trips, shape.size, strict=True):
@@ -289,7 +290,7 @@ def time_of(
 def fastest(
     shapes: Sequence[Shape], trips: Sequence[int], around: int, multiprocessors: int
 ) -> Shape:
-    """The shape that takes least time for a known number of iterations; of equal ones the first."""
+    """The shape with the least time for known numbers of iterations; the first of equal ones."""
     numbers = Integers()
 
     def time(shape: Shape) -> int:

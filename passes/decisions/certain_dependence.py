@@ -1,9 +1,9 @@
 """
-Is it certain that iterations of a loop depend on each other through an array?
+Whether iterations of a loop certainly depend on each other through an array.
 
-`dependence.py` asks whether they may, for loops whose independence is to be proven. This asks the opposite of
-loops that the program says are independent: a store and a load whose subscripts are alike up to a constant
-number of iterations meet, whatever the sizes are.
+`dependence.py` proves that iterations are independent. This module proves the opposite, for loops that the
+program declares independent: a store and a load whose subscripts differ by a constant number of iterations
+access one element, whatever the sizes are.
 """
 
 from __future__ import annotations
@@ -15,14 +15,17 @@ from .polynomials import Polynomial
 from .ranges import LoopRange
 
 EVERY = 0
-"""All iterations access the same elements."""
+"""A distance: all iterations access the same elements."""
 
 NEAR = 2
-"""Iterations that a loop of unknown length is certain to have more of."""
+"""A loop of unknown length is taken to have more iterations than this."""
 
 
 def is_met(apart: int, trip: int | None) -> bool:
-    """Whether a loop of so many iterations (None: not known) has two that are `apart` (see below)."""
+    """
+    Whether a loop of `trip` iterations (None: not known) has two that are `apart` iterations from each
+    other.
+    """
     return abs(apart) <= NEAR if trip is None else max(abs(apart), 1) < trip
 
 
@@ -35,12 +38,12 @@ def iterations_apart(
     invariant: Callable[[Hashable], bool],
 ) -> int | None:
     """
-    After how many iterations of the loop over `variable` (of constant `step`) the element stored is the one
-    loaded: positive if a later iteration loads it, negative if an earlier one has, `EVERY` if all
-    iterations access one element; None if that is not certain, or the same iteration does.
+    The distance, in iterations of the loop over `variable` (of constant `step`), from the store of an
+    element to its load: positive if a later iteration loads it, negative if an earlier one does, `EVERY` if
+    all iterations access one element. None if that is not certain, or if the same iteration loads it.
 
-    `ranges`: of the other loop variables that may occur; `invariant`: whether any other symbol has one value
-    in all iterations.
+    `ranges` are those of the other loop variables that may occur; `invariant` says whether any other symbol
+    has one value in all iterations.
     """
     if len(store) != len(load):
         return None
@@ -73,7 +76,10 @@ def iterations_apart(
 
 
 def _distance(store: Polynomial, load: Polynomial, variable: Hashable) -> set[int] | None:
-    """By how much the variable differs where two subscripts meet: nothing to say if it is in neither."""
+    """
+    The difference of the variable for which two subscripts are equal. An empty set if the variable is in
+    neither and they are equal; None if there is no certain difference.
+    """
     difference = load - store
     if variable not in store.symbols and variable not in load.symbols:
         return None if difference.terms else set()

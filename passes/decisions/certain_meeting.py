@@ -1,10 +1,10 @@
 """
-Is it certain that two iterations of a loop access one element, wherever inner loops lead them?
+Whether two iterations of a loop certainly access one element, in some iterations of the inner loops.
 
-`certain_dependence.py` compares subscripts as they stand. Where inner loops choose the elements (triangular
-loops, or two inner loops over one array), this tries the first iterations: with numbers for the loop's
-variable, the subscripts are equations for the variables of the inner loops, and a solution within their
-ranges is a meeting.
+`certain_dependence.py` compares subscripts symbolically. Where inner loops select the elements (triangular
+loops, or two inner loops over one array), this module tries the first iterations: with numbers for the
+loop's variable, the subscripts are equations for the variables of the inner loops, and a solution within
+their ranges proves that both access one element.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from .polynomials import Polynomial
 from .ranges import LoopRange
 
 PAIRS = ((0, 1), (1, 0), (1, 2), (2, 1), (0, 2), (2, 0))
-"""The iterations tried, of the store and of the other access."""
+"""The pairs of iterations tried, of the store and of the other access."""
 
 
 @dataclass(frozen=True)
 class LoopPlace:
-    """Subscripts, and the loops inside of the one asked about that are around them, innermost first."""
+    """The subscripts of an access, and the loops around it inside the analysed loop, innermost first."""
 
     subscripts: Subscripts
     ranges: tuple[LoopRange, ...]
@@ -31,7 +31,7 @@ class LoopPlace:
 
 @dataclass(frozen=True)
 class _Own:
-    """An inner loop's variable in one of the two iterations."""
+    """The variable of an inner loop in one of the two iterations."""
 
     first: bool
     variable: Hashable
@@ -39,13 +39,13 @@ class _Own:
 
 @dataclass
 class _Equations:
-    """What must be 0, and the ranges of the variables in it, outermost first."""
+    """Polynomials that must be 0, and the ranges of their variables, outermost first."""
 
     zeros: list[Polynomial]
     ranges: list[LoopRange]
 
     def put(self, variable: Hashable, value: Polynomial) -> bool:
-        """Replaces a variable everywhere; False if something is not linear in it."""
+        """Substitutes `value` for a variable everywhere; False if a polynomial is not linear in it."""
         zeros = [poly.substitute(variable, value) for poly in self.zeros]
         ranges = [_replaced(known, variable, value) for known in self.ranges]
         self.zeros = [poly for poly in zeros if poly is not None]
@@ -62,9 +62,9 @@ def meeting(
     invariant: Callable[[Hashable], bool],
 ) -> tuple[int, int] | None:
     """
-    Two iterations of the loop over `own`, of `trip` iterations `step` apart (None: not known), that certainly
-    access one element, by their numbers; None if none are found. `invariant`: whether a symbol other than
-    loop variables has one value throughout. Symbols that bound loops are taken to be large enough for a few
+    The numbers of two iterations that certainly access one element; None if none are found. The loop over
+    `own` has `trip` iterations (None: not known) with step `step`. `invariant`: whether a symbol other than
+    a loop variable has one value throughout. Symbols that bound loops are assumed to allow a few
     iterations.
     """
     if len(store.subscripts) != len(other.subscripts):
@@ -79,7 +79,7 @@ def meeting(
             return None
         zeros = [a - b for a, b in zip(left, right, strict=True)]
         if any(zero.as_constant for zero in zeros):
-            continue  # elements apart, wherever inner loops are
+            continue  # elements apart, in any iterations of inner loops
         around = stores.ranges(pair[0]), others.ranges(pair[1])
         if around[0] is None or around[1] is None:
             return None
@@ -89,7 +89,7 @@ def meeting(
 
 
 class _OwnIterations:
-    """An access in the iterations of the loop over `own`, each of which is looked at once."""
+    """An access in single iterations of the loop over `own`, with cached results."""
 
     def __init__(self, place: LoopPlace, first: bool, own: LoopRange, step: int):
         self._place, self._own, self._step = place, own, step
@@ -98,7 +98,7 @@ class _OwnIterations:
         self._subscripts: dict[int, list[Polynomial] | None] = {}
 
     def subscripts(self, number: int) -> list[Polynomial] | None:
-        """In one iteration; None if one is not known, or not linear in the variables."""
+        """The subscripts in iteration `number`; None if one is not known, or not linear in the variables."""
         if number not in self._subscripts:
             found = [self._renamed(poly, number) for poly in self._place.subscripts]
             known = [poly for poly in found if poly is not None]
@@ -106,7 +106,7 @@ class _OwnIterations:
         return self._subscripts[number]
 
     def ranges(self, number: int) -> list[LoopRange] | None:
-        """Of the inner loops in one iteration, outermost first; None if one is not linear."""
+        """The ranges of the inner loops in iteration `number`, outermost first; None if one is not linear."""
         found: list[LoopRange] = []
         for known in reversed(self._place.ranges):
             lower, last = self._renamed(known.lower, number), self._renamed(known.last, number)
@@ -116,7 +116,9 @@ class _OwnIterations:
         return found
 
     def _renamed(self, poly: Polynomial | None, number: int) -> Polynomial | None:
-        """With a number for the loop's variable, and this access's own variables of inner loops."""
+        """
+        `poly` with a number for the loop's variable, and with inner variables that belong to this access.
+        """
         if poly is not None and self._own.variable in poly.symbols:
             poly = poly.substitute(self._own.variable, self._own.lower + number * self._step)
         for variable, symbol in self._symbols.items():
@@ -130,7 +132,9 @@ def _replaced(known: LoopRange, variable: Hashable, value: Polynomial) -> LoopRa
 
 
 def _has_solution(system: _Equations, invariant: Callable[[Hashable], bool]) -> bool:
-    """Whether values are found that are in the ranges and make all zeros 0; each variable is set once."""
+    """
+    Whether there are values within the ranges that solve all equations. The search sets each variable once.
+    """
     values: dict[Hashable, Polynomial] = {}
 
     def put(variable: Hashable, value: Polynomial) -> bool:
@@ -161,7 +165,9 @@ def _has_solution(system: _Equations, invariant: Callable[[Hashable], bool]) -> 
 
 
 def _solved(zero: Polynomial, variables: Sequence[Hashable]) -> tuple[Hashable, Polynomial] | None:
-    """A variable of an equation, and what it has to be; None if none stands alone with factor 1 or -1."""
+    """
+    A variable of an equation, and its solution; None if no variable occurs alone with coefficient 1 or -1.
+    """
     for variable in variables:
         parts = zero.split(variable)
         factor = None if parts is None else parts[1].as_constant
@@ -171,7 +177,7 @@ def _solved(zero: Polynomial, variables: Sequence[Hashable]) -> tuple[Hashable, 
 
 
 def _is_likely(poly: Polynomial, invariant: Callable[[Hashable], bool]) -> bool:
-    """Whether a polynomial is at least 0, where symbols are sizes that are not tiny."""
+    """Whether a polynomial is at least 0 if all symbols are sizes that are not very small."""
     constant = poly.as_constant
     if constant is not None:
         return constant >= 0

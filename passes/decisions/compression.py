@@ -3,8 +3,8 @@ Whether compressing an array pays: bytes saved against the work of decoding.
 
 A kernel's iteration is described by its `PackedAccess`es and its other instructions; `seconds` bounds its
 time by memory bandwidth, cache bandwidth and instruction issue, for a machine like an H200. The
-speedup of compressing one array is the ratio of two such bounds. What is read in a sequential loop is
-taken to come from cache: threads read the same elements, and every read is decoded again.
+speedup of compressing one array is the ratio of two such bounds. Reads in a sequential loop are assumed to
+hit the cache, since threads read the same elements; each of them is decoded again.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ INSTRUCTIONS_PER_SECOND = 33.4e12
 """Copy bandwidth, L1 bandwidth (128 bytes a clock and multiprocessor), instructions of threads."""
 
 REPEATS = 64
-"""How often a sequential loop is taken to run."""
+"""The assumed trip count of a sequential loop."""
 
 DOUBLE_ISSUES = 2
-"""An instruction on doubles takes the time of so many others."""
+"""The time of an instruction on doubles, in other instructions."""
 
 PAYS, LOSES = 1.05, 0.98
 
@@ -31,9 +31,9 @@ PAYS, LOSES = 1.05, 0.98
 @dataclass(frozen=True)
 class PackedAccess:
     """
-    A load or store of `bytes` in the plain version. `array`: which array; `packed`: its format if it
-    is compressed; `repeats`: how often per iteration of the parallel loops; `cached`: whether it
-    stands in a sequential loop.
+    A load or store of `bytes` in the plain version. `array` identifies its array; `packed` is the format if
+    that is compressed; `repeats`: executions per iteration of the parallel loops; `cached`: whether it is
+    in a sequential loop.
     """
 
     array: Hashable
@@ -46,7 +46,7 @@ class PackedAccess:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The speedup of compressing one array, the others being as they are, and why."""
+    """The speedup of compressing one array while the others stay as they are, with the reason."""
 
     speedup: float
     cached: bool
@@ -56,7 +56,7 @@ class Estimate:
 
     @property
     def text(self) -> str:
-        """The end of a remark."""
+        """The estimate as the end of a remark."""
         what = (
             f"{self.bytes_packed} instead of {self.bytes_plain} bytes,"
             f" {self.instructions} more instructions per access"
@@ -68,8 +68,9 @@ class Estimate:
             return f"compression makes little difference here, {factor}: {what}"
         if self.cached:
             return (
-                f"compression does not pay here, {factor}: its elements come from cache again and"
-                f" again, and every read decodes ({what}); leave it uncompressed in this kernel, or"
+                f"compression does not pay here, {factor}: its elements are read repeatedly from "
+                f"the cache, and every read decodes ({what}); leave it uncompressed in this "
+                "kernel, or"
                 " decode it once with a cache directive"
             )
         return (
@@ -78,7 +79,7 @@ class Estimate:
 
 
 def decode_instructions(fmt: PackedFormat) -> int:
-    """Instructions that decoding takes beside the load."""
+    """The instructions of decoding, without the load."""
     if fmt.code == Code.PLAIN:
         return 0
     if fmt.needs_range:
@@ -89,7 +90,7 @@ def decode_instructions(fmt: PackedFormat) -> int:
 
 
 def encode_instructions(fmt: PackedFormat) -> int:
-    """Instructions that encoding takes beside the store."""
+    """The instructions of encoding, without the store."""
     if fmt.code == Code.PLAIN:
         return 0
     if fmt.needs_range:
@@ -98,7 +99,7 @@ def encode_instructions(fmt: PackedFormat) -> int:
 
 
 def extra_instructions(access: PackedAccess) -> int:
-    """What an access costs more when its array is compressed."""
+    """The additional instructions of an access if its array is compressed."""
     if access.packed is None:
         return 0
     cost = encode_instructions if access.writes else decode_instructions
@@ -109,7 +110,7 @@ def seconds(
     accesses: Iterable[PackedAccess], instructions: int, plain: frozenset[Hashable] = frozenset()
 ) -> float:
     """
-    A lower bound for the time of one iteration, with the arrays in `plain` left uncompressed.
+    A lower bound in seconds for one iteration, with the arrays in `plain` left uncompressed.
     `instructions` are those of the iteration apart from loads and stores.
     """
     memory = cache = 0.0
@@ -131,7 +132,7 @@ def seconds(
 
 
 def read_once(accesses: Iterable[PackedAccess]) -> list[PackedAccess]:
-    """The accesses of a kernel that keeps what it has read of each array for all that need it."""
+    """The accesses of a kernel that reads each element of an array once and keeps it."""
     found: list[PackedAccess] = []
     seen: set[Hashable] = set()
     for access in accesses:
@@ -143,7 +144,10 @@ def read_once(accesses: Iterable[PackedAccess]) -> list[PackedAccess]:
 
 
 def estimate(array: Hashable, accesses: list[PackedAccess], instructions: int) -> Estimate | None:
-    """What compressing `array` does to a kernel with these accesses; None if it has no access to it."""
+    """
+    The estimate for compressing `array` in a kernel with these accesses; None if it does not access
+    `array`.
+    """
     own = [access for access in accesses if access.array == array and access.packed is not None]
     fmt = own[0].packed if own else None
     if fmt is None or fmt.code == Code.PLAIN:

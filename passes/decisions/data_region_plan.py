@@ -1,12 +1,14 @@
 """
-What an inferred data region does with one array, from what the constructs in it do (OpenACC 3.4, 2.7).
+The clause of an inferred data region for one array, from the clauses of the constructs in it (OpenACC 3.4,
+2.7).
 
-`region_clause` is the table; the pass `infer-data-regions` reads the uses off the IR. In a region
-that holds the array, the data actions of the constructs only count. That is the same program if
+`region_clause` is the decision table; the pass `infer-data-regions` reads the uses from the IR. Inside a
+region that holds the array, the data actions of the constructs only change reference counts. The program
+keeps its meaning if
 
-- the device's copy at each construct's entry is what a copy from the host would have been: nobody
-  else changes the host's (the pass sees to that), and no construct changes a copy that it then drops;
-- the host's copy after the region is what the last construct would have left;
+- the device's copy at each construct's entry equals what a copy from the host would give: nothing else
+  changes the host's (the pass checks that), and no construct changes a copy that it then discards;
+- the host's copy after the region is the one that the last construct would have left;
 - the region maps nothing that no construct would have mapped: the array's address and section are
   those of a construct that certainly runs.
 """
@@ -35,7 +37,7 @@ class MappingClause(Enum):
 class ArrayUse:
     """
     One clause on the array. `certain`: its construct runs whenever the region is entered.
-    `writes`: the construct may change the device's copy. `line`: of the construct.
+    `writes`: the construct may change the device's copy. `line` is the construct's.
     """
 
     clause: MappingClause
@@ -46,7 +48,7 @@ class ArrayUse:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Why an array has no part in the region."""
+    """The reason why the region does not hold an array."""
 
     why: str
 
@@ -55,10 +57,10 @@ def region_clause(uses: Sequence[ArrayUse]) -> MappingClause | LeftOut:
     """
     The clause of the region for an array with these uses.
 
-    An array that some construct creates is created, if all do: what one leaves in it another must
-    not take for the host's values. One that a construct changes and drops (`copyin`) is fetched
-    anew each time, which a region would not do. Of an array that all copy out nothing is fetched:
-    elements nobody writes are as undefined as they are without the region.
+    If one construct creates an array, all must: otherwise a construct could take values left by another for
+    the host's. An array that a construct changes and discards (`copyin`) is left out, because it is copied
+    in anew each time. An array that all constructs copy out is not copied in: elements that no construct
+    writes are as undefined as without the region.
     """
     clauses = {use.clause for use in uses}
     if not any(use.certain for use in uses):

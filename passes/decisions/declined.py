@@ -1,5 +1,5 @@
-"""How passes say that they leave something as it is."""
+"""The exception by which passes decline to change something."""
 
 
 class Declined(Exception):
-    """Why a loop, nest or directive is left alone: a text for remarks."""
+    """A loop, nest or directive stays as it is; the message is the reason, for remarks."""

@@ -1,13 +1,13 @@
 """
-Do two array accesses of different iterations of a loop touch the same element?
+Whether two array accesses in different iterations of a loop may touch the same element.
 
 Subscripts are `Polynomial`s over any symbols, one per dimension. Two iterations of the loop are compared in
 both orders: in one of the dimensions, whatever the inner loops do, one access has to stay below the other
 (`IterationPair.apart`), or a common divisor has to keep them apart (`_divided`). A linearised `i * n + j`
 with `0 <= j < n` is taken apart into two dimensions where that helps (`linearised.py`).
 
-The answer is a `Requirement`: what the host has to find true before the loop for its iterations to be
-independent; nothing if it is proven, None if there is no hope.
+The result is a `Requirement`: the condition, to be tested on the host before the loop, under which its
+iterations are independent. It is empty if independence is proved, and None if no test can establish it.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from .polynomials import Polynomial
 from .ranges import LoopRange
 
 Subscripts = tuple[Polynomial | None, ...]
-"""One per dimension, outermost first; None is not affine."""
+"""One polynomial per dimension, outermost first; None for a subscript that is not affine."""
 
 Alternative = tuple[Polynomial, ...]
 """Polynomials that must all be at least 0."""
 
 Clause = tuple[Alternative, ...]
-"""Alternatives of which one must hold."""
+"""Alternatives, at least one of which must hold."""
 
 Requirement = tuple[Clause, ...]
-"""Clauses that must all hold; none: it is proven."""
+"""Clauses that must all hold; without clauses independence is proved."""
 
 MOST_ALTERNATIVES = 4
-"""More ways than this for two accesses to be apart are not worth testing before a launch."""
+"""The most alternatives that are worth testing before a launch."""
 
 
 @dataclass(frozen=True)
 class Unknown:
-    """A bound of a loop that is no polynomial of known values, as a symbol of its own."""
+    """A loop bound that is not a polynomial of known values, as a symbol of its own."""
 
     variable: Hashable
     which: str
@@ -48,14 +48,14 @@ class Unknown:
 
 @dataclass(frozen=True)
 class _Other:
-    """A variable as the other iteration sees it."""
+    """The value of a variable in the other of the two iterations."""
 
     variable: Hashable
 
 
 @dataclass(frozen=True)
 class _Apart:
-    """How much further than one step two iterations of a loop are apart."""
+    """The distance of two iterations of a loop, minus one step."""
 
     variable: Hashable
 
@@ -63,9 +63,9 @@ class _Apart:
 @dataclass(frozen=True)
 class LoopContext:
     """
-    The loop asked about: its variable, step (positive; None if not known), and number of iterations, if
-    constant. `inner` and `outer` are the loops inside and around it, innermost first; inner loops not
-    named `right` are around both accesses. `bounds` are the loop's own, if known.
+    The analysed loop: its variable, step (positive; None if not known), and trip count, if constant.
+    `inner` and `outer` are the loops inside and around it, innermost first; those in `inner` enclose both
+    accesses unless `right` is given. `bounds` are the loop's own, if known.
     """
 
     variable: Hashable
@@ -75,7 +75,7 @@ class LoopContext:
     outer: tuple[LoopRange, ...] = ()
     bounds: LoopRange | None = None
     right: tuple[LoopRange, ...] | None = None
-    """The loops inside around the second access, where they are not the first one's."""
+    """The inner loops around the second access, if they differ from those around the first."""
 
     @property
     def stride(self) -> Polynomial:
@@ -85,7 +85,7 @@ class LoopContext:
 
     @property
     def range(self) -> LoopRange:
-        """The loop's own range."""
+        """The range of the loop's variable."""
         if self.bounds is not None:
             return self.bounds
         lower = Polynomial.symbol(Unknown(self.variable, "lower"))
@@ -99,7 +99,7 @@ class LoopContext:
 
     @cached_property
     def facts(self) -> Facts:
-        """What holds where both accesses happen, in two iterations."""
+        """Facts that hold when both accesses are executed, in two iterations."""
         own = self.range
         twice = LoopRange(self.variable, own.lower, own.last - self.stride)
         facts = Facts.of_loops([twice, *self.outer])
@@ -111,7 +111,7 @@ class LoopContext:
 
 
 def renamed(poly: Polynomial, variables: frozenset[Hashable]) -> Polynomial:
-    """`poly` as the other iteration sees it, in which `variables` have other values."""
+    """`poly` in the other iteration, where `variables` have other values."""
     if not poly.symbols & variables:
         return poly
     result = Polynomial({})
@@ -124,7 +124,10 @@ def renamed(poly: Polynomial, variables: frozenset[Hashable]) -> Polynomial:
 
 
 def _changing(variable: Hashable, inner: Sequence[LoopRange]) -> frozenset[Hashable]:
-    """What differs between two iterations: the variable, inner ones, and bounds nobody knows."""
+    """
+    The symbols that differ between two iterations: the loop variable, those of inner loops, and unknown
+    bounds.
+    """
     found = {variable, *(loop.variable for loop in inner)}
     for loop in inner:
         found |= {
@@ -159,7 +162,7 @@ class IterationPair:
         ]
 
     def never_negative(self, poly: Polynomial) -> Alternative | None:
-        """What must hold for `poly` to be at least 0; None if it cannot be said or cannot be."""
+        """A condition under which `poly` is at least 0; None if there is none."""
         inner = bounds_from_below([poly], self.inner, self.facts)
         if inner is None:
             return None
@@ -177,7 +180,7 @@ class IterationPair:
 
 
 def _divided(left: Polynomial, right: Polynomial, loop: LoopContext) -> bool:
-    """Whether a common divisor of all that varies keeps the subscripts apart."""
+    """Whether the subscripts differ modulo a common divisor of all varying terms."""
     difference = left - right
     if loop.step is not None:
         lower = loop.range.lower
@@ -192,7 +195,7 @@ def _divided(left: Polynomial, right: Polynomial, loop: LoopContext) -> bool:
 
 
 def _same_place(left: Polynomial, right: Polynomial, loop: LoopContext) -> bool:
-    """The common case: both are the loop's variable times a constant plus the same rest."""
+    """Whether both are the loop variable times a constant plus the same rest: the common case."""
     if left != right:
         return False
     parts = left.split(loop.variable)
@@ -204,7 +207,9 @@ def _same_place(left: Polynomial, right: Polynomial, loop: LoopContext) -> bool:
 def _clause(
     found: Sequence[SubscriptPair], loop: LoopContext, right_later: bool, known: Known
 ) -> Clause | None:
-    """What keeps the accesses apart in one order of the iterations; () if it is proven."""
+    """
+    The conditions under which the accesses are apart in one order of the iterations; () if that is proved.
+    """
     iterations = IterationPair(loop, right_later)
     changing = _changing(loop.variable, loop.inner_of_right)
     alternatives: dict[Alternative, None] = {}
@@ -243,9 +248,9 @@ def requirement(
     widths: tuple[int, int] = (1, 1),
 ) -> Requirement | None:
     """
-    What must hold for accesses with these subscripts to one object never to meet in different
-    iterations of the loop, in terms of symbols that are `known`. `widths` are how many elements of
-    the last dimension they touch.
+    The condition, in `known` symbols, under which two accesses to one object with these subscripts never
+    touch the same element in different iterations of the loop; None if there is none. `widths` are the
+    numbers of elements of the last dimension that they touch.
     """
     if len(left) != len(right):
         return None
@@ -267,12 +272,12 @@ def requirement(
         if clause:
             clauses[clause] = None
         if left == right and widths[0] == widths[1] and loop.right is None:
-            break  # the other order is the same question
+            break  # the other order gives the same condition
     return tuple(clauses)
 
 
 Early = Callable[[Hashable], "Hashable | None"]
-"""The symbol by which the host knows another one's value before the loop; None if it does not."""
+"""Maps a symbol to one that has its value before the loop; None if the host does not know it."""
 
 
 def _nowhere(symbol: Hashable) -> None:
@@ -287,12 +292,12 @@ def stays_within(
     early: Early = _nowhere,
 ) -> Requirement | None:
     """
-    What must hold for values of `poly` that differ in loops `changing` (innermost first) to differ
-    modulo 2 to the power of `width` too, in terms of `early` symbols; None if it cannot be said, or cannot
-    be. `outer` are the loops around, whose variables stay the same.
+    The condition, in `early` symbols, under which different values of `poly` over the loops `changing`
+    (innermost first) also differ modulo 2^width; None if there is none. `outer` are the enclosing loops,
+    whose variables stay the same.
 
-    What does not change is added to all values alike, and a variable alone takes no more values than its
-    type has: only sums of several and products may wrap to what another iteration has.
+    Invariant terms shift all values alike, and a single variable takes no more values than its type has:
+    only sums of several varying terms, and products, may wrap to the value of another iteration.
     """
     variables = {loop.variable for loop in changing}
     part = Polynomial({m: c for m, c in poly.terms.items() if variables.intersection(m)})
@@ -323,7 +328,7 @@ def _in_symbols(poly: Polynomial, early: Early) -> Polynomial | None:
 
 def independent_subscripts(left: Subscripts, right: Subscripts, loop: LoopContext) -> bool:
     """
-    Whether accesses with these subscripts to one object never meet in different iterations of the
-    loop, whatever the host knows.
+    Whether accesses with these subscripts to one object never touch the same element in different
+    iterations of the loop, without a test on the host.
     """
     return requirement(left, right, loop) == ()

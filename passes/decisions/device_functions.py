@@ -1,5 +1,5 @@
 """
-Library functions device code may call without a `routine` directive: C's math library and the few
+Library functions that device code may call without a `routine` directive: C's math library and the few
 others that every target provides (libdevice, LLVM intrinsics, the CUDA device runtime; libc and
 libm on the host).
 """
@@ -25,7 +25,7 @@ MATH_F32 = frozenset(name + "f" for name in MATH_F64)
 _CLASSIFY_F80 = ("__isnanl", "__isinfl", "__finitel", "__signbitl", "__fpclassifyl")
 
 MATH_F80 = frozenset((*(name + "l" for name in MATH_F64), *_CLASSIFY_F80))
-"""The `long double` forms, which the host has; GPU code calls those for `double` in their place."""
+"""The `long double` forms of the host; GPU code calls the `double` forms instead."""
 
 INTEGER = frozenset(("abs", "labs", "llabs"))
 
@@ -71,13 +71,13 @@ _WRITES_MEMORY = frozenset(
 )
 
 PURE_FUNCTIONS = ((MATH_F64 | MATH_F32 | MATH_F80) - _WRITES_MEMORY) | INTEGER | PREDICATES
-"""Functions whose result depends on their arguments alone, and that do nothing else."""
+"""Functions without side effects whose result depends on their arguments only."""
 
 
 def is_device_callable(name: str) -> bool:
     """
     Whether device code may call the library function `name` without a `routine` directive;
-    compiler builtins (`__builtin_…`) and LLVM intrinsics (`llvm.…`) count as what they stand for.
+    compiler builtins (`__builtin_…`) and LLVM intrinsics (`llvm.…`) count as the functions they stand for.
     """
     if name.startswith("llvm."):
         return True
@@ -90,9 +90,9 @@ _OPENMP = re.compile(
 
 
 OPENMP_MARK = "__accopt_omp_taskwait"
-"""A function of the runtime, which programs compiled with OpenMP have."""
+"""The prefix of functions in OpenMP's runtime, which is part of programs compiled with OpenMP."""
 
 
 def is_openmp(name: str) -> bool:
-    """Whether OpenMP's runtime (`compiler/c/openmp`) or a critical section names something so."""
+    """Whether `name` is a symbol of OpenMP's runtime (`compiler/c/openmp`) or of a critical section."""
     return _OPENMP.fullmatch(name) is not None

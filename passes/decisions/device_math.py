@@ -1,7 +1,7 @@
 """
-What stands for a C library function in GPU code: an LLVM intrinsic that NVPTX has instructions for,
-a function of NVIDIA's libdevice, or an expansion of its own. `device_functions.py` says which
-functions may be called at all.
+The replacement of each C library function in GPU code: an LLVM intrinsic that NVPTX has instructions for, a
+function of NVIDIA's libdevice, or an expansion. `device_functions.py` lists the functions that may be
+called at all.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Libdevice:
 
 
 class Expansion(Enum):
-    """Functions that the lowering spells out."""
+    """Functions that the lowering expands into operations."""
 
     ABSOLUTE = auto()
     MEMCPY = auto()
@@ -108,8 +108,8 @@ _EXPANSIONS = {
 
 def device_function(name: str, *, approximate: bool = False) -> DeviceFunction | None:
     """
-    What stands for the C function `name` (with or without `__builtin_`) in GPU code, `None` if
-    nothing does. `approximate` allows the less accurate functions (about 2 to 4 ulp more).
+    The replacement of the C function `name` (with or without `__builtin_`) in GPU code; None if there is
+    none. `approximate` allows the less accurate functions (about 2 to 4 ulp more).
     """
     name = name.removeprefix("__builtin_")
     if (expansion := _EXPANSIONS.get(name)) is not None:
@@ -152,7 +152,7 @@ MATH_OPERATIONS = {
     "math.tan": "tan",
     "math.tanh": "tanh",
 }
-"""Operations of `math` that NVPTX has no instruction for → the f64 function in C's spelling."""
+"""Operations of `math` without an NVPTX instruction → the C name of the f64 function."""
 
 LLVM_OPERATIONS = {
     f"llvm.intr.{intrinsic}": name
@@ -178,10 +178,10 @@ LLVM_OPERATIONS = {
         ("tanh", "tanh"),
     )
 }
-"""The same for operations of `llvm`."""
+"""Operations of `llvm` without an NVPTX instruction → the C name of the f64 function."""
 
 DEVICE_RUNTIME = frozenset(("vprintf", "__assertfail", "malloc", "free"))
 """
-What the CUDA driver provides to kernels (CUDA C++ Programming Guide, "Formatted Output", "Dynamic Global
-Memory Allocation").
+Functions that the CUDA driver provides to kernels (CUDA C++ Programming Guide, "Formatted Output", "Dynamic
+Global Memory Allocation").
 """

@@ -1,10 +1,10 @@
 """
 Polynomials that are never negative where certain loops run.
 
-A polynomial is bounded from below by putting each loop variable at the end of its range that makes it
-smallest. What is left names values known before the loops only; that these loops run at all says how
-small those can be (`n - 1 >= 0` where a loop counts from 0 to `n - 1`). What cannot be proven this way
-may still be tested at run time.
+A polynomial is bounded from below by setting each loop variable to the end of its range that minimises it.
+The result contains only values known before the loops; that the loops run at least once bounds these (`n -
+1 >= 0` if a loop counts from 0 to `n - 1`). An inequality that cannot be proved this way may still be
+tested at run time.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from .ranges import MAX_CANDIDATES, LoopRange
 @dataclass(frozen=True)
 class Facts:
     """
-    Polynomials known not to be negative (`nonnegative`), and with them the least value of single
-    symbols (`least`).
+    Polynomials known to be non-negative (`nonnegative`), and the least values of single symbols that follow
+    (`least`).
     """
 
     nonnegative: tuple[Polynomial, ...] = ()
@@ -28,7 +28,7 @@ class Facts:
 
     @staticmethod
     def of_loops(ranges: Sequence[LoopRange]) -> Facts:
-        """What holds where all of these loops (innermost first) run."""
+        """The facts that hold inside all of these loops (innermost first)."""
         least: dict[Hashable, int] = {}
         known: list[Polynomial] = []
         outwards = list(ranges)
@@ -40,20 +40,23 @@ class Facts:
         return Facts(tuple(known), least)
 
     def union(self, other: Facts) -> Facts:
-        """What holds where both hold."""
+        """The facts of both."""
         least = dict(self.least)
         for symbol, value in other.least.items():
             least[symbol] = max(value, least.get(symbol, value))
         return Facts(tuple(dict.fromkeys(self.nonnegative + other.nonnegative)), least)
 
     def proves(self, poly: Polynomial) -> bool:
-        """Whether `poly`, which names no loop variables, is at least 0."""
+        """Whether `poly`, which contains no loop variables, is certainly at least 0."""
         if self._by_signs(poly):
             return True
         return any(self._by_signs(poly - fact) for fact in self.nonnegative)
 
     def _by_signs(self, poly: Polynomial) -> bool:
-        """Whether `poly` has no negative coefficient when symbols count from their least values."""
+        """
+        Whether `poly` has no negative coefficient once each symbol is replaced by its least value plus a
+        rest.
+        """
         if poly.as_constant is not None:
             return poly.as_constant >= 0
         if any(symbol not in self.least for symbol in poly.symbols):
@@ -69,8 +72,8 @@ class Facts:
 
 def _note_symbols(loop: LoopRange, outer: Sequence[LoopRange], least: dict[Hashable, int]) -> None:
     """
-    Symbols that `last - lower >= 0` bounds from below: with `last = n - 1` and `lower = i + 1`, `n` is at
-    least `i + 2`, so at least 2 where `i` counts from 0.
+    Records lower bounds of symbols that follow from `last - lower >= 0`: with `last = n - 1` and `lower = i
+    + 1`, `n` is at least `i + 2`, so at least 2 where `i` counts from 0.
     """
     span = loop.last - loop.lower
     variables = {other.variable for other in outer}
@@ -90,8 +93,8 @@ def bounds_from_below(
     polys: Sequence[Polynomial], ranges: Sequence[LoopRange], facts: Facts
 ) -> list[Polynomial] | None:
     """
-    Polynomials without the variables of `ranges` (innermost first), the smallest of which bounds all
-    of `polys` from below; None if one is not linear in a variable or there are too many.
+    Polynomials without the variables of `ranges` (innermost first) whose minimum bounds all of `polys` from
+    below; None if one of `polys` is not linear in a variable, or if there would be too many.
     """
     candidates = list(polys)
     for loop in ranges:

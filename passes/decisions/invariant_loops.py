@@ -1,9 +1,9 @@
 """
-When a sequential loop that gives the same result in every iteration of a parallel loop is computed
-once before it.
+Whether to hoist a sequential loop whose result is the same in every iteration of the parallel loop around
+it.
 
-It costs the nest its shape: a gang then takes one iteration of the outer loop, with all of its
-lanes on the inner one, rather than a tile of both. That pays where the loop is most of the work.
+Hoisting changes the schedule of the nest: a gang then runs one iteration of the outer loop, with all of its
+lanes on the inner one, instead of a tile of both. That pays where the loop is most of the work.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from dataclasses import dataclass
 from .launch_shape import WARP
 
 FEW_TRIPS = 4
-"""A loop this short costs no more than the shape of the nest is worth."""
+"""A loop of at most this many iterations costs less than the change of schedule."""
 MOST_UNROLLED = 64
-"""Iterations of a hoisted loop that are unrolled as a whole, so that all its loads are in flight."""
+"""A hoisted loop with at most this many iterations is unrolled fully, so that all its loads are in flight."""
 MANY_GANGS = 128
-"""Outer iterations below which one gang for each leaves much of the device idle."""
+"""With fewer outer iterations, one gang for each leaves much of the device idle."""
 
 
 @dataclass(frozen=True)
 class Invariant:
     """
     A sequential loop of `trips` iterations in a parallel loop of `inner` iterations, inside one of
-    `outer` (None: not constant). `others`: the inner body has loops that do vary, or calls.
+    `outer` (None: not constant). `others`: the inner body also has loops that vary, or calls.
     """
 
     trips: int | None
@@ -34,7 +34,7 @@ class Invariant:
 
 
 def keep_inside(case: Invariant) -> str | None:
-    """Why the loop stays where it is; None if it is to be hoisted."""
+    """The reason not to hoist the loop; None if it is to be hoisted."""
     if case.trips is not None and case.trips < FEW_TRIPS:
         return f"only {case.trips} iterations"
     if case.inner is not None and case.inner < WARP:
@@ -47,5 +47,5 @@ def keep_inside(case: Invariant) -> str | None:
 
 
 def unroll_factor(trips: int | None) -> int:
-    """By how much to unroll a hoisted loop without loops inside; 0: leave it to LLVM."""
+    """The unroll factor of a hoisted loop without inner loops; 0: LLVM decides."""
     return trips if trips is not None and 1 < trips <= MOST_UNROLLED else 0

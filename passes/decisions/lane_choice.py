@@ -1,10 +1,10 @@
 """
-How many lanes work on one row of a loop whose rows have different lengths.
+The number of lanes per row for a loop over rows of different lengths.
 
-A warp for a row of 27 entries leaves lanes idle and has one load per lane in flight; one lane per row
-reads memory across. Measured on an H200 for a sparse matrix with 27 entries per row in float64: 531 µs
-with one lane, 208 with 4, 431 with 32. So a lane should have several entries, and a block always 256
-threads.
+A whole warp for a row of 27 entries leaves lanes idle and has one load per lane in flight; with one lane
+per row, neighbouring lanes read distant addresses. Measured on an H200 for a sparse matrix with 27 entries
+per row in float64: 531 µs with one lane, 208 with 4, 431 with 32. So a lane should have several entries,
+and a block always 256 threads.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from .launch_shape import WARP
 
 BLOCK = 256
 ENTRIES_PER_LANE = 12
-"""The mean number of entries up to which a lane is not helped by another."""
+"""For rows of at most this many entries on average, one lane per row is best."""
 FEWEST_LANES = 4
 ELEMENTS = 4
-"""Entries that a lane loads side by side."""
+"""The entries that one lane should have."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,12 @@ class LaneVersion:
 
     @property
     def workers(self) -> int:
-        """Rows that a block works on together."""
+        """The rows that a block processes concurrently."""
         return BLOCK // self.lanes
 
 
 def lane_versions() -> list[LaneVersion]:
-    """The versions of a construct to choose from at run time, for short rows first."""
+    """The versions of a construct to choose from at run time, ordered from short rows to long ones."""
     versions: list[LaneVersion] = []
     lanes = FEWEST_LANES
     while lanes < WARP:

@@ -1,4 +1,4 @@
-"""How large the launch of a construct should be: threads per gang, iterations per thread."""
+"""Launch sizes of a construct: threads per gang, iterations per thread."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ STREAM_LANES = 256
 COMPUTE_LANES = 128
 MAX_THREADS = 1024
 EXPLICIT_WORKERS = 4
-"""Workers for a loop that asks for them and leaves open how many."""
+"""The number of workers for a worker loop without num_workers."""
 RESIDENT_GANGS = 132 * 8
 """A grid that fills a large device once: 132 multiprocessors with 8 blocks each."""
 DEFAULT_GANGS = 1024
-"""Gangs for a loop whose trip count is known only on the device."""
+"""The number of gangs for a loop whose trip count is known only on the device."""
 HOST_GANGS = 256
 HOST_REDUCED = 64
-"""Iterations of a plain loop that a gang of CPU threads reduces at least: each gang has a part to combine."""
+"""
+The least iterations per gang of CPU threads in a reduction without inner loops, since each gang's partial
+result must be combined.
+"""
 MAX_GRID = {1: 2**31 - 1, 2: 65535, 3: 65535}
 
 
@@ -36,7 +39,7 @@ class Sizes:
 
 
 def rows_per_gang(chain: list[LoopNode]) -> int:
-    """Iterations of the outermost loop of a tight nest that each gang keeps side by side."""
+    """The iterations of a tight nest's outermost loop that each gang runs side by side."""
     outer = chain[0]
     if outer.trip is not None and outer.trip < RESIDENT_GANGS:
         return 1
@@ -46,14 +49,14 @@ def rows_per_gang(chain: list[LoopNode]) -> int:
 
 
 def inner_lanes(node: LoopNode) -> int:
-    """Lanes for a loop inside others: one warp where its length is known only on the device."""
+    """The lanes for an inner loop: one warp if its trip count is known only on the device."""
     return WARP if node.trip is None and not node.host_trip else COMPUTE_LANES
 
 
 def stream_shape(node: LoopNode) -> tuple[int, int, bool]:
-    """Lanes, elements per thread and whether to cap the grid, for a gang and vector loop."""
+    """The lanes, the elements per thread, and whether to cap the grid, for a gang vector loop."""
     if not node.streaming:
-        # what all threads read is fetched once for a gang: large gangs fetch less often
+        # shared elements are fetched once for a gang, so large gangs fetch less often
         lanes = STREAM_LANES if node.work.shared_loads and not node.reduction else COMPUTE_LANES
         return lanes, _side_by_side(node), node.reduction
     small = node.trip is not None and node.trip < RESIDENT_GANGS * STREAM_LANES
@@ -66,7 +69,7 @@ def stream_shape(node: LoopNode) -> tuple[int, int, bool]:
 
 
 def _side_by_side(node: LoopNode) -> int:
-    """Iterations per thread of a loop whose body has sequential loops."""
+    """The iterations per thread of a loop whose body has sequential loops."""
     if node.reduction or node.children:
         return 1
     count = iterations_side_by_side(node.work)
@@ -76,14 +79,17 @@ def _side_by_side(node: LoopNode) -> int:
 
 
 def fitting_lanes(node: LoopNode, lanes: int) -> int:
-    """No more warps than a constant trip count fills."""
+    """`lanes`, reduced to the warps that a constant trip count fills."""
     if node.trip is None:
         return lanes
     return max(WARP, min(lanes, -(-node.trip // WARP) * WARP))
 
 
 def fit_block(workers: int, lanes: int, sizes: Sizes) -> tuple[int, int, str]:
-    """Threads per gang within the device's limit; the user's sizes win, capped where they must."""
+    """
+    The workers and lanes within the device's limit of threads, with a note for remarks. The user's sizes
+    have priority, and are capped where they exceed the limit.
+    """
     note = ""
     if sizes.lanes is not None:
         lanes = sizes.lanes

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Level(IntEnum):
-    """Narrow to wide; a loop at one level may only contain narrower ones."""
+    """The levels from narrow to wide; a loop may only contain loops of narrower levels."""
 
     SEQ = 0
     VECTOR = 1

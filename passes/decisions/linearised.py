@@ -1,9 +1,10 @@
 """
-Linearised subscripts: `i * n + j` with `0 <= j < n` says as much as the two subscripts `i` and `j`.
+Delinearisation of subscripts: `i * n + j` with `0 <= j < n` is equivalent to the two subscripts `i` and
+`j`.
 
 Strides are tried from the smallest: of `(i * n + j) * m + k`, first `m` gives `i * n + j` and `k`, then
-`n` gives `i` and `j`. A split is exact where the rest provably lies between 0 and the stride, and under
-the condition that it does where the host can find that out.
+`n` gives `i` and `j`. A split is exact if the rest certainly lies between 0 and the stride; otherwise it
+holds under that condition, if the host can test it.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from .ranges import LoopRange
 @dataclass(frozen=True)
 class SubscriptPair:
     """
-    One subscript of two accesses: how many elements from there each touches, and what must not be
-    negative for it to be a dimension at all.
+    One subscript of two accesses, with the number of elements that each touches from there, and the
+    polynomials that must be non-negative for it to be a dimension.
     """
 
     left: Polynomial
@@ -31,7 +32,7 @@ class SubscriptPair:
 
 
 Ranges = tuple[Sequence[LoopRange], Sequence[LoopRange]]
-"""The loops around the left and the right access, innermost first, the loop asked about among them."""
+"""The loops around the left and the right access, innermost first, including the analysed loop."""
 
 
 def _contains(monomial: Monomial, part: Monomial) -> bool:
@@ -46,7 +47,7 @@ def _without(monomial: Monomial, part: Monomial) -> Monomial:
 
 
 def _strides(polys: Sequence[Polynomial], variables: frozenset[Hashable]) -> list[Polynomial]:
-    """What loop variables are multiplied with, smallest first: constants, then symbols."""
+    """The factors of loop variables, smallest first: constants, then symbols."""
     products: dict[Monomial, int] = {}
     constants: set[int] = set()
     for poly in polys:
@@ -64,7 +65,7 @@ def _strides(polys: Sequence[Polynomial], variables: frozenset[Hashable]) -> lis
 
 
 def _by_constant(poly: Polynomial, stride: int) -> tuple[Polynomial, Polynomial]:
-    """Multiples of the stride and the rest; the constant is rounded down."""
+    """`poly` as a multiple of the stride and a rest; the constant term is rounded down."""
     quotient: dict[Monomial, int] = {}
     rest: dict[Monomial, int] = {}
     for monomial, coefficient in poly.terms.items():
@@ -101,7 +102,10 @@ def _centred(
 def _within(
     rest: Polynomial, width: int, stride: Polynomial, ranges: Sequence[LoopRange], facts: Facts
 ) -> list[Polynomial] | None:
-    """What must not be negative for `0 <= rest` and `rest + width <= stride`."""
+    """
+    The polynomials that must be non-negative for `0 <= rest` and `rest + width <= stride`; None if that
+    cannot hold.
+    """
     needs: list[Polynomial] = []
     for poly in (rest, stride - rest - width):
         least = bounds_from_below([poly], ranges, facts)
@@ -120,7 +124,7 @@ def _split(
     facts: Facts,
     known: Callable[[Hashable], bool],
 ) -> tuple[SubscriptPair, SubscriptPair] | None:
-    """`given` as multiples of the stride and the rest."""
+    """`given` split into a multiple of the stride and a rest; None if it cannot be split."""
     needs: dict[Polynomial, None] = dict.fromkeys(given.needs)
     parts: list[tuple[Polynomial, Polynomial]] = []
     constant = stride.as_constant
@@ -146,7 +150,7 @@ def _split(
 def dimensions(
     given: SubscriptPair, ranges: Ranges, facts: Facts, known: Callable[[Hashable], bool]
 ) -> list[SubscriptPair]:
-    """`given` itself, and the dimensions it can be taken apart into."""
+    """`given` itself, and the dimensions into which it can be split."""
     variables = frozenset(loop.variable for side in ranges for loop in side)
     found = [given]
     whole = given

@@ -1,5 +1,5 @@
 """
-Which threads share the iterations of a scheduled loop, and how many threads then run its body.
+The threads that share the iterations of a scheduled loop, and those that run its body.
 
 A `vector` loop that is not inside a worker loop is shared by all threads of the gang: the other
 workers would be idle otherwise, and the order of its iterations is free.
@@ -14,18 +14,18 @@ from .block_shape import BlockShape
 
 
 class Mode(Enum):
-    """Which threads execute the current code, all with the same values."""
+    """The threads that execute a piece of code with the same values."""
 
     GANG = "gang"
-    """All threads of the gang redundantly."""
+    """All threads of the gang, redundantly."""
     WORKER = "worker"
-    """All lanes of a worker redundantly, each worker on its own."""
+    """All lanes of a worker, redundantly; each worker has its own values."""
     THREAD = "thread"
-    """Every thread on its own."""
+    """Every thread separately, with its own values."""
 
 
 class Sharers(Enum):
-    """What a loop's iterations are distributed over within a gang."""
+    """The threads over which a loop's iterations are distributed within a gang."""
 
     NONE = "none"
     WORKERS = "workers"
@@ -35,7 +35,10 @@ class Sharers(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """`gang_dim` 1 to 3 if gangs share the loop; `inside` is the mode of the loop's body."""
+    """
+    How a loop is shared: `gang_dim` is 1 to 3 if gangs share it, else None; `inside` is the mode of its
+    body.
+    """
 
     gang_dim: int | None
     unit: Sharers

@@ -14,14 +14,14 @@ from .shared_work import InnerWork
 class LoopNode:
     """
     One `acc.loop`. `trip` is the constant number of iterations (of all collapsed loops together),
-    else None; `host_trip`: it can be computed before the construct. `tight`: its body is nothing
-    but its one child. `contiguous` counts accesses of neighbouring elements by neighbouring
-    iterations, `strided` the others that depend on the variable. `hands_on`: iterations take
-    values from those before, which lanes compute together (and which counts as a reduction).
-    `gang_reduction`: a variable of the gang is reduced, so its value is wanted before the kernel ends
-    and gangs cannot share the loop. `element_bytes` is the largest element accessed, `streaming` says
-    that the body has no loops and no calls, `fixed_inner` that it holds a sequential loop which is the
-    same in every iteration, `cached` that it caches sections.
+    else None; `host_trip`: it can be computed before the construct. `tight`: its body consists of its one
+    child. `contiguous` counts accesses of neighbouring elements by neighbouring iterations, `strided` the
+    others that depend on the variable. `hands_on`: iterations take values from those before, which lanes
+    compute together (this counts as a reduction). `gang_reduction`: a variable of the gang is reduced, so
+    its value is needed before the kernel ends and gangs cannot share the loop. `element_bytes` is the
+    largest element accessed, `streaming` says that the body has no loops and no calls, `fixed_inner` that
+    it contains a sequential loop with the same trip count in every iteration, `cached` that it has cache
+    directives.
     """
 
     parallel: bool
@@ -51,7 +51,7 @@ class LoopNode:
 
     @property
     def depth(self) -> int:
-        """How many free or partitioned parallel loops stand on the longest path from here down."""
+        """The number of free or partitioned parallel loops on the longest path from this loop inwards."""
         below = max((child.depth for child in self.children), default=0)
         return below + (1 if self.parallel else 0)
 
@@ -82,7 +82,7 @@ def check_nesting(node: LoopNode, outer: tuple[LoopNode, ...] = ()) -> None:
 
 
 def inner_need(node: LoopNode) -> Level:
-    """The widest level that something below `node` already needs."""
+    """The widest level that a loop or call inside `node` already needs."""
     need = node.routine
     for child in node.children:
         need = max(need, inner_need(child), *child.levels, Level.SEQ)
@@ -90,7 +90,7 @@ def inner_need(node: LoopNode) -> Level:
 
 
 def is_free(node: LoopNode) -> bool:
-    """Whether its level is ours to choose."""
+    """Whether the compiler may choose its level."""
     return node.parallel and not node.levels
 
 

@@ -1,5 +1,5 @@
 """
-Whether a program can tell which gang, worker or lane runs an iteration.
+Whether a program can observe which gang, worker or lane runs an iteration.
 
 Where it cannot, levels and sizes are advice (OpenACC 3.4, 2.5.10 to 2.5.12 and 2.9): a conforming program
 has the same results with any mapping, so the construct is scheduled like one that leaves it open.
@@ -16,9 +16,9 @@ from .loop_tree import LoopNode
 @dataclass(frozen=True)
 class GangCode:
     """
-    What a construct holds besides the iterations of its loops. `gangs`: its num_gangs, None for a value
-    known only at run time, 0 if it has none. `redundant`: code that every gang runs has effects.
-    `private`: gangs have variables of their own, or the lanes that share an iteration an array of their own.
+    The parts of a construct other than its loops' iterations. `gangs`: its num_gangs, None for a value
+    known only at run time, 0 without the clause. `redundant`: code that every gang runs has effects.
+    `private`: gangs have private variables, or the lanes that share an iteration have a private array.
     `cached`: gangs cache sections for loops inside, or for a single loop. `static`: a loop says which gang
     runs which chunk. `sized_inside`: a size is computed within the construct.
     """
@@ -32,7 +32,7 @@ class GangCode:
 
 
 def why_kept(code: GangCode, roots: list[LoopNode]) -> str | None:
-    """Why levels and sizes have to be as written; None if nothing could tell."""
+    """The reason to keep levels and sizes as written; None if no difference could be observed."""
     nodes = [node for root in roots for node in root.walk()]
     reasons = {
         "one gang is asked for": code.gangs == 1,
@@ -49,5 +49,5 @@ def why_kept(code: GangCode, roots: list[LoopNode]) -> str | None:
 
 
 def _shared(root: LoopNode) -> bool:
-    """Whether gangs share the iterations of an outermost loop, or may."""
+    """Whether gangs share, or may share, the iterations of an outermost loop."""
     return root.parallel and (not root.levels or Level.GANG in root.levels)

@@ -1,6 +1,6 @@
 """
-How many threads of a kernel a multiprocessor holds at once, from the registers and the shared
-memory that it needs (CUDA C++ Programming Guide, compute capabilities, technical specifications).
+Occupancy: the threads of a kernel that are resident on a multiprocessor, from its registers and shared
+memory (CUDA C++ Programming Guide, compute capabilities, technical specifications).
 """
 
 from __future__ import annotations
@@ -10,15 +10,17 @@ from dataclasses import dataclass
 _WARP = 32
 _REGISTERS = 65536
 _REGISTER_UNIT = 256
-"""Registers are given to warps in units of so many."""
+"""The unit, in registers, of allocation to a warp."""
 _WARP_UNIT = 4
-"""Warps are spread over so many schedulers, each with its part of the registers."""
+"""The warp schedulers of a multiprocessor, each with an equal part of the registers."""
 _SHARED_UNIT = 128
 
 
 @dataclass(frozen=True)
 class Multiprocessor:
-    """Its limits: threads, blocks, bytes of shared memory, and bytes that each block takes for itself."""
+    """
+    Limits of a multiprocessor: threads, blocks, bytes of shared memory, and bytes reserved for each block.
+    """
 
     threads: int
     blocks: int
@@ -44,7 +46,10 @@ _MULTIPROCESSORS = {
 
 @dataclass(frozen=True)
 class Occupancy:
-    """Thread blocks that are resident together, the share of the threads they fill, and what limits them."""
+    """
+    The thread blocks resident together, the fraction of the threads they fill, and the resource that limits
+    them.
+    """
 
     blocks: int
     share: float
@@ -63,8 +68,8 @@ def _round_up(value: int, unit: int) -> int:
 
 def occupancy(sm: int, *, threads: int, registers: int, shared: int) -> Occupancy:
     """
-    Of a kernel with `threads` per block, `registers` per thread and `shared` bytes per block; no
-    block fits where one needs more than there is.
+    The occupancy of a kernel with `threads` per block, `registers` per thread and `shared` bytes per block;
+    0 blocks if one block exceeds a limit.
     """
     limits = multiprocessor(sm)
     warps = -(-threads // _WARP)

@@ -3,7 +3,7 @@ Integer polynomials over loop variables and values known before a construct.
 
 A `Polynomial` is a sum of products of symbols with integer coefficients: enough for subscripts like
 `i * n + j` with `n` known only at run time. Symbols are any hashable objects, so the arithmetic is
-tested without IR; `passes/ir/value_polynomials.py` reads them off SSA values.
+tested without IR; `passes/ir/value_polynomials.py` makes polynomials of SSA values.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import cast
 
 Monomial = tuple[Hashable, ...]
-"""Symbols multiplied with one another, made by `product`; `()` is the constant term."""
+"""A product of symbols, made by `product`; `()` is the constant term."""
 
 
 class _Product(tuple[Hashable, ...]):
     """
-    Two or more symbols, listed as they were multiplied and equal in any order: what is emitted for them
-    then follows from the program, not from hashes, which differ from run to run.
+    Two or more symbols in the order of their multiplication; equality ignores the order. The code emitted
+    for them thus depends on the program only, not on hashes, which differ from run to run.
     """
 
     __slots__ = ()
@@ -49,9 +49,7 @@ def product(symbols: Iterable[Hashable]) -> Monomial:
 
 @dataclass(eq=False, slots=True)
 class Polynomial:
-    """
-    `sum(coefficient * product(symbols))`; terms with coefficient 0 never appear. Never changed once made.
-    """
+    """`sum(coefficient * product(symbols))`; terms with coefficient 0 do not appear. Immutable."""
 
     terms: Mapping[Monomial, int]
 
@@ -107,7 +105,7 @@ class Polynomial:
 
     @property
     def as_constant(self) -> int | None:
-        """The value, if no symbol is left."""
+        """The value if the polynomial has no symbols; else None."""
         if not self.terms:
             return 0
         if len(self.terms) == 1 and () in self.terms:
@@ -139,7 +137,10 @@ class Polynomial:
         return (Polynomial(rest), Polynomial(factor)) if factor else (self, ZERO)
 
     def slope(self, symbol: Hashable) -> int | None:
-        """What adding 1 to the symbol adds: 0 if it does not occur, None if that is no constant."""
+        """
+        The change of the polynomial when the symbol grows by 1: 0 if it does not occur, None if that is not
+        a constant.
+        """
         found = 0
         for monomial, coefficient in self.terms.items():
             if symbol in monomial:

@@ -1,10 +1,10 @@
 """
-When an array that a construct only updates atomically is worth a copy in every gang's shared memory,
-and how many copies of each element a gang should have.
+Whether an array that a construct only updates atomically gets a copy in every gang's shared memory, and how
+many copies of each element.
 
 Measured on an H200: 2^28 updates of 256 counters take 60 ms in global memory and a tenth of a
-millisecond in shared memory. With as many copies of an element as a warp has lanes, the copies side
-by side, the lanes of a warp never meet in one bank, whatever the data.
+millisecond in shared memory. With as many adjacent copies of an element as a warp has lanes, a warp's
+updates never conflict in one bank, whatever the data.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from .block_shape import WARP
 MULTIPROCESSORS, BLOCKS = 132, 8
 SHARED_PER_MULTIPROCESSOR = 227 * 1024
 RESERVED_PER_BLOCK = 1024
-"""A large device (H200): its multiprocessors, and what bounds the blocks that one holds."""
+"""A large device (H200): its multiprocessors, and their limits on resident blocks."""
 LARGEST_ARRAY = 16 * 1024
-"""Bytes of the largest array that is privatised: one copy in each of many resident gangs."""
+"""The most bytes of an array that is privatised: each of many resident gangs has a copy."""
 SHARED_BUDGET = 32 * 1024
-"""Bytes of shared memory that a construct's private counters may take together."""
+"""The most bytes of shared memory for all private counters of a construct."""
 WORTHWHILE = 4
-"""Updates per element of the array below which making and merging copies does not pay."""
+"""With fewer updates per element, initialising and merging the copies does not pay."""
 
 
 def choose_copies(elements: int, element_bytes: int, budget: int, most: int = WARP) -> int:
     """
-    How many copies of each element a gang gets: a power of two up to `most` (32 if that is 0), or 0
-    if the array is not to be privatised. `budget`: bytes of shared memory left for it.
+    The copies of each element that a gang gets: a power of two up to `most` (32 if that is 0), or 0 if the
+    array is not privatised. `budget`: bytes of shared memory left for it.
     """
     size = elements * element_bytes
     if not 0 < size <= min(LARGEST_ARRAY, budget):
@@ -38,22 +38,22 @@ def choose_copies(elements: int, element_bytes: int, budget: int, most: int = WA
 
 
 def is_worthwhile(updates: int | None, elements: int) -> bool:
-    """Whether so many updates (None: known only at run time) repay private copies."""
+    """Whether this many updates (None: known only at run time) pay for private copies."""
     return updates is None or updates >= WORTHWHILE * elements
 
 
 def gang_share(counters: int, tile: int) -> int:
     """
-    By what a grid made for gangs of `tile` iterations is divided, so that a gang has at least one
-    iteration for each of the `counters` it sets up and merges.
+    The divisor of a grid made for gangs of `tile` iterations that gives each gang at least one iteration
+    for each of the `counters` it initialises and merges.
     """
     return max(1, -(-counters // max(tile, 1)))
 
 
 def most_gangs(threads: int | None, shared_bytes: int = 0, limit: int = 0) -> int:
     """
-    The largest grid: `limit`, or (0) what the device holds at once with blocks of `threads` (None:
-    unknown) and `shared_bytes` of shared memory.
+    The largest grid: `limit`, or, if that is 0, the resident blocks of the device with blocks of `threads`
+    (None: unknown) and `shared_bytes` of shared memory.
     """
     if limit:
         return limit

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from .polynomials import Polynomial
 
 MAX_CANDIDATES = 8
-"""More alternatives than this are not worth evaluating before a launch."""
+"""The most alternatives that are worth evaluating before a launch."""
 
 
 NotNegative = Callable[[Polynomial], bool]
-"""Whether a polynomial is known to be at least 0 where the loops run."""
+"""Whether a polynomial is known to be at least 0 inside the loops."""
 
 
 def _by_value(poly: Polynomial) -> bool:

@@ -1,5 +1,5 @@
 """
-How the gangs' partial results of a reduction become one value.
+How the partial results of gangs in a reduction are combined.
 
 - `FOLD`: there is one gang; its leader folds its result into the variable.
 - `LAST_BLOCK`: every gang stores its partial result, takes a ticket, and the gang with the last
@@ -24,7 +24,7 @@ shared memory, a tree of halves.
 
 
 class Strategy(Enum):
-    """How gangs combine."""
+    """How gangs combine their partial results."""
 
     FOLD = "fold"
     LAST_BLOCK = "last-block"

@@ -5,12 +5,12 @@ Which loop runs on which level of parallelism, and how large a launch should be.
 (`loop_tree.py`); `launch_shape.py` says how large. Nothing here sees IR, so the decision can be
 replaced or tuned (`schedule_space.py` lists the legal ones).
 
-What is written is kept: loops with explicit levels get exactly those. Free parallel loops are
+Explicit levels are kept: a loop with level clauses gets exactly those. Free parallel loops are
 assigned along each path from the outermost loop inwards:
 
 - one parallel loop: gang and vector, tiles of contiguous iterations, several per thread when it
   streams elements of at most 4 bytes (8 bytes saturate memory at one per thread);
-  a loop whose iterations share what their sequential inner loops read has several per thread too;
+  a loop whose iterations share loads of their sequential inner loops also has several per thread;
 - tightly nested parallel loops with a contiguous inner one: a grid of as many dimensions, lanes on
   the inner loop (`2_2`, `3_2`); a nest with code in between: gang outside, vector inside, the middle
   loop on workers;
@@ -52,9 +52,9 @@ STRATEGIES: tuple[Strategy, ...] = ("auto", "2_1", "2_2", "2_3", "3_1", "3_2", "
 @dataclass(frozen=True)
 class ScheduleTuning:
     """
-    Numbers for experiments, 0 for our own choice: `rows` of the outermost loop of a tight nest per
-    gang, `elements` per thread of a single loop that streams, `lanes` per gang where the user left
-    them open, `most` iterations side by side of any kind.
+    Numbers for experiments; 0 leaves a choice to the compiler: `rows` of the outermost loop of a tight nest
+    per gang, `elements` per thread of a single loop that streams, `lanes` per gang where the user left them
+    open, `most` iterations side by side of any kind.
     """
 
     rows: int = 0
@@ -69,15 +69,15 @@ class ScheduleTuning:
 @dataclass(frozen=True)
 class LoopPlan:
     """
-    The levels of one loop (none: it runs in order) and how iterations are dealt out: `elements` per
-    thread where the loop has lanes, else consecutive iterations per gang.
+    The levels of one loop (none: it runs sequentially) and the distribution of its iterations: `elements`
+    per thread if the loop has lanes, else consecutive iterations per gang.
     """
 
     levels: frozenset[Level] = frozenset()
     gang_dim: int = 1
     elements: int = 1
     capped: bool = False
-    """The grid is limited to what the device holds at once; threads loop over tiles."""
+    """The grid is limited to the blocks that are resident at once; threads loop over tiles."""
     why: str = ""
     by_clause: bool = False
     """The levels are those of the user's clauses."""
@@ -85,7 +85,7 @@ class LoopPlan:
 
 @dataclass(frozen=True)
 class Schedule:
-    """Plans by loop, threads per gang, and one sentence on the whole."""
+    """The plan of each loop, the threads per gang, and one sentence for remarks."""
 
     loops: dict[LoopNode, LoopPlan]
     num_workers: int
@@ -145,8 +145,8 @@ class _Planner:
 
     def share_grid(self, roots: list[LoopNode]) -> None:
         """
-        Loops one after the other use the same dimensions of the grid: gangs along a dimension that a loop
-        does not know would all run its iterations.
+        Gives consecutive loops the same dimensions of the grid: gangs along a dimension that one of them
+        does not use would all run its iterations.
         """
         every = {Level.GANG, Level.WORKER, Level.VECTOR}
         found = [node for root in roots for node in outermost_parallel(root)]
@@ -160,7 +160,7 @@ class _Planner:
         self.lanes = max(self.lanes, lanes)
 
     def visit(self, node: LoopNode, ceiling: int) -> None:
-        """`ceiling`: levels below it are still free."""
+        """Assigns levels to `node` and the loops inside it; levels below `ceiling` are still free."""
         if node.levels:
             self._explicit(node)
             inner = min(node.levels)
@@ -235,7 +235,7 @@ class _Planner:
             return None
         if inside.trip is not None and inside.trip < WARP:
             return None
-        # A grid the user gave has one dimension: it belongs to the outermost loop.
+        # A user-given grid has one dimension, which belongs to the outermost loop.
         return f"{len(chain)}_1" if self.sizes.gangs or self.flat else f"{len(chain)}_2"
 
     def _nest(self, chain: list[LoopNode], name: str) -> None:
@@ -256,7 +256,7 @@ class _Planner:
         self._children(inside, Level.VECTOR)
 
     def _single(self, node: LoopNode, available: set[Level]) -> None:
-        """The only parallel loop on its path."""
+        """Plans the only parallel loop on its path."""
         if Level.VECTOR not in available:
             levels = frozenset({max(available)})
             if Level.WORKER in available:
@@ -288,7 +288,9 @@ class _Planner:
         self._children(node, Level.VECTOR)
 
     def _outer(self, node: LoopNode, available: set[Level]) -> None:
-        """A loop with parallel loops below it: the widest free level, workers over short rows."""
+        """
+        Plans a loop with parallel loops inside: the widest free level, and workers too if rows are short.
+        """
         level = max(available)
         if node.depth > len(available) and level is not Level.GANG:
             self.plans[node] = LoopPlan(why="more parallel loops than levels: inner ones are used")
@@ -311,7 +313,7 @@ class _Planner:
         self._children(node, min(levels))
 
     def _outer_lanes(self, node: LoopNode) -> bool:
-        """Lanes on the outer loop when only its variable makes accesses contiguous."""
+        """Puts lanes on the outer loop if only its variable makes accesses contiguous; whether it did."""
         chain = chain_from(node)
         inside = chain[-1]
         enough = node.trip is None or node.trip >= 4096
@@ -365,7 +367,10 @@ def plan_construct(
 
 
 def _plan_host(roots: list[LoopNode], sizes: Sizes, widest: Level) -> Schedule:
-    """Gangs on the outermost parallel loop, a vector mark for SIMD on the innermost."""
+    """
+    The schedule for CPU threads: gangs on the outermost parallel loop, the vector level for SIMD on the
+    innermost.
+    """
     plans: dict[LoopNode, LoopPlan] = {}
 
     def visit(node: LoopNode, gang_free: bool) -> None:
@@ -375,7 +380,7 @@ def _plan_host(roots: list[LoopNode], sizes: Sizes, widest: Level) -> Schedule:
         )
         levels: set[Level] = set()
         why = "on the CPU thread of its gang"
-        # What a loop inside shares out to gangs, all of them have to reach.
+        # A loop inside that is shared by gangs must be reached by all of them.
         open_ = gang_free and inner_need(node) < Level.GANG
         free = partitioned and open_ and not node.levels and not node.gang_reduction
         if Level.GANG in node.levels or free:
@@ -387,7 +392,7 @@ def _plan_host(roots: list[LoopNode], sizes: Sizes, widest: Level) -> Schedule:
         if sizes.single and not node.levels:
             levels, why = set[Level](), "the construct is serial"
         plans[node] = LoopPlan(frozenset(levels), node.gang_dim or 1, 1, True, why)
-        # Inside of a loop that the user gives to workers or lanes no loop is shared out to gangs.
+        # Inside a loop that the user gives to workers or lanes, no loop can be shared by gangs.
         within = Level.GANG in levels or bool(node.levels)
         for child in node.children:
             visit(child, gang_free and not within)

@@ -1,5 +1,5 @@
 """
-The legal schedules of a construct, for tuners: what `plan_construct` decides by itself, the numbered
+The legal schedules of a construct, for tuners: the default of `plan_construct`, the numbered
 schedules where the nest has their depth, and other block shapes and numbers of iterations per
 thread where the user left them open.
 """
@@ -16,9 +16,9 @@ from .schedule import STRATEGIES, LoopPlan, Schedule, ScheduleTuning, Strategy, 
 
 _LANES = (64, 128, 256, 512)
 _ROWS = (1, 2, 4, 8, 16, 32)
-"""Iterations side by side of a nest's outermost loop."""
+"""The candidates for iterations of a nest's outermost loop that run side by side."""
 _ELEMENTS = (1, 2, 4, 8)
-"""Iterations per thread of a loop with lanes."""
+"""The candidates for iterations per thread of a loop with lanes."""
 
 
 def alternatives(
@@ -28,8 +28,8 @@ def alternatives(
     tuning: ScheduleTuning | None = None,
 ) -> list[Schedule]:
     """
-    The legal schedules of a construct for a GPU, all different, the one that `strategy` and `tuning`
-    give first. Raises `CompileError` for levels nested in a way OpenACC forbids.
+    The legal schedules of a construct for a GPU, without duplicates. The first is the one that `strategy`
+    and `tuning` select. Raises `CompileError` for levels nested in a way OpenACC forbids.
     """
     found: list[Schedule] = []
     for schedule in _candidates(roots, sizes, strategy, tuning or ScheduleTuning()):

@@ -1,5 +1,5 @@
 """
-Which nests read the same data in many iterations, and would be given `cache` directives by hand.
+Which nests read the same data in many iterations, so that a programmer would write `cache` directives.
 
 In a product, `sum += a(i, k) * b(k, j)` for all i and j, an element of a is read for every j, one of b
 for every i. A block of iterations that keeps pieces of both in shared memory reads them from there: on an
@@ -15,18 +15,19 @@ from .cache_section import divide
 from .polynomials import ZERO, Polynomial
 
 PIECE = 16
-"""Terms of the sums that a block keeps at a time."""
+"""The terms of the sums that a block keeps in shared memory at a time."""
 SHORTEST = 2 * PIECE
-"""Terms from which pieces pay."""
+"""The least number of terms for which cached pieces pay."""
 NARROWEST = 16
-"""Iterations of each parallel loop that a block is wide at least."""
+"""The least iterations of each parallel loop in a block."""
 
 
 @dataclass(frozen=True)
 class TermPlace:
     """
-    An element by row and column: `row * stride + column * element` bytes from the array's start.
-    `terms_along`: the loop over terms runs along a row (else down a column); `backwards`: towards its start.
+    An element by row and column, `row * stride + column * element` bytes from the array's start.
+    `terms_along`: the loop over terms moves along a row (otherwise along a column); `backwards`: towards
+    its start.
     """
 
     row: Polynomial
@@ -40,8 +41,9 @@ def place_of(
     offset: Polynomial, element: int, own: object, other: object, term: object
 ) -> TermPlace | None:
     """
-    The place of an element `offset` bytes from the start, which moves with one parallel loop (`own`) and
-    the loop over terms alone; None if it moves with `other`, or neither of the two runs along memory.
+    The place of an element `offset` bytes from the start that moves with one parallel loop (`own`) and the
+    loop over terms only. None if it also moves with `other`, or if neither of the two loops accesses
+    neighbouring elements.
     """
     by_own = offset.split(own)
     by_term = None if by_own is None else by_own[0].split(term)
@@ -81,9 +83,9 @@ def place_of(
 @dataclass(frozen=True)
 class ProductShape:
     """
-    What a nest of two parallel loops around a loop over terms reads: loads that move with the outer loop,
-    with the inner, and with both (the loop over terms aside); how many iterations the loops have, None if
-    that is not constant.
+    A nest of two parallel loops around a loop over terms: the numbers of loads that move with the outer
+    loop, the inner loop, and both (apart from the loop over terms), and the trip counts, None if not
+    constant.
     """
 
     outer_loads: int
@@ -95,7 +97,7 @@ class ProductShape:
 
 
 def why_not(product: ProductShape) -> str | None:
-    """Why a nest gets no sections; None if it does."""
+    """The reason why a nest gets no cached sections; None if it does."""
     if not product.outer_loads or not product.inner_loads or product.both_loads:
         return "its iterations have too little in common"
     if product.terms is not None and product.terms < SHORTEST:
@@ -107,6 +109,6 @@ def why_not(product: ProductShape) -> str | None:
 
 
 def constant_side(values: Sequence[int | None]) -> int | None:
-    """Iterations between constant bounds `(first, end)`; None if one is not constant."""
+    """The number of iterations between the bounds `(first, end)`; None if one is not constant."""
     first, end = values
     return None if first is None or end is None else max(0, end - first)

@@ -1,12 +1,12 @@
 """
-What to do about memory that all iterations of a parallel loop read in their sequential inner loops.
+How to share loads that all iterations of a parallel loop make in their sequential inner loops.
 
-All iterations of `for i: for j: f(a[j], x[i])` read the same `a[j]`. Two things help: a tile of a in
-shared memory, which the threads of a gang fetch together (`choose_piece`), and several iterations of i in
-one thread, for which a[j] is loaded once (`iterations_side_by_side`). On an H200 the tile takes
-65536 all-pairs interactions from 5.3 to 3.7 ms: a thread per output leaves too few warps to hide
-the caches' latency. Several iterations per thread leave fewer still, 8.8 ms with two; they pay, by 6 %,
-where arithmetic is scarce and all threads that the device can hold have them.
+All iterations of `for i: for j: f(a[j], x[i])` read the same `a[j]`. Two transformations help: a tile of a
+in shared memory, which the threads of a gang fetch together (`choose_piece`), and several iterations of i
+in one thread, for which a[j] is loaded once (`iterations_side_by_side`). On an H200 the tile takes 65536
+all-pairs interactions from 5.3 to 3.7 ms: with a thread per output there are too few warps to hide the
+caches' latency. Several iterations per thread leave even fewer warps (8.8 ms with two); they pay, by 6 %,
+if there is little arithmetic and enough iterations to fill the device.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 MOST = 4
-"""More iterations than this gain little: a shared load is already rare."""
+"""The most iterations side by side: with more, shared loads are already rare."""
 INTENSITY = 8
-"""Operations per shared load up to which loading is what limits a loop."""
+"""With at most this many operations per shared load, loads limit a loop."""
 FULL_DEVICE = 132 * 2048
-"""Threads that a large device holds at once."""
+"""The threads resident on a large device."""
 
 
 @dataclass(frozen=True)
 class InnerWork:
     """
-    What the innermost sequential loops of a loop body do. `shared_loads` read the same address in all
-    iterations of the outer loop; of those that do not, `strided_loads` address memory with a distance other
-    than one element between neighbouring iterations. `own_operations`: all that differ
-    from iteration to iteration.
+    The operations of the innermost sequential loops in a loop body. `shared_loads` read the same address in
+    all iterations of the outer loop; `strided_loads` are those others whose addresses in neighbouring
+    iterations are not neighbouring elements. `own_operations`: all operations whose result differs between
+    iterations.
     """
 
     shared_loads: int = 0
@@ -38,8 +38,8 @@ class InnerWork:
 
 def iterations_side_by_side(work: InnerWork) -> int:
     """
-    Iterations of the outer loop per thread: 1 if that does not pay. Strided accesses rule it out:
-    every iteration more in flight needs cache lines of its own.
+    Iterations of the outer loop per thread: 1 if that does not pay. It does not with strided accesses, as
+    every further iteration in flight needs cache lines of its own.
     """
     busy = work.own_operations > INTENSITY * work.shared_loads
     return 1 if work.shared_loads == 0 or work.strided_loads > 0 or busy else MOST
@@ -51,7 +51,7 @@ def enough_iterations(count: int, full_device: int = FULL_DEVICE) -> int:
 
 
 MOST_BYTES = 16 * 1024
-"""Shared memory of a gang for one tile: several gangs fit on a multiprocessor."""
+"""The bytes of shared memory for one tile of a gang, so that several gangs fit on a multiprocessor."""
 
 
 @dataclass(frozen=True)

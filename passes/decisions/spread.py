@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 ANY = 1 << 64
-"""The multiple that every constant's high part, which is 0, is of."""
+"""The `multiple` of a constant, whose high part is 0."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Spread:
 
     @property
     def distances(self) -> tuple[int, ...]:
-        """What to add to copy 0's value for each copy's."""
+        """For each copy, its value minus that of copy 0."""
         return tuple(low - self.low[0] for low in self.low)
 
     @property
@@ -38,7 +38,9 @@ class Spread:
         return self.multiple == ANY and len(set(self.low)) == 1
 
     def below(self, multiple: int) -> tuple[int, ...] | None:
-        """The value modulo `multiple`, if the rest is the same in all copies and it is known."""
+        """
+        The values modulo `multiple`, if they are known and the values differ in these bits only; else None.
+        """
         if multiple > self.multiple or len({low // multiple for low in self.low}) != 1:
             return None
         return tuple(low % multiple for low in self.low)
@@ -66,7 +68,7 @@ def _spread(multiple: int, low: tuple[int, ...], exact: bool) -> Spread:
 
 
 def bitwise(name: str, a: Spread, b: Spread) -> Spread | None:
-    """`a ^ b`, `a & b`, `a | b`; None where the copies' results have nothing in common."""
+    """`a ^ b`, `a & b`, `a | b`; None if the result is not a spread."""
     multiple = min(a.multiple, b.multiple)
     if multiple == ANY:
         return Spread(ANY, _each(BITWISE[name], a.low, b.low), a.exact and b.exact)
@@ -87,7 +89,7 @@ def subtract(a: Spread, b: Spread, no_wrap: bool) -> Spread:
 
 
 def multiply(a: Spread, b: Spread, no_wrap: bool) -> Spread | None:
-    """`a * b` where one of them is constant, or both are the same in all copies."""
+    """`a * b` if one of them is constant, or both are the same in all copies; else None."""
     if a.is_constant:
         a, b = b, a
     if b.is_constant:
@@ -145,33 +147,36 @@ def _each(f: Callable[[int, int], int], a: Sequence[int], b: Sequence[int]) -> t
 # The decision ---------------------------------------------------------------------------------------
 
 SIDES = (8, 4)
-"""Iterations of each of the two loops that a group may have: the more, the fewer loads per product."""
+"""
+The candidates for iterations of each of the two loops in a group: more iterations need fewer loads per
+product.
+"""
 SIDES_ALONE = (4,)
 """
-The same where a thread adds up alone, in the program's order. On an H200, 16384 and 65536 sums of as
+The candidates if one thread adds up alone, in program order. On an H200, 16384 and 65536 sums of as
 many products of `b[i + j]` take 389 and 1531 µs (434 and 1759 with a sum per thread), those of `b[i ^ j]`
 390 and 1505 (248 and 1333): subscripts that permute a group are left alone, unless threads read them from
 shared memory.
 """
 MOST_COPIES = 384
-"""Operations of all copies of a body: instructions, and values that wait in registers."""
+"""The most operations in all copies of a body together, which bounds code size and registers."""
 SHORTEST = 256
 """
-Iterations of an inner loop from which groups of them pay: with sixteen lanes that take eight at a time, 128
-are one turn. On an H200, four million sums of 64 products take 83 µs instead of 51, and a million of 1024
-122 instead of 243; of 256 products, 157 instead of 185.
+The least iterations of an inner loop for which grouping pays: sixteen lanes with eight iterations each
+cover 128 at once. On an H200, four million sums of 64 products take 83 µs instead of 51, and a million of
+1024 122 instead of 243; of 256 products, 157 instead of 185.
 """
 SHORTEST_SHARED = 32
 """
-The same where the other version shares each sum among a gang's lanes: a million sums of 32 products take it
-638 µs, and groups 22.
+The least iterations if the alternative shares each sum among a gang's lanes: for a million sums of 32
+products that takes 638 µs, groups take 22.
 """
 
 SHARED_OUT = {8: (16, 1), 4: (32, 2)}
 """
-By the side of a group: lanes of a worker that share a sum, and groups of the inner loop that each takes side
-by side. On an H200, 65536 sums of 65536 products take, with sides of eight, 312 µs with 8 lanes,
-277 with 16 (283 with two side by side) and 319 with 32 (283); with sides of four, 374, 432 and 336
+By the side of a group: the lanes of a worker that share a sum, and the groups of the inner loop that each
+lane takes side by side. On an H200, 65536 sums of 65536 products take, with sides of eight, 312 µs with 8
+lanes, 277 with 16 (283 with two side by side) and 319 with 32 (283); with sides of four, 374, 432 and 336
 (332 with two side by side) and 708 with 4 lanes.
 """
 
@@ -179,9 +184,9 @@ by side. On an H200, 65536 sums of 65536 products take, with sides of eight, 312
 @dataclass(frozen=True)
 class GroupedLoads:
     """
-    Groups of `side` iterations each of two loops, one inside of the other: `addresses` has, for each load of
-    the inner body, the distance in bytes of each copy's address from the first copy's, or None if those
-    are not known. `operations`: of the body.
+    Groups of `side` iterations each of two loops, one inside of the other: `addresses` has, for each load
+    of the inner body, the distances in bytes of the copies' addresses from the first copy's, or None if
+    they are not known. `operations` is their number in the body.
     """
 
     side: int
@@ -191,9 +196,9 @@ class GroupedLoads:
 
 def is_worthwhile(loads: GroupedLoads) -> bool:
     """
-    Whether the group pays. It does where every load is for several copies, and one at least depends on
-    both loops: one that depends on one loop only is shared by plain jamming too, which leaves
-    neighbouring iterations on neighbouring lanes.
+    Whether the group pays: every load serves several copies, and at least one depends on both loops. (Loads
+    that depend on one loop only are also shared by plain jamming, which keeps neighbouring iterations on
+    neighbouring lanes.)
     """
     side = loads.side
     if loads.operations * side * side > MOST_COPIES:
@@ -209,6 +214,9 @@ def is_worthwhile(loads: GroupedLoads) -> bool:
 
 
 def pays_alone(loads: GroupedLoads) -> bool:
-    """Whether a group that pays does so where a thread adds up alone: its subscripts do not permute it."""
+    """
+    Whether a group that pays also does if one thread adds up alone: the loads have more different addresses
+    than the group's side, so their subscripts do not just permute the elements of the group.
+    """
     distinct = [len(set(distances)) for distances in loads.addresses if distances is not None]
     return max(distinct, default=0) > loads.side

@@ -1,10 +1,10 @@
 """
-How often to unroll a sequential innermost loop of a kernel.
+The unroll factor of a sequential innermost loop of a kernel.
 
-A thread waits for each iteration's loads unless those of the next are under way: unrolling lets
-ptxas put several iterations' loads before their uses. What it costs is registers for the loaded
-values and room in the instruction cache. On an H200 a factor of 8 takes a matrix product with eight
-rows per thread from 15.2 to 11.6 ms and a loop of pure arithmetic from 856 to 664 µs.
+A thread waits for each iteration's loads unless the next iteration's are already in flight: unrolling lets
+ptxas put several iterations' loads before their uses. The cost is registers for the loaded values and space
+in the instruction cache. On an H200 a factor of 8 takes a matrix product with eight rows per thread from
+15.2 to 11.6 ms and a loop of pure arithmetic from 856 to 664 µs.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 LOADS_IN_FLIGHT = 80
-"""Loads of an unrolled body. ptxas moves those down that it has no registers for."""
+"""The most loads of an unrolled body: ptxas delays loads for which it has no registers."""
 OPERATIONS = 512
-"""Operations of an unrolled body: about 8 KiB of instructions."""
+"""The most operations of an unrolled body, about 8 KiB of instructions."""
 MOST = 8
 FULLY_UNROLLED = 256
-"""Operations of a loop of constant length up to which LLVM unrolls it altogether, by itself."""
+"""LLVM itself fully unrolls a loop of constant trip count with at most this many operations in all."""
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """
-Which 16-byte accesses serve several neighbouring iterations of a stencil, and whether they pay.
+The 16-byte accesses that serve several neighbouring iterations of a stencil, and whether they pay.
 
 A body reads rows of arrays at places relative to its iteration: `a[i][j - 1]`, `a[i][j]`,
-`a[i][j + 1]`. A group of neighbouring iterations (columns) reads each place once, and the places that
-lie in one aligned piece of 16 bytes in one access. Nothing here sees IR.
+`a[i][j + 1]`. A group of neighbouring iterations (columns) reads each place once, and all places within one
+aligned piece of 16 bytes by one access. Nothing here sees IR.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from dataclasses import dataclass
 
 WIDE_BYTES = 16
 MOST_WORDS = 200
-"""32-bit registers that the values read for one group may take: more would cost occupancy."""
+"""The most 32-bit registers for the values read for one group: more would cost occupancy."""
 WIDE_THREADS = 132 * 64
-"""Threads of a group each from which on a large device has enough to do."""
+"""With this many threads, one group each, a large device has enough work."""
 
 
 @dataclass(frozen=True)
 class RowReads:
     """
-    What an iteration reads of one row of an array: elements of `bytes` bytes at `offsets` from its
-    own place, which is aligned for the first column of a group.
+    The reads of one row of an array by an iteration: elements of `bytes` bytes at `offsets` from the
+    iteration's own element, which is 16-byte aligned for the first column of a group.
     """
 
     bytes: int
@@ -32,8 +32,8 @@ class RowReads:
 @dataclass(frozen=True)
 class RowPiece:
     """
-    Elements that share an aligned piece of 16 bytes of a row, counted from the group's first column:
-    the ones that are read, ascending, and the columns that read one of them.
+    An aligned piece of 16 bytes of a row: the elements in it that are read, ascending and counted from the
+    group's first column, and the columns that read one of them.
     """
 
     elements: tuple[int, ...]
@@ -58,8 +58,8 @@ def pieces(reads: RowReads, columns: int) -> tuple[RowPiece, ...]:
 
 def refuge(piece: RowPiece, others: Sequence[RowPiece], columns: int) -> RowPiece | None:
     """
-    The piece to read instead of `piece` in a group of which no column wants it: one that all other
-    columns do. Itself if every column wants it.
+    The piece to read instead of `piece` if none of the columns that read it exists: a piece that all other
+    columns read. `piece` itself if every column reads it; None if there is no such piece.
     """
     if len(piece.columns) == columns:
         return piece
@@ -68,25 +68,27 @@ def refuge(piece: RowPiece, others: Sequence[RowPiece], columns: int) -> RowPiec
 
 
 def is_safe(reads: RowReads, columns: int) -> bool:
-    """Whether a group can read the row whichever of its columns there are."""
+    """Whether a group can safely read the row whichever of its columns exist."""
     found = pieces(reads, columns)
     return all(refuge(piece, found, columns) is not None for piece in found)
 
 
 def group_size(element_bytes: Sequence[int]) -> int:
-    """Columns per group: the narrowest elements fill 16 bytes."""
+    """The columns per group, so that the narrowest elements fill 16 bytes."""
     return WIDE_BYTES // min(element_bytes)
 
 
 def words_of(reads: Sequence[RowReads], columns: int) -> int:
-    """How many 32-bit words a group of `columns` iterations reads."""
+    """The 32-bit words that a group of `columns` iterations reads."""
     return sum(
         len(piece.elements) * row.bytes // 4 for row in reads for piece in pieces(row, columns)
     )
 
 
 def why_not(reads: Sequence[RowReads], columns: int, most_words: int = MOST_WORDS) -> str | None:
-    """Why a group of `columns` iterations that each read `reads` would not pay; None if it does."""
+    """
+    The reason why a group of `columns` iterations with these `reads` each would not pay; None if it does.
+    """
     if not all(is_safe(row, columns) for row in reads):
         return "a row's elements lie in too many places"
     words = words_of(reads, columns)

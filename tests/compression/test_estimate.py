@@ -40,7 +40,7 @@ def test_reuse_from_cache_does_not_pay():
     inner = [PackedAccess(name, 4, HALF_FLOAT, repeats=64, cached=True) for name in "ab"]
     found = estimate("a", [*inner, PackedAccess("c", 4, writes=True)], 2 * 64)
     assert found is not None and found.speedup < 1
-    assert "come from cache again and again" in found.text
+    assert "are read repeatedly from the cache" in found.text
 
 
 def test_bound_by_arithmetic():
