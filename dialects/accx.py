@@ -1,52 +1,52 @@
 """
-`accx`: what our pipeline needs beyond upstream's `acc`: schedule attributes, the site table, host
+`accx`: attributes and operations of our pipeline beyond upstream's `acc`: schedules, the site table, host
 launches. Compressed arrays (`accx.packed` and the operations around it) are in `accx_compress.py`.
 
 Discardable attributes (every name the pipeline uses is a constant here):
 
 | name | on | meaning |
 |---|---|---|
-| `accx.schedule` | `acc.loop` | how it runs: `#accx.schedule` (`accx_schedule.py`) |
-| `accx.cache_blocks` | `acc.loop` | of `promote-cache-to-shared`: over blocks of iterations sharing tiles |
+| `accx.schedule` | `acc.loop` | its schedule: `#accx.schedule` (`accx_schedule.py`) |
+| `accx.cache_blocks` | `acc.loop` | of `promote-cache-to-shared`: a loop over blocks that share tiles |
 | `accx.conditional` | `acc.loop` | independent if arrays do not overlap: to be guarded by a test |
-| `accx.why` | loops, `acc.cache` | reason for what was decided, for remarks; no pass decides by its text |
-| `accx.note` | `acc.loop` | what a pass before scheduling did or left; becomes a part of `accx.why` |
-| `accx.messages` | `builtin.module` | warnings of passes that no driver has taken yet: array |
+| `accx.why` | loops, `acc.cache` | the reason for a decision, for remarks; no pass decides by its text |
+| `accx.note` | `acc.loop` | what a pass before scheduling did, or why not; becomes a part of `accx.why` |
+| `accx.messages` | `builtin.module` | warnings of passes that the driver has not printed yet: array |
 | `accx.sites` | `builtin.module` | the site table: array of dictionaries |
 | `accx.site` | runtime operations, launches | index into the site table |
 | `accx.cell` | `acc.copyin` | a scalar that only a reduction of the construct reads and writes |
-| `accx.last_value` | `llvm.store` | of a loop's last iteration alone, to a scalar that all share |
+| `accx.last_value` | `llvm.store` | in a loop's last iteration only, to a scalar that all share |
 | `accx.in_place` | data entry operations | of `share-host-memory`: the program's memory may be used |
 | `accx.restrict` | data entry operations, `acc.cache` | the clause names a pointer declared `restrict` |
-| `accx.stage` | `builtin.module` | the stage of the pipeline it has reached |
-| `accx.machine` | `builtin.module` | what it is compiled for: `#accx.machine` (`accx_machine.py`) |
-| `accx.version` | `builtin.module` | which form of our IR it is in (`IR_VERSION`): i32 |
-| `accx.next_pass` | `builtin.module` | the pass that IR saved within a stage goes on with |
+| `accx.stage` | `builtin.module` | the stage of the pipeline that it has reached |
+| `accx.machine` | `builtin.module` | the target machine: `#accx.machine` (`accx_machine.py`) |
+| `accx.version` | `builtin.module` | the version of the IR's form (`IR_VERSION`): i32 |
+| `accx.next_pass` | `builtin.module` | the pass with which IR saved within a stage continues |
 | `accx.kernel` | `llvm.func` | a host-target kernel |
 | `accx.puns` | `builtin.module` | it has unions: memory may be accessed as several types |
 | `accx.typed` | `llvm.func` | a kernel whose scalars of different types never overlap (C11 6.5, 7) |
-| `accx.entry` | `llvm.func` | the function that it calls for those who follow C's calling convention |
+| `accx.entry` | `llvm.func` | the function of which this is the entry by C's calling convention |
 | `accx.simd` | loops, back edges | the iterations are independent: vectorise |
-| `accx.lanes` | `scf.for` | of the host target: a partitioned loop that `interchange-lanes` looks into |
+| `accx.lanes` | `scf.for` | of the host target: a candidate of `interchange-lanes` |
 | `accx.vector_width` | loops, back edges | vectorise with this many lanes: i32 |
 | `accx.interleave` | loops, back edges | interleave this many vectors: i32 |
 | `accx.unroll` | loops, back edges | unroll by this i32 (1: do not unroll) |
 | `accx.access_groups` | back edges, memory accesses | loops of independent accesses: array of i32 |
 | `accx.inferred` | `acc.data`, data operations | of an inferred region: entered whole or not at all |
-| `accx.data_region` | `acc.data`, host loops | what infer-data-regions did or left here, for remarks |
+| `accx.data_region` | `acc.data`, host loops | what infer-data-regions did here, or why not, for remarks |
 | `accx.from_kernels` | `acc.parallel`, `acc.data` | of a kernels construct: its rules for scalars apply |
-| `accx.from_serial` | `acc.parallel` | a serial construct, which tools that profile know it as |
-| `accx.atomic` | `scf.while` | a compare-and-exchange loop: one side effect, not to be torn apart |
-| `accx.pointers` | `acc.bounds` | the section's elements are pointers, to what the next bounds describe |
-| `accx.speculative` | `llvm.load` | may read elements not written, and 16 bytes in which an array ends |
+| `accx.from_serial` | `acc.parallel` | made from a serial construct, which profiling tools report |
+| `accx.atomic` | `scf.while` | a compare-and-exchange loop: one side effect, which passes must not split |
+| `accx.pointers` | `acc.bounds` | the section's elements are pointers to the section of the next bounds |
+| `accx.speculative` | `llvm.load` | may read unwritten elements, and the rest of an array's last 16 bytes |
 | `accx.volatile` | `llvm.load` | a volatile access (stores have a property) |
 | `accx.implicit_routine` | `acc.routine` | inferred, not written by the user |
-| `accx.remarks` | `acc.parallel`, functions | what passes noted on it: array of {text, file, line, column} |
-| `accx.dynamic` | `accx.shared_tile`, shared globals | offset in the shared memory that the launch asks for |
-| `accx.resident` | constructs | gangs that the registers of a multiprocessor should hold at the same time |
+| `accx.remarks` | `acc.parallel`, functions | remarks of passes: array of {text, file, line, column} |
+| `accx.dynamic` | `accx.shared_tile`, shared globals | offset in the launch's dynamic shared memory |
+| `accx.resident` | constructs | gangs for which the registers of a multiprocessor should suffice |
 | `accx.schedules` | `acc.parallel` | its schedule space, a line each (`schedule-loops{space}`) |
 | `accx.wanted` | `acc.loop` | its body has effects `below` or `above` the bound it compares with first |
-| `accx.given_sizes` | `acc.parallel` | the sizes the user gave: array of clause names |
+| `accx.given_sizes` | `acc.parallel` | the launch sizes given by clauses: array of clause names |
 """
 
 from __future__ import annotations
@@ -89,7 +89,9 @@ NEXT_PASS = "accx.next_pass"
 VERSION = "accx.version"
 MACHINE = "accx.machine"
 IR_VERSION = 3
-"""Goes up when saved IR comes to mean something else, or what passes need to know is said in another way."""
+"""
+Incremented when the meaning of saved IR changes, or when facts that passes need are expressed differently.
+"""
 KERNEL = "accx.kernel"
 PUNS = "accx.puns"
 TYPED = "accx.typed"

@@ -1,6 +1,7 @@
 """
 Operations of `accx` for bulk copies of rows into shared tiles (sm_90 and later). A counter in shared memory
-says how many bytes have arrived; it goes through phases, numbered by their parity from 0 on.
+counts the bytes that have arrived. It passes through phases, which are identified by their parity, starting
+with 0.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 BULK_BYTES = 16
-"""What addresses and sizes of bulk copies are multiples of (PTX ISA 9.7.9.25.4.1)."""
+"""The alignment in bytes of addresses and sizes of bulk copies (PTX ISA 9.7.9.25.4.1)."""
 COUNTER_BYTES = 8
-"""Bytes of a counter, an mbarrier object (PTX ISA 9.7.13.15.2)."""
+"""The size in bytes of a counter, an mbarrier object (PTX ISA 9.7.13.15.2)."""
 
 
 @irdl_op_definition
 class StartCounterOp(IRDLOperation):
-    """One thread makes 8 bytes of a shared tile a counter; the others may use it behind the next barrier."""
+    """One thread makes 8 bytes of a shared tile a counter; the others may use it after the next barrier."""
 
     name = "accx.start_counter"
 
@@ -32,7 +33,7 @@ class StartCounterOp(IRDLOperation):
 
 @irdl_op_definition
 class EndCounterOp(IRDLOperation):
-    """One thread gives the counter's memory back, when no thread waits for it any more."""
+    """One thread releases the counter's memory; no thread may still be waiting for it."""
 
     name = "accx.end_counter"
 
@@ -45,7 +46,10 @@ class EndCounterOp(IRDLOperation):
 
 @irdl_op_definition
 class ExpectBytesOp(IRDLOperation):
-    """One thread says how many bytes arrive in this phase of the counter; copies may be under way."""
+    """
+    One thread sets the number of bytes that arrive in this phase of the counter; copies may already be in
+    flight.
+    """
 
     name = "accx.expect_bytes"
 
@@ -93,7 +97,10 @@ class CopyBulkOp(IRDLOperation):
 
 @irdl_op_definition
 class WaitBytesOp(IRDLOperation):
-    """The thread waits for the counter's phase of this parity; what arrived in it can then be read."""
+    """
+    The thread waits until the counter's phase of this parity is complete; the bytes of the phase can then
+    be read.
+    """
 
     name = "accx.wait_bytes"
 
@@ -107,7 +114,7 @@ class WaitBytesOp(IRDLOperation):
 
 @irdl_op_definition
 class OrderCopiesOp(IRDLOperation):
-    """What the thread has done to shared tiles comes before copies that start behind the next barrier."""
+    """Orders the thread's accesses to shared tiles before copies that start after the next barrier."""
 
     name = "accx.order_copies"
     assembly_format = "attr-dict"

@@ -1,7 +1,7 @@
 """
-Operations of `accx` for tiles of arrays in the memory that the threads of a gang share: what
-`promote-cache-to-shared` makes of `acc.cache`, and the GPU lowering of the threads, shared memory
-and barriers of a thread block.
+Operations of `accx` for tiles of arrays in the memory that the threads of a gang share:
+`promote-cache-to-shared` lowers `acc.cache` to them, and the GPU lowering turns them into the threads,
+shared memory and barriers of a thread block.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from .nvvm import SHARED_POINTER, MmaOp, MMAShapeAttr
 @irdl_op_definition
 class GangThreadsOp(IRDLOperation):
     """
-    Every thread of a gang runs the region once, each for itself. The block arguments (i32) are the
-    thread's coordinates in a box of `shape` threads, outermost first; the last one is the number
-    of the lane. The gang has as many threads as the box.
+    Every thread of a gang runs the region once, independently. The block arguments (i32) are the
+    thread's coordinates in a box of `shape` threads, outermost first; the last one is the lane. The gang
+    has as many threads as the box.
     """
 
     name = "accx.gang_threads"
@@ -87,7 +87,7 @@ class SharedTileOp(IRDLOperation):
 
 @irdl_op_definition
 class GangBarrierOp(IRDLOperation):
-    """All threads of the gang wait for each other; what they wrote before it is seen after it."""
+    """All threads of the gang wait for each other; writes before the barrier are visible after it."""
 
     name = "accx.gang_barrier"
     assembly_format = "attr-dict"
@@ -98,7 +98,7 @@ class GangBarrierOp(IRDLOperation):
 
 @irdl_op_definition
 class GangSumOp(IRDLOperation):
-    """The sum of a value (i32) of every thread of the gang, for all of them; they wait for each other."""
+    """The sum of a value (i32) over all threads of the gang, available to all of them; includes a barrier."""
 
     name = "accx.gang_sum"
 
@@ -115,7 +115,7 @@ class GangSumOp(IRDLOperation):
 class CopyAsyncOp(IRDLOperation):
     """
     Starts a copy of `bytes` (4, 8 or 16, both sides aligned to them) from global memory into a
-    shared tile; it has arrived after the next `accx.wait_copies`.
+    shared tile; the bytes have arrived after the next `accx.wait_copies`.
     """
 
     name = "accx.copy_async"
@@ -148,8 +148,8 @@ class WaitCopiesOp(IRDLOperation):
 @irdl_op_definition
 class WarpProductOp(IRDLOperation):
     """
-    The lanes of a warp, all of them, add the product of two matrices of doubles to `sums`: each has its
-    share of the elements, as `nvvm.mma.sync` of this shape says. Each result is a chain of fused
+    All lanes of a warp together add the product of two matrices of doubles to `sums`. Each lane has its
+    fragment of the elements, as defined for `nvvm.mma.sync` of this shape. Each result is a chain of fused
     multiply-adds in the order of terms.
     """
 
@@ -184,8 +184,8 @@ class WarpProductOp(IRDLOperation):
 @irdl_op_definition
 class OpaqueOp(IRDLOperation):
     """
-    The same value (i32), of which nothing is known: LLVM leaves what is computed of it in the branch that it
-    stands in.
+    The operand (i32) as a value of which LLVM knows nothing, so that computations from it stay in the
+    branch of this operation.
     """
 
     name = "accx.opaque"

@@ -1,12 +1,13 @@
 """
-Compressed arrays in the IR: the packed element type, and what ties it to data operations.
+Compressed arrays in the IR: the packed element type, and the operations and attributes that connect it with
+data operations.
 
 | name | on | meaning |
 |---|---|---|
 | `accx.packed` | data entry operations | the array is packed on the device: its `!accx.packed` type |
 | `accx.decodes` | data entry operations of a compute construct | the kernel decodes this array |
 | `accx.counted` | `accx.coefficients`, operations that make codes to store | number of the array |
-| `accx.estimate` | data entry operations of a compute construct | whether that pays, for remarks |
+| `accx.estimate` | data entry operations of a compute construct | whether compression pays, for remarks |
 
 `accx.counted`: stores to this array that saturate are to be counted (`count-saturated-stores`).
 """
@@ -49,11 +50,11 @@ CODES = tuple(code.name.lower() for code in Code)
 @irdl_attr_definition
 class PackedType(ParametrizedAttribute, TypeAttribute):
     """
-    A number of type `base` kept in `bits` bits by `code` (one of `CODES`). The range itself is a
-    run-time value: `accx.range` gives it, `accx.coefficients` what follows from it. `bits` is 0 until
+    A number of type `base` kept in `bits` bits by `code` (one of `CODES`). The range is a run-time value:
+    `accx.range` sets it, `accx.coefficients` gives the coefficients computed from it. `bits` is 0 until
     `compress-arrays` fills in the default of its options.
 
-    With `members`, structures of so many numbers are one array per member on the device.
+    With `members`, an array of structures of that many numbers is one array per member on the device.
 
     `!accx.packed<f32, 16, range>`, `!accx.packed<f32, 16, half, 3>`
     """
@@ -106,7 +107,10 @@ class PackedType(ParametrizedAttribute, TypeAttribute):
 
 @irdl_op_definition
 class RangeOp(IRDLOperation):
-    """The numbers of the compressed array behind `device` lie between `minimum` and `maximum`."""
+    """
+    Sets the range of the compressed array at device address `device`: its numbers lie between `minimum` and
+    `maximum`.
+    """
 
     name = "accx.range"
 
@@ -123,11 +127,10 @@ class RangeOp(IRDLOperation):
 @irdl_op_definition
 class CoefficientsOp(IRDLOperation):
     """
-    What code that uses the compressed array `device` needs to know: decoding is t · c0 + c1,
-    encoding x · inverse + 1.5, or x · inverse + offset if it is centred. `plane`: bytes from one
-    member's array to the next. `counter`: address of i64 words in device memory, whose sum is how many
-    numbers saturated when they were stored. Of a structure of arrays these are the coefficients of one
-    member, the first one unless there is a `member`.
+    The coefficients for code that accesses the compressed array `device`: decoding is t · c0 + c1, encoding
+    x · inverse + 1.5, or x · inverse + offset if it is centred. `plane`: bytes from one member's array to
+    the next. `counter`: the address of i64 words in device memory, whose sum is the number of stores that
+    saturated. For structures, the coefficients are those of one member: `member`, by default the first.
     """
 
     name = "accx.coefficients"

@@ -1,5 +1,6 @@
 """
-Operations of `accx` for several devices (a research extension): what `deviceid` and `update peer` say.
+Operations of `accx` for several devices (a research extension): the clause `deviceid` and the directive
+`update peer`.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from xdsl.utils.exceptions import VerifyException
 @irdl_op_definition
 class EnterDeviceOp(IRDLOperation):
     """
-    Makes device `number` the calling thread's, until `accx.leave_device` gets the `former` one. The least
-    i64 changes nothing.
+    Makes device `number` the calling thread's current device; `former` is the previous one, for
+    `accx.leave_device`. The least i64 as `number` changes nothing.
     """
 
     name = "accx.enter_device"
@@ -41,7 +42,7 @@ class EnterDeviceOp(IRDLOperation):
 
 @irdl_op_definition
 class LeaveDeviceOp(IRDLOperation):
-    """Makes the device that an `accx.enter_device` found the calling thread's again."""
+    """Makes the device that was current before an `accx.enter_device` the calling thread's again."""
 
     name = "accx.leave_device"
 
@@ -56,8 +57,9 @@ class LeaveDeviceOp(IRDLOperation):
 class UpdatePeerOp(IRDLOperation):
     """
     Copies device `from_device`'s copy of a section onto device `to_device`'s copy of another, on `queue` of
-    both (without it, until it is done). `to` and `from` are host addresses. A section is the `bytes` there,
-    or what triples of lower bound, extent and stride in bytes select, the outermost first.
+    both (without it, the call returns when the copy is done). `to` and `from` are host addresses. A section
+    is a number of bytes there, or is selected by triples of lower bound, extent and stride in bytes,
+    outermost first.
     """
 
     name = "accx.update_peer"
@@ -108,7 +110,7 @@ class UpdatePeerOp(IRDLOperation):
     def verify_(self) -> None:
         for bounds in (self.to_bounds, self.from_bounds):
             if len(bounds) % 3:
-                raise VerifyException(f"bounds come in threes, and there are {len(bounds)}")
+                raise VerifyException(f"expected triples of bounds, got {len(bounds)} values")
 
 
 class PeerOperand:

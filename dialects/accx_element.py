@@ -1,5 +1,5 @@
 """
-`accx.element`: the address of an element as C names it, with all its subscripts.
+`accx.element`: the address of an array element, with all subscripts as in C.
 
     double a[n][m];    a[i][j + 1]    %a_i = accx.element %a[%i, %0] rows(%m) of f64 : i32, i32
     struct s *p;       p[k].v[2]      %p_v = accx.element %p[%k, 1, 2] of !llvm.struct<"struct.s", (…)> : ui64
@@ -36,7 +36,7 @@ from xdsl.utils.exceptions import VerifyException
 
 @dataclass(frozen=True)
 class Index:
-    """A subscript, an integer of any width; `unsigned` if that is how C widens it."""
+    """A subscript: an integer of any width, which C widens without sign if `unsigned`."""
 
     value: SSAValue
     unsigned: bool = False
@@ -46,10 +46,11 @@ class Index:
 class ElementOp(IRDLOperation):
     """
     The address of `ptr[s0][s1]…` (C11 6.5.2.1). `ptr` points to an element of an array whose elements are
-    arrays of lengths `rows` (i64, outermost first) of `elem_type`. The first subscript counts those elements,
-    the next ones go into the rows, the rest into `elem_type`: subscripts of arrays, constant members of
-    structures. With fewer subscripts it is the address of a row. `path` has the constant subscripts, and
-    `GEP_USE_SSA_VAL` for each of `subscripts`; `unsigned` the positions among these of those without sign.
+    arrays of lengths `rows` (i64, outermost first) of `elem_type`. The first subscript counts these
+    elements, the next ones select within the rows, the rest within `elem_type`: subscripts of arrays,
+    constant members of structures. With fewer subscripts the result is the address of a row. `path` has the
+    constant subscripts, and `GEP_USE_SSA_VAL` for each of `subscripts`; `unsigned` lists the positions,
+    among `subscripts`, of those without sign.
     """
 
     name = "accx.element"
@@ -90,7 +91,7 @@ class ElementOp(IRDLOperation):
         """The subscripts, outermost first."""
         unsigned = self.unsigned
         narrow = () if unsigned is None else unsigned.get_values()
-        operands, position = self.operands, 0  # of which the first is the pointer
+        operands, position = self.operands, 0  # the first operand is the pointer
         for index in self.path.get_values():
             if index == GEP_USE_SSA_VAL:
                 position += 1
@@ -100,8 +101,8 @@ class ElementOp(IRDLOperation):
 
     def containers(self) -> Iterator[Attribute | None]:
         """
-        What each subscript selects from: `elem_type` for those that step over elements or rows of them, the
-        array or structure for those that go into it. Raises `VerifyException` where it is neither.
+        For each subscript, the array or structure in which it selects; None for those that step over
+        elements or rows. Raises `VerifyException` if a subscript selects in another type.
         """
         inside: Attribute = self.elem_type
         rows = len(self.rows)
@@ -152,7 +153,10 @@ class ElementOp(IRDLOperation):
             printer.print_list(self._types(), printer.print_attribute)
 
     def _types(self) -> Iterator[Attribute]:
-        """The types of the subscripts with their sign, and first that of the pointer, if it is special."""
+        """
+        The types of the subscripts with their signedness, preceded by that of the pointer if it is not
+        plain `!llvm.ptr`.
+        """
         if self.ptr.type != LLVMPointerType():
             yield self.ptr.type
         for step in self.steps():

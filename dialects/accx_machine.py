@@ -1,5 +1,5 @@
 """
-What a module is compiled for: `accx.machine`, an attribute of the module that passes read
+The target machine of a module: `accx.machine`, an attribute of the module that passes read
 (`passes/ir/machine.py`).
 """
 
@@ -20,9 +20,9 @@ FLAGS = ("simulated", "fast_math", "check_cache", "as_written", "no_fma")
 class MachineAttr(ParametrizedAttribute):
     """
     The target (one of `TARGETS`), the compute capability of the GPU (90 for 9.0; 0: any), and those of
-    `FLAGS` that hold, in their order: the GPU is simulated; reassociation and approximate functions are
-    allowed; accesses outside of cached sections are reported; sizes of clauses are no advice; multiplications
-    and additions are never fused.
+    `FLAGS` that hold, in their order: simulated GPU; reassociation and approximate functions allowed;
+    accesses outside of cached sections are reported; clause sizes are kept as written; multiplications and
+    additions are never fused.
 
     `#accx.machine<nvptx, 90>`, `#accx.machine<host, 0, fast_math>`
     """

@@ -36,9 +36,9 @@ def _check_operator(op: ScanStepOp | ScanOp) -> None:
 @irdl_op_definition
 class ScanStepOp(HandsOnOp):
     """
-    Says of an iteration that it computes `*target = target[-1] OP *source`. With an `identity` the
+    Marks an iteration as computing `*target = target[-1] OP *source`. With an `identity` the
     scan is exclusive: element i of the source goes into element i + 1 of the target, the first of
-    which becomes `identity`. The iteration's own code stands beside it.
+    which becomes `identity`. The iteration's other code is beside this operation.
 
     `operator` is the name of an `acc.ReductionOpKind`; `unsigned`: integers of the target (and
     `source_unsigned`: of the source) have no sign.
@@ -91,14 +91,14 @@ class ScanStepOp(HandsOnOp):
 @irdl_op_definition
 class ScanOp(TogetherOp):
     """
-    The whole prefix of `steps` steps (i64), by the threads that run the current code together, and
-    with `gangs` by those of all gangs. `target` and `source` are the elements before those of the
-    first step:
+    The whole prefix of `steps` steps (i64), computed together by the threads that run the current code,
+    with `gangs` by those of all gangs. `target` and `source` are the elements before those of the first
+    step:
 
         inclusive  target[i] = target[i-1] OP source[i],    i = 1 … steps
         exclusive  target[0] = identity; target[i] = target[i-1] OP source[i-1]
 
-    Nothing is done if there are no steps.
+    Without steps the operation has no effect.
     """
 
     name = "accx.scan"

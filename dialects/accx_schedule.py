@@ -1,6 +1,6 @@
 """
-How a loop runs, beyond the levels that `acc.loop` itself names: `accx.schedule`, written by `schedule-loops`
-and kept true by the passes after it (`passes/ir/schedules.py`).
+The schedule of a loop beyond the levels that `acc.loop` itself names: `accx.schedule`, written by
+`schedule-loops` and updated by later passes (`passes/ir/schedules.py`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 GANG_DIMENSIONS = 3
-"""Dimensions of a grid."""
+"""The dimensions of a grid."""
 _NUMBERS = ("gang_dim", "elements")
 _FLAGS = ("covers", "by_clause")
 
@@ -21,12 +21,12 @@ _FLAGS = ("covers", "by_clause")
 @irdl_attr_definition
 class ScheduleAttr(ParametrizedAttribute):
     """
-    `gang_dim`: the dimension of the grid, from 1, that the gangs of a gang loop are. `elements`: iterations
-    per thread of a loop over lanes, or rows per gang of a gang loop around one. `covers`: the launch covers
-    the iterations, so that a guard replaces the loop over tiles. `by_clause`: the levels are those of the
-    user's clauses.
+    `gang_dim`: the dimension of the grid, from 1, over which a gang loop is distributed. `elements`:
+    iterations per thread of a loop over lanes, or rows per gang of a gang loop around a loop over lanes.
+    `covers`: the launch covers the iterations, so that a guard suffices instead of a loop over tiles.
+    `by_clause`: the levels are those of the user's clauses.
 
-    Numbers that are 1 and flags that do not hold are left out:
+    Numbers that are 1 and flags that are not set are omitted:
     `#accx.schedule<gang_dim = 2, elements = 4, covers, by_clause>`
     """
 

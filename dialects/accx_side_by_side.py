@@ -1,4 +1,4 @@
-"""An operation of `accx` for thread coarsening: several iterations of one thread, side by side."""
+"""The operation of `accx` for thread coarsening: several iterations in one thread, side by side."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from xdsl.utils.exceptions import VerifyException
 @irdl_op_definition
 class SideBySideOp(IRDLOperation):
     """
-    The body of an `acc.loop` with `elements = n`, of whose iterations a thread takes n at a time. Where it
-    has n left, it runs `several` once: the block's arguments are the loop's variables in the first of them,
-    then in the second, …. Else it runs `each` for every one, in which the loop's own variables are valid.
+    The body of an `acc.loop` with `elements = n`, of which a thread runs n iterations at a time. If n or
+    more are left, the thread runs `several` once; its block arguments are the loop's variables in the first
+    of these iterations, then in the second, and so on. Otherwise it runs `each` for every remaining
+    iteration, in which the loop's own variables are valid.
     """
 
     name = "accx.side_by_side"
@@ -32,14 +33,14 @@ class SideBySideOp(IRDLOperation):
     def verify_(self) -> None:
         loop = self.parent_op()
         if not isinstance(loop, acc.LoopOp) or self.prev_op is not None:
-            raise VerifyException("accx.side_by_side is all that is in the body of an acc.loop")
+            raise VerifyException("expected to be the only operation in the body of an acc.loop")
         variables = loop.region.block.args
         arguments = self.several.block.args
         if len(arguments) <= len(variables) or len(arguments) % len(variables):
-            raise VerifyException("it needs the variables of its loop for two iterations or more")
+            raise VerifyException("expected its loop's variables for at least two iterations")
         for position, argument in enumerate(arguments):
             if argument.type != variables[position % len(variables)].type:
-                raise VerifyException("its arguments have the types of the loop's variables")
+                raise VerifyException("expected arguments of the types of the loop's variables")
 
 
 OPERATIONS: tuple[type[Operation], ...] = (SideBySideOp,)

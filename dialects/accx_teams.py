@@ -1,5 +1,5 @@
 """
-Operations of `accx` for OpenMP in host code: regions that other threads run too, or later.
+Operations of `accx` for OpenMP in host code: regions that other threads of a team run.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from xdsl.traits import NoTerminator
 @irdl_op_definition
 class TeamOp(IRDLOperation):
     """
-    Every thread of a team runs the region, the calling thread as its first (OpenMP's `parallel`). `threads`:
-    how many are asked for, 0 for the default; `several`: 0 for a team of one, 2 where `threads` must be
-    positive, else 1; `place`: the text `file:line` for messages. Values from outside are the same in
+    Every thread of a team runs the region, the calling thread as its first (OpenMP's `parallel`).
+    `threads`: the number requested, 0 for the default; `several`: 0 for a team of one, 2 if `threads` must
+    be positive, else 1; `place`: the text `file:line` for messages. Values from outside are the same in
     every thread, and memory from outside is shared.
     """
 
@@ -44,7 +44,7 @@ class TeamOp(IRDLOperation):
 class TaskOp(IRDLOperation):
     """
     Some thread of the team runs the region, now or before the next barrier or wait for tasks (OpenMP's
-    `task`); now if `deferred` is 0. Values from outside are those of now.
+    `task`); now if `deferred` is 0. Values from outside are captured here.
     """
 
     name = "accx.task"

@@ -1,6 +1,6 @@
 """
-The operation of `accx` that tells the simulator what to look at: scalars that a partitioned loop
-assigns although their copy is the gang's or worker's (`passes/convert_acc_compute_to_gpu/watches.py`).
+The operation of `accx` by which the simulator observes scalars that a partitioned loop assigns although
+their copy belongs to the gang or worker (`passes/convert_acc_compute_to_gpu/watches.py`).
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ EVENTS = ("begin", "iteration", "end", "read", "write")
 @irdl_op_definition
 class WatchOp(IRDLOperation):
     """
-    Says what happens here. `begin`, `iteration` and `end` are of the watched loop `number`; `read` is
-    of the watched scalar `number`, after a load of it; `write` of its `copy`, before `value` is stored
-    there. `about` is the same for all operations of a loop or scalar:
+    Reports an event here. `begin`, `iteration` and `end` concern the watched loop `number`; `read` the
+    watched scalar `number`, after a load of it; `write` its `copy`, before `value` is stored there. `about`
+    is equal in all operations of a loop or scalar:
 
-    - of a loop: `line`; `inside`, whose iteration the body is (`gang`, `worker` or `thread`);
-      `shared_by`, in what the iterations are distributed (`launch`, `gang` or `worker`);
+    - of a loop: `line`; `inside`, which of `gang`, `worker` or `thread` runs an iteration; `shared_by`, the
+      threads over which iterations are distributed (those of the `launch`, a `gang` or a `worker`);
       `variables`, the numbers of the scalars it assigns;
-    - of a scalar: `name`; `what`, its copy in words, with the line; `loops`, the numbers of the loops
-      that assign it; `remedies`, for each of them.
+    - of a scalar: `name`; `what`, a description of its copy with the line; `loops`, the numbers of the
+      loops that assign it; `remedies`, for each of them.
     """
 
     name = "accx.watch"
 
     stored = var_operand_def()
-    """Of a `write`: the copy's address and the value."""
+    """The operands of a `write`: the copy's address and the value."""
     event = prop_def(StringAttr)
     number = prop_def(IntegerAttr)
     about = prop_def(DictionaryAttr)
@@ -53,9 +53,11 @@ class WatchOp(IRDLOperation):
 
     def verify_(self) -> None:
         if self.event.data not in EVENTS:
-            raise VerifyException(f"'{self.event.data}' is no event to watch")
+            raise VerifyException(f"expected one of {', '.join(EVENTS)}, found {self.event.data}")
         if len(self.stored) != (2 if self.event.data == "write" else 0):
-            raise VerifyException("only a write has operands: the copy's address and the value")
+            raise VerifyException(
+                "expected operands for a write only: the copy's address and the value"
+            )
 
 
 OPERATIONS = (WatchOp,)

@@ -1,4 +1,4 @@
-"""The numbers in an `array<i64: …>` attribute, typed."""
+"""Typed access to the numbers in an `array<i64: …>` attribute."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """
-What each `accx.*` attribute may be on and what its value is: the tables of `accx.py` and `accx_compress.py`
-for the checker of stages, which finds a fact that a pass left where nobody reads it.
+The operations and values allowed for each `accx.*` attribute: the tables of `accx.py` and
+`accx_compress.py` for the stage checker, which so finds an attribute that a pass left where no other pass
+reads it.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ _SIZES = ("num_gangs", "num_workers", "vector_length")
 @dataclass(frozen=True)
 class Fact:
     """
-    An attribute of operations `on` (none: of any) whose value is a `value`, an array of `element`s; texts
-    in it that passes compare are `words`.
+    An attribute allowed on operations `on` (empty: on any), of class `value`; the elements of an array are
+    of class `element`, and texts that passes compare are among `words`.
     """
 
     value: type[Attribute]
@@ -46,17 +47,17 @@ class Fact:
     words: tuple[str, ...] = ()
 
     def broken_by(self, op: Operation, attr: Attribute) -> str | None:
-        """What is wrong with `attr` on `op`, if anything is."""
+        """The error in `attr` on `op`, as the end of a sentence; None if it is correct."""
         if self.on and op.name not in self.on:
             return f"is an attribute of {', '.join(self.on)}"
         if not isinstance(attr, self.value):
-            return f"is to be a {self.value.__name__}, found {attr}"
+            return f"must be a {self.value.__name__}, found {attr}"
         parts = attr.data if isinstance(attr, ArrayAttr) else (attr,)
         for part in parts:
             if self.element is not None and not isinstance(part, self.element):
-                return f"is to hold {self.element.__name__}s, found {part}"
+                return f"must contain {self.element.__name__}s, found {part}"
             if self.words and isinstance(part, StringAttr) and part.data not in self.words:
-                return f"is one of {', '.join(self.words)}, found {part}"
+                return f"must be one of {', '.join(self.words)}, found {part}"
         return None
 
 
@@ -110,10 +111,12 @@ FACTS: dict[str, Fact] = {
 
 
 def broken_facts(op: Operation) -> Iterator[str]:
-    """What is wrong with the `accx.*` attributes of `op`."""
+    """The errors in the `accx.*` attributes of `op`, a sentence each."""
     for name, attr in op.attributes.items():
         if name.startswith("accx."):
             fact = FACTS.get(name)
-            wrong = "is no attribute that passes know" if fact is None else fact.broken_by(op, attr)
+            wrong = (
+                "is not an attribute that passes know" if fact is None else fact.broken_by(op, attr)
+            )
             if wrong is not None:
                 yield f"'{name}' {wrong}"

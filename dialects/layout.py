@@ -45,7 +45,7 @@ def layout_of(type: Attribute) -> Layout:
 
 
 _MEASURED = "_layout_of"
-"""Where a type remembers its layout: many values have the same one."""
+"""The attribute in which a type object caches its layout."""
 
 
 def _layout_of(type: Attribute) -> Layout:
@@ -73,7 +73,7 @@ def _layout_of(type: Attribute) -> Layout:
 
 
 _KNOWN = "_layout"
-"""Where a structure's type remembers its layout: types that contain each other are measured once."""
+"""The attribute in which a structure type caches its layout, so that nested types are computed once."""
 
 
 def struct_layout(type: llvm.LLVMStructType) -> tuple[Layout, Sequence[int]]:
@@ -102,5 +102,5 @@ def size_of(type: Attribute) -> int:
 
 
 def member_offset(type: llvm.LLVMStructType, index: int) -> int:
-    """Where member `index` of a structure begins, in bytes."""
+    """The offset in bytes of member `index` of a structure."""
     return struct_layout(type)[1][index]

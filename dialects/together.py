@@ -1,8 +1,9 @@
 """
-What operations say of themselves where threads work together, for passes that need not know which they are.
+Interfaces of operations that several threads carry out together, for passes that need not know the
+operations.
 
-A clause that lets threads compute together what a loop does in order is a mark in the loop's body
-(`HandsOnOp`), until a pass carries it out and leaves one operation of several threads (`TogetherOp`).
+A clause by which threads compute the result of a sequential loop together is a mark in the loop's body
+(`HandsOnOp`), until a pass replaces it by one operation of several threads (`TogetherOp`).
 """
 
 from __future__ import annotations
@@ -17,25 +18,25 @@ from xdsl.irdl import IRDLOperation
 
 class HandsOnOp(IRDLOperation, ABC):
     """
-    Marks, in the body of an `acc.loop`, that each iteration takes a value from the one before, and that the
-    loop may have levels all the same: whoever expands the mark keeps the result of C's order.
+    Marks, in the body of an `acc.loop`, that each iteration takes a value from the one before, but that the
+    loop may have levels: the pass that expands the mark keeps the result of the sequential order.
     """
 
 
 class TogetherOp(IRDLOperation, ABC):
     """
-    Is carried out by all threads that run the code, as one: they arrive together, and none may leave it out.
-    `DONE` is what is done to the elements it reads, a participle, for messages.
+    An operation that all threads running the code carry out together: all of them must reach it. `DONE` is
+    a participle for messages, naming what is done to the elements that it reads.
     """
 
     DONE: ClassVar[str]
 
     @property
     def read(self) -> Sequence[SSAValue]:
-        """The pointers that it reads through."""
+        """The pointers through which it reads."""
         raise NotImplementedError
 
     @property
     def written(self) -> Sequence[SSAValue]:
-        """The pointers that it writes through."""
+        """The pointers through which it writes."""
         raise NotImplementedError

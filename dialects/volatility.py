@@ -1,8 +1,8 @@
 """
-Loads and stores that are volatile or atomic: none may be moved, repeated, joined or dropped.
+Volatile and atomic loads and stores, which must not be moved, repeated, merged or removed.
 
 `llvm.store` has a property for `volatile`. xDSL's `llvm.load` has none, so there it is the attribute
-`accx.volatile`, which nothing but this file and the verifier knows.
+`accx.volatile`, which only this file and the verifier use.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def set_volatile(load: llvm.LoadOp) -> None:
 
 
 def is_volatile(op: Operation) -> bool:
-    """Whether a memory operation is volatile; others are not."""
+    """Whether an operation is a volatile memory operation."""
     return VOLATILE in op.attributes or "volatile_" in op.properties
 
 

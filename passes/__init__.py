@@ -1,6 +1,6 @@
 """
-The passes: a file for each, or a folder for one of several files; `registry` lists them by name.
-What they share is in `ir`, what they decide in `decisions`.
+The passes: one file each, or a folder for a pass of several files; `registry` lists them by name. Shared
+code is in `ir`, decisions without IR are in `decisions`.
 """
 
 from ..compiler.base.moved import follow_moves

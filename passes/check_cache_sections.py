@@ -1,16 +1,17 @@
 """
-Report accesses outside of the sections that `cache` directives name (OpenACC 3.4, 2.10), in debug runs.
+Add run-time checks that accesses to cached arrays lie in the sections of their `cache` directives (OpenACC
+3.4, 2.10).
 
-Each iteration may touch a cached array only inside the section. Whether the program keeps to that is
-looked at where an index is not proved to: what lies outside is noted in memory of the construct, and
-once the construct has ended the runtime ends the program with an error that names the access, the
-array, the index and the section. The construct itself runs on, with the right values.
+Each iteration may touch a cached array only inside the section. Each index that is not proved to lie inside
+is checked at run time: the construct records the first access outside in memory of its own, and continues
+with the correct values. After the construct, the runtime ends the program with an error that names the
+access, the array, the index and the section.
 
 Takes:  scheduled IR, before sections become tiles; `enabled` as the driver's `--check-cache` sets it.
-Leaves: in front of every load and store through a directive's view whose index is not proved to lie in
-        the section (or, where several sections of the array can be seen, in one of them), comparisons
-        and a call of a routine that keeps the first finding. The construct has a copy of four words
-        for it, and is waited for. Accesses that cannot be compared are listed in `accx.remarks`.
+Leaves: before every load and store through a directive's view whose index is not proved to lie in
+        the section (or in one of them, if several sections of the array are visible), comparisons and a
+        call of a routine that keeps the first finding. The construct has a data clause for the record, and
+        the host waits for it. Accesses that cannot be checked are listed in `accx.remarks`.
 Fails:  never.
 
 Before:
@@ -55,14 +56,14 @@ from .ir.runtime_calls import RuntimeCalls
 
 NOTE = "__accopt_note_outside"
 WORDS = 5
-"""Of a record: number of the access (0: none), index, lower bound, length, findings."""
+"""The words of a record: number of the access (0: none), index, lower bound, length, count of findings."""
 _VOID = llvm.LLVMVoidType()
 _RECORD = llvm.LLVMArrayType(WORDS, i64)
 
 
 @dataclass
 class _Checks:
-    """The accesses of one construct that are looked at, as lines of text for the runtime."""
+    """The checked accesses of one construct, as lines of text for the runtime."""
 
     construct: acc.ParallelOp
     symbols: Symbols
@@ -71,7 +72,7 @@ class _Checks:
     notes: list[tuple[acc.CacheOp, str]] = field(default_factory=list[tuple[acc.CacheOp, str]])
 
     def number(self, use: Use, op: acc.CacheOp, section: CachedSection, dim: int) -> int:
-        """A number, from 1, for an access and a dimension."""
+        """The number, from 1, of the check of one dimension of an access."""
         loc, directive = source_loc(use.op), source_loc(op)
         parts = (loc.file, loc.line, loc.column, section.name, dim + 1, len(section.dims))
         line = "\t".join(str(part) for part in (*parts, directive.line))
@@ -81,7 +82,7 @@ class _Checks:
 
 
 def _sections(op: acc.CacheOp, symbols: Symbols) -> list[tuple[acc.CacheOp, CachedSection]]:
-    """What is named by a directive and those in whose scope it names the array again."""
+    """The section of a directive, and those of the enclosing directives for the same array."""
     found: list[tuple[acc.CacheOp, CachedSection]] = []
     current: acc.CacheOp | None = op
     while current is not None:
@@ -151,7 +152,7 @@ def _check_access(
 
 
 def _instrument(construct: acc.ParallelOp, module: ModuleOp, number: int) -> bool:
-    """Checks the directives of a construct; whether there was anything to check."""
+    """Adds checks for the directives of a construct; returns whether there was anything to check."""
     directives = [op for op in construct.walk() if isinstance(op, acc.CacheOp)]
     if not directives:
         return False
@@ -191,7 +192,10 @@ def _instrument(construct: acc.ParallelOp, module: ModuleOp, number: int) -> boo
 def _report(
     construct: acc.ParallelOp, module: ModuleOp, memory: SSAValue, lines: list[str], number: int
 ) -> None:
-    """Behind the construct and its data operations: an error if something was found."""
+    """
+    Emits, after the construct and its data operations, the call that reports an error if the record has a
+    finding.
+    """
     text = "\n".join(lines).encode() + b"\0"
     symbol = f".cache_sections.{number}"
     table = llvm.GlobalOp(
@@ -245,7 +249,7 @@ def _declare(module: ModuleOp) -> None:
 
 
 def _note_routines(module: ModuleOp) -> None:
-    """Says that directives in routines, which have no record, are not looked at."""
+    """Notes that accesses under directives in routines, which have no record, are not checked."""
     for function in module.body.block.ops:
         if not isinstance(function, llvm.FuncOp):
             continue

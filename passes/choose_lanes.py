@@ -1,12 +1,12 @@
 """
-Choose at run time how many lanes work on each row of a loop whose rows' lengths are in device memory.
+Choose at run time how many lanes work on each row, in a loop over rows whose lengths are in device memory.
 
 Takes:  data level, before scheduling.
 Leaves: a construct whose outer parallel loop takes rows over gangs and workers and whose one inner
-        parallel loop has its bounds loaded per row, with sizes left open by the user, as one version
-        per number of lanes (`decisions/lane_choice.py`): clones with constant num_workers and
-        vector_length, chosen by the mean length of a row, which the runtime reads from the device.
-        `accx.note` on the inner loops says which version they are. Other constructs are untouched.
+        parallel loop has its bounds loaded per row, without sizes given by the user, as one version per
+        number of lanes (`decisions/lane_choice.py`): clones with constant num_workers and vector_length,
+        chosen by the mean length of a row, which the runtime reads from the device. `accx.note` on the
+        inner loops says which version they are. Other constructs are untouched.
 Fails:  never.
 
 Before:
@@ -28,7 +28,7 @@ After:
     … 8 lanes up to 96, 16 up to 192, else 32 …
   }
 
-Options: `target`: only `nvptx` does anything. `elements`: entries that a lane loads side by side
+Options: `target`: only `nvptx` does anything. `elements`: the entries that a lane loads side by side
 (default: see `decisions/lane_choice.py`).
 """
 
@@ -95,7 +95,7 @@ class Rows:
 
 
 def _open_sizes(construct: acc.ParallelOp) -> bool:
-    """Whether the user left the block's shape open, and nothing stands in the way of versions."""
+    """Whether the program gives no block sizes, and the construct can have versions."""
     if construct.num_workers or construct.vector_length or not can_have_versions(construct):
         return False
     return not any(
@@ -106,7 +106,7 @@ def _open_sizes(construct: acc.ParallelOp) -> bool:
 
 
 def _nest(forest: LoopForest) -> tuple[LoopNode, LoopNode] | None:
-    """The loops that may be those over rows and entries, if nothing else of a construct is parallel."""
+    """The loops over rows and over entries, if they are the only parallel loops of the construct."""
     if len(forest.roots) != 1:
         return None
     root = forest.roots[0]
@@ -119,7 +119,7 @@ def _nest(forest: LoopForest) -> tuple[LoopNode, LoopNode] | None:
 
 
 def _rows_go_to_workers(forest: LoopForest) -> bool:
-    """Whether the default schedule gives each row to a worker, whose lanes share its entries."""
+    """Whether the default schedule assigns each row to a worker, whose lanes share its entries."""
     nest = _nest(forest)
     if nest is None:
         return False
@@ -156,7 +156,7 @@ def _bound(value: SSAValue, outer: acc.LoopOp, symbols: RegionSymbols) -> Bound 
 
 
 def find_rows(construct: acc.ParallelOp, level_of: LevelOf) -> Rows | None:
-    """What there is to choose for `construct`; None if nothing."""
+    """The loops of `construct` for which lanes can be chosen; None if there are none."""
     if not _open_sizes(construct):
         return None
     symbols = RegionSymbols(construct)
@@ -231,7 +231,7 @@ def _version(construct: acc.ParallelOp, version: LaneVersion, elements: int, at:
 
 
 def make_versions(rows: Rows, elements: int = SIDE_BY_SIDE) -> bool:
-    """Replaces the construct by its versions; False (and no change) if the mean cannot be had."""
+    """Replaces the construct by its versions; False, without a change, if the mean cannot be computed."""
     construct = rows.construct
     if not queue_outside(construct):
         return False

@@ -1,27 +1,26 @@
 """
-Say of every scalar what it is to each loop whose iterations may run at once, where the program leaves it
-open (OpenACC 3.4, 2.6.2, 2.9.10 and 2.9.11).
+Write private and reduction clauses for the scalars of parallel loops, where the program has none (OpenACC
+3.4, 2.6.2, 2.9.10 and 2.9.11).
 
 Takes:  acc level, no acc.serial.
-Leaves: every parallel loop names the scalars from outside that it writes: in a private clause those that
-        each iteration writes before it reads them, in a reduction clause those that iterations only
-        update by one operator, whatever level of the nest names them. Last values that are wanted are
-        stored (`scalar_clauses.py`). A scalar that a parallel construct sets before it uses it, for
-        reductions of loops inside, is private to the construct. The addresses of global scalars
-        stand before the construct. What is left is shared, or as the program says.
-        Loops in order that use what they reduce do so in the variable itself (`reduction_reads.py`).
-        Loops that certainly pass on elements of an array run in order where one gang, or one iteration
-        around, does all of them (`carried_arrays.py`).
-Warns:  where iterations pass on a value, or certainly elements of an array; where a loop certainly needs
-        what other gangs do in a loop of the same construct (`gang_order.py`); where a value is lost that the
-        program wants; where device code follows an address of the host (`followed_pointers.py`); with
-        -Wall where a reduction clause was left out.
+Leaves: every parallel loop has clauses for the scalars from outside that it writes: private for those that
+        each iteration writes before reading them, reduction for those that iterations only update by one
+        operator, whatever loop of the nest has the clause. Last values that are live after the loop are
+        stored (`scalar_clauses.py`). A scalar that a parallel construct sets before using it, for
+        reductions of loops inside, is private to the construct. The addresses of global scalars are taken
+        before the construct. Other scalars are shared, or as the program says. Sequential loops that use
+        the value of a variable they reduce work on the variable itself (`reduction_reads.py`). Loops that
+        certainly carry values in an array become sequential where one gang, or one iteration of an
+        enclosing loop, runs all of their iterations (`carried_arrays.py`).
+Warns:  where iterations may depend on each other through a scalar, or certainly do through an array; where
+        a loop certainly uses results of other gangs from another loop of the same construct
+        (`gang_order.py`); where a value is lost that the program uses later; where device code dereferences
+        a host address (`followed_pointers.py`); with -Wall, where a reduction clause is implicit.
 Fails:  never.
 
-Loops of kernels constructs and `auto` loops are classified alike when they are judged, outer before inner
-(`split-kernels`). The decisions are in
-`ir/scalar_classes.py` and `ir/scalar_uses.py`, what they rest on in `ir/scalar_flow.py`
-and `ir/reduction_forms.py`.
+`split-kernels` classifies the scalars of loops in kernels constructs and of `auto` loops in the same way,
+when it decides about each loop, outer before inner. The decisions are in `ir/scalar_classes.py` and
+`ir/scalar_uses.py`, the analyses they use in `ir/scalar_flow.py` and `ir/reduction_forms.py`.
 
 Before:
   acc.parallel {
@@ -65,7 +64,10 @@ from .ir.scalar_clauses import add_private, replace_in
 
 
 def unify_globals(function: llvm.FuncOp, names: frozenset[str]) -> None:
-    """One address for each global scalar that a construct (or a routine's loops) uses, before it."""
+    """
+    Makes each construct (or a routine's outermost loop) use one address operation, before it, for each
+    global scalar.
+    """
     found: dict[tuple[Operation, str], SSAValue] = {}
     for op in list(function.walk()):
         if not isinstance(op, llvm.AddressOfOp) or op.global_name.string_value() not in names:
@@ -89,7 +91,7 @@ def unify_globals(function: llvm.FuncOp, names: frozenset[str]) -> None:
 
 
 def _outermost_directive(op: Operation) -> Operation | None:
-    """The compute construct around an operation, or else the outermost loop directive."""
+    """The compute construct around an operation, otherwise the outermost loop directive."""
     found: Operation | None = None
     parent = op.parent_op()
     while parent is not None:
@@ -103,7 +105,7 @@ def _outermost_directive(op: Operation) -> Operation | None:
 
 @dataclass
 class _Function:
-    """The loops of one function, outer before inner."""
+    """Classifies the scalars of one function's loops, outer before inner."""
 
     scalars: FunctionScalars
     messages: Messages
@@ -111,7 +113,10 @@ class _Function:
     construct: Operation | None = None
 
     def visit(self, op: Operation, inside: bool) -> None:
-        """`inside`: in a loop whose iterations run at once."""
+        """
+        Handles `op` and the operations inside it; `inside`: it is in a loop whose iterations may run
+        concurrently.
+        """
         if isinstance(op, COMPUTE_OPS):
             warn_of_followed(op, self.scalars, self.messages)
             if isinstance(op, acc.KernelsOp):
@@ -141,12 +146,12 @@ class _Function:
             self.construct = None
 
     def unordered(self, construct: acc.ParallelOp) -> None:
-        """Loops that need what other gangs do in a loop before."""
+        """Warns of loops that use results of other gangs from an earlier loop."""
         for found in unordered_loops(construct):
             self.messages.warn(
                 source_loc(found.later),
-                f"gangs do not wait for each other before this loop, which needs elements of '{found.name}'"
-                " that others assign",
+                "gangs do not wait for each other before this loop, which uses elements of "
+                f"'{found.name}' that other gangs assign",
                 "write kernels, or a construct for each loop",
                 [
                     (source_loc(found.store), "they are assigned here"),
@@ -155,7 +160,7 @@ class _Function:
             )
 
     def serial_loop(self, loop: acc.LoopOp) -> None:
-        """A loop of a serial construct: what it sums up is still wanted on the host."""
+        """Handles a loop of a serial construct, whose sums may be live on the host."""
         for decision in self.scalars.of(loop):
             variable = self.scalars.variable(decision)
             if decision.kind is not ScalarClass.REDUCTION or variable is not decision.pointer:
@@ -164,7 +169,7 @@ class _Function:
                 self.classifier.reduce(loop, decision)
 
     def _is_firstprivate(self, variable: SSAValue) -> bool:
-        """Whether a scalar is firstprivate to the parallel construct for want of a clause."""
+        """Whether a scalar is firstprivate to the parallel construct because no clause names it."""
         assert self.construct is not None
         return not (
             isinstance(variable.owner, PRIVATIZING_OPS)
@@ -175,7 +180,10 @@ class _Function:
     # Constructs.
 
     def parallel(self, construct: acc.ParallelOp) -> None:
-        """Scalars that a parallel construct sets before it uses them, and values that are lost."""
+        """
+        Makes scalars that a parallel construct sets before using them private, and warns of values that are
+        lost.
+        """
         for pointer, uses in self.scalars.uses.get(construct, {}).items():
             if not self._is_firstprivate(pointer):
                 continue
@@ -194,14 +202,14 @@ class _Function:
                 name = variable_name(pointer)
                 self.messages.warn(
                     source_loc(stores[0]),
-                    f"the value that '{name}' is given here is lost at the end of the construct, where"
-                    " it is firstprivate",
-                    f"write copy({name}), or a reduction clause, if it is wanted afterwards",
+                    f"the value assigned to '{name}' here is lost at the end of the construct, "
+                    f"in which '{name}' is firstprivate",
+                    f"write copy({name}), or a reduction clause, if it is used afterwards",
                     [(source_loc(construct), "the construct is here")],
                 )
 
     def _is_read_elsewhere(self, pointer: SSAValue, construct: Operation) -> bool:
-        """Whether a global is named anywhere else in the program."""
+        """Whether a global is used anywhere else in the program."""
         owner = pointer.owner
         if not isinstance(owner, llvm.AddressOfOp):
             return True

@@ -1,18 +1,19 @@
 """
-Run several iterations of a loop over lanes side by side in each thread, so that several loads are in flight.
+Run several iterations of a loop over lanes side by side in each thread, so that several loads are in
+flight.
 
-The schedule gives a thread n iterations of such a loop (`elements = n`), a block's threads apart. Where the
-body is straight-line code they run operation by operation, loads before stores, as iterations of a
-partitioned loop are independent.
+The schedule gives a thread n iterations of such a loop (`elements = n`), each the number of threads of a
+block apart. If the body is straight-line code, they are interleaved operation by operation, loads before
+stores: iterations of a partitioned loop are independent.
 
 Takes:  scheduled IR whose bodies are final.
 Leaves: in the body of every loop over lanes with several elements and a short body of straight-line code
-        `accx.side_by_side`: n iterations, and a single one for where fewer are left. Private variables and
-        reductions of the loop are there n times, for each of the iterations. Elsewhere a thread runs
-        its iterations one after the other, as on the host target.
+        `accx.side_by_side`: n iterations, and a single one for the rest. The loop has n copies of its
+        private variables and reductions, one for each of these iterations. In other loops, and on the host
+        target, a thread runs its iterations one after the other.
 Fails:  never.
 
-Options: `most`: the operations of the longest body that is taken.
+Options: `most`: the most operations of a body that is coarsened.
 
 Before:
   acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
@@ -59,20 +60,23 @@ _CLAUSES = ("private_operands", "firstprivate_operands", "reduction_operands")
 
 
 def _own(loop: acc.LoopOp) -> list[SSAValue]:
-    """The variables of which every iteration has a copy of its own."""
+    """The variables of which every iteration has its own copy."""
     return [value for clause in _CLAUSES for value in getattr(loop, clause)]
 
 
 def _length(op: Operation) -> int:
-    """How many operations `op` counts as: an element is computed by two for each subscript."""
+    """
+    The number of operations that `op` counts as: two for each subscript of an `accx.element`, one for
+    others.
+    """
     return 2 * sum(1 for _ in op.steps()) if isinstance(op, ElementOp) else 1
 
 
 def is_simple(loop: acc.LoopOp, calls: Calls, most: int) -> bool:
     """
-    Whether the loop's body is straight-line code of at most `most` operations in which iterations share
-    nothing but the arrays they index (independent by the loop's nature) and variables that each iteration
-    has its own copy of: then operations of several iterations may be interleaved.
+    Whether the loop's body is straight-line code of at most `most` operations that accesses only arrays
+    (whose elements are independent between iterations) and variables of which each iteration has its own
+    copy, so that operations of several iterations may be interleaved.
     """
     if len(loop.region.blocks) != 1:
         return False
@@ -86,7 +90,7 @@ def is_simple(loop: acc.LoopOp, calls: Calls, most: int) -> bool:
 
 
 def _is_constant_size(reduced: SSAValue) -> bool:
-    """Whether the copies of a reduction have a size that the compiler knows."""
+    """Whether the copies of a reduction have a constant size."""
     owner = reduced.owner
     assert isinstance(owner, acc.ReductionOp)
     if not owner.bounds:
@@ -114,9 +118,9 @@ def _is_simple(op: Operation, own: set[SSAValue], loop: acc.LoopOp, calls: Calls
 
 def _is_shared_or_own(pointer: SSAValue, own: set[SSAValue], loop: acc.LoopOp) -> bool:
     """
-    Whether a store through `pointer` goes to memory that iterations do not share a copy of: an
-    array, or a copy of the iteration's own. A variable of the thread that outlives the iteration is
-    shared by iterations that run side by side.
+    Whether a store through `pointer` may run side by side with those of other iterations: it goes to an
+    array, or to the iteration's own copy of a variable. A thread-private variable that outlives the
+    iteration is shared by iterations that run side by side.
     """
     if not own.isdisjoint(way_to_base(pointer)):
         return True
@@ -127,7 +131,10 @@ def _is_shared_or_own(pointer: SSAValue, own: set[SSAValue], loop: acc.LoopOp) -
 
 
 def _copies(loop: acc.LoopOp, count: int) -> list[dict[SSAValue, SSAValue]]:
-    """Gives the loop its private variables and reductions `count` times: what the first ones are in each."""
+    """
+    Gives the loop `count` copies of its private variables and reductions; returns, for each iteration, the
+    map from the first copy to its own.
+    """
     maps: list[dict[SSAValue, SSAValue]] = [{} for _ in range(count)]
     clauses: dict[str, list[SSAValue]] = {clause: [] for clause in _CLAUSES}
     for clause, values in clauses.items():
@@ -147,7 +154,7 @@ def _copies(loop: acc.LoopOp, count: int) -> list[dict[SSAValue, SSAValue]]:
 
 
 def coarsen(loop: acc.LoopOp, count: int) -> None:
-    """Makes the body of the loop one of `count` iterations (see the contract above)."""
+    """Rewrites the body of the loop for `count` iterations at a time (see the contract above)."""
     block = loop.region.block
     end = block.last_op
     assert end is not None

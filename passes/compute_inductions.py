@@ -1,10 +1,10 @@
 """
-Compute what a loop adds up in equal steps, pointers and integers, from the loop's variable.
+Compute pointers and integers that a loop moves in equal steps from the loop's variable.
 
 Takes:  acc level.
 Leaves: in compute constructs, no `scf.for` that carries a pointer or an integer to which every iteration
-        adds the same, known before the loop: what `*p++` accesses is `p[i]` to all that follows. With a
-        step other than 1, the amount must be a multiple of it, and the last value not be wanted.
+        adds the same amount, known before the loop: later passes see `p[i]` instead of `*p++`. With a step
+        other than 1, the amount must be a multiple of the step, and the last value must be unused.
 Fails:  never.
 
 Before:
@@ -45,8 +45,8 @@ _CONSTRUCTS = (acc.ParallelOp, acc.KernelsOp, acc.SerialOp)
 @dataclass(frozen=True)
 class Induction:
     """
-    Iteration t of `loop` has `start` plus t times `amount` (times the sign, for a subtraction) in its carried
-    value number `position`; `op` adds.
+    The carried value number `position` of `loop` is, in iteration t, `start` plus t times `amount` (minus,
+    for a subtraction); `op` is the addition.
     """
 
     loop: scf.ForOp
@@ -96,7 +96,10 @@ def _never_wraps(op: arith.AddiOp | arith.SubiOp) -> bool:
 
 
 def _added(op: Operation, carried: SSAValue) -> SSAValue | int | None:
-    """What `op` adds to `carried`, the negative of a constant that it subtracts; None if it does neither."""
+    """
+    The amount that `op` adds to `carried`; negative for a constant that it subtracts. None if it does
+    neither.
+    """
     match op:
         case arith.AddiOp():
             other = op.rhs if op.lhs is carried else op.lhs
@@ -119,7 +122,7 @@ def _added(op: Operation, carried: SSAValue) -> SSAValue | int | None:
 
 
 def find_induction(loop: scf.ForOp, position: int) -> Induction | None:
-    """What `loop` adds to the carried value `position`, if that is the same in all iterations."""
+    """The induction of the carried value `position`; None if the amount differs between iterations."""
     carried = loop.body.block.args[1 + position]
     end = loop.body.block.last_op
     assert isinstance(end, scf.YieldOp)
@@ -143,12 +146,12 @@ def find_induction(loop: scf.ForOp, position: int) -> Induction | None:
 
 
 def _moves(op: ElementOp, loop: scf.ForOp) -> bool:
-    """Whether the lengths of rows are computed in the loop."""
+    """Whether the loop computes the lengths of the rows, so that the amount may change."""
     return any(is_defined_inside(length, loop) for length in op.rows)
 
 
 def rewrite(found: Induction) -> None:
-    """Computes the value from the loop's variable, and, where it is wanted, after the loop."""
+    """Computes the value from the loop's variable, and after the loop if the last value is used."""
     loop, block = found.loop, found.loop.body.block
     result = loop.results[found.position]
     if result.uses:
@@ -171,7 +174,10 @@ def _difference(at: Cursor, upper: SSAValue, lower: SSAValue) -> SSAValue:
 
 
 def _length(found: Induction) -> SSAValue:
-    """How far the loop, of step 1, goes; computed before all loops around that do not change its bounds."""
+    """
+    The trip count of the loop, whose step is 1, computed before all enclosing loops in which its bounds are
+    invariant.
+    """
     loop = found.loop
     around: Operation = loop
     parent = loop.parent_op()
@@ -189,8 +195,8 @@ def _length(found: Induction) -> SSAValue:
 
 def _only_inside(found: Induction, around: Operation) -> bool:
     """
-    Whether nobody asks for the last value where the loop does not run: a loop of `around` directly around it
-    carries the value through it, from iteration to iteration, and uses it nowhere else.
+    Whether the last value is unused if the loop does not run: the loop `around`, which directly encloses
+    it, carries the value from iteration to iteration and has no other use of it.
     """
     loop, start = found.loop, found.start
     result, parent = loop.results[found.position], loop.parent_op()
@@ -210,7 +216,7 @@ def _only_inside(found: Induction, around: Operation) -> bool:
 
 
 def _drop(loop: scf.ForOp, positions: set[int]) -> None:
-    """Lets `loop` carry all but the values at `positions`, which nothing uses."""
+    """Removes the carried values at `positions`, which are unused, from `loop`."""
     block, end = loop.body.block, loop.body.block.last_op
     assert end is not None
     kept = [i for i in range(len(loop.iter_args)) if i not in positions]

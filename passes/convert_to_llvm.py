@@ -72,7 +72,7 @@ _RENAMED: dict[type[Operation], type[IRDLOperation]] = {
     math.CtPopOp: llvm_ext.CtPopOp,
     cf.BranchOp: llvm.BrOp,
 }
-"""Operations with the same operands and results, and nothing else to say."""
+"""Operations that become one with the same operands and results, and no properties."""
 
 _WITH_OVERFLOW: dict[type[Operation], type[IRDLOperation]] = {
     arith.AddiOp: llvm.AddOp,
@@ -128,12 +128,12 @@ _LIBRARY_FUNCTIONS: dict[type[Operation], str] = {
     math.ExpM1Op: "expm1",
     math.Log1pOp: "log1p",
 }
-"""Operations for which LLVM has no intrinsic: functions of the C library."""
+"""Operations for which LLVM has no intrinsic: the C library's functions instead."""
 
 _FAST_MATH_NONE = llvm.FastMathAttr(None)
 
 Converter = Callable[[Operation], Operation | None]
-"""Makes an operation to replace it by, or changes the operation itself and gives `None`."""
+"""A function that returns the replacement of an operation, or None if it changed the operation in place."""
 
 
 def converted(type: Attribute) -> Attribute:
@@ -144,7 +144,7 @@ def converted(type: Attribute) -> Attribute:
 def _create(
     cls: type[Operation], op: Operation, properties: dict[str, Attribute] | None = None
 ) -> Operation:
-    """An operation of class `cls` with operands, result types and place of `op`."""
+    """An operation of class `cls` with the operands, result types and location of `op`."""
     return cls.create(
         operands=op.operands,
         result_types=[converted(result.type) for result in op.results],
@@ -158,7 +158,7 @@ def _create(
 def _become(
     cls: type[IRDLOperation], op: Operation, properties: dict[str, Attribute] | None = None
 ) -> None:
-    """Makes `op` one of class `cls`."""
+    """Replaces `op` by an operation of class `cls` with the same operands and results."""
     for result in op.results:
         if isinstance(result.type, IndexType):
             Rewriter.replace_value_with_new_type(result, i64)
@@ -194,7 +194,7 @@ def _with_fast_math(cls: type[IRDLOperation]) -> Converter:
 
 
 def _library_name(name: str, op: Operation) -> str:
-    """C's name of a function for the operation's type: `erf` for f64, `erff` for f32."""
+    """The C name of a function for the operation's type: `erf` for f64, `erff` for f32."""
     type = op.results[0].type
     if isinstance(type, Float64Type):
         return name
@@ -238,7 +238,7 @@ def _cmpf(op: Operation) -> None:
 
 
 def _index_cast(op: Operation) -> None:
-    """Signed, and nothing at all between `index` and i64."""
+    """A signed conversion; none between `index` and i64."""
     source = converted(op.operands[0].type)
     target = converted(op.results[0].type)
     if source == target:
@@ -326,7 +326,7 @@ def _switch(op: Operation) -> Operation:
 
 
 def _cast_away(op: Operation) -> None:
-    """Casts between `index` and i64 that a conversion left behind."""
+    """Removes a cast between `index` and i64 that an earlier conversion inserted."""
     if len(op.operands) == 1 and converted(op.operands[0].type) == converted(op.results[0].type):
         op.results[0].replace_all_uses_with(op.operands[0])
         Rewriter.erase_op(op)

@@ -1,10 +1,10 @@
 """
-Count the turns of `while` loops before they begin, where what ends them grows or falls in equal steps.
+Turn `while` loops into counted loops if the value that ends them changes in equal steps.
 
 Takes:  acc level.
-Leaves: in compute constructs, an `scf.for` in place of each `scf.while` whose condition is nothing but a
-        comparison of a carried integer or pointer, to which every turn adds the same constant, with a value
-        that is known before the loop: it counts the same turns. The value stays carried;
+Leaves: in compute constructs, an `scf.for` in place of each `scf.while` whose condition only compares a
+        carried integer or pointer, to which every iteration adds the same constant, with a value that is
+        known before the loop. The `scf.for` has the same trip count. The value stays carried;
         `compute-inductions` computes it. Signed integers and pointers do not overflow (C11 6.5p5, 6.5.6p8);
         unsigned ones only count up, by 1.
 Fails:  never.
@@ -57,8 +57,8 @@ _NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
 @dataclass(frozen=True)
 class CountedWhile:
     """
-    A loop that goes on while its carried value `position` is in `relation` to `limit`, and adds `amount` to
-    it each turn. `element`: what a pointer moves over.
+    A loop that continues while its carried value `position` is in `relation` to `limit`, and adds `amount`
+    to it in each iteration. `element`: the type over which a pointer moves.
     """
 
     loop: scf.WhileOp
@@ -75,7 +75,7 @@ class CountedWhile:
 
 
 def find_counted(loop: scf.WhileOp) -> CountedWhile | None:
-    """How often a loop turns, if its condition and its body say that before it begins."""
+    """The loop as a counted one, if its condition and its body have the required form; else None."""
     before = loop.before_region.block
     condition = before.last_op
     if not isinstance(condition, scf.ConditionOp) or any(
@@ -138,7 +138,10 @@ def _counted(
 
 
 def _step(loop: scf.WhileOp, position: int) -> tuple[int, Attribute | None, bool] | None:
-    """What each turn adds to a carried value, what a pointer moves over, and whether it cannot wrap."""
+    """
+    The amount that each iteration adds to a carried value, the type over which a pointer moves, and whether
+    the value cannot wrap.
+    """
     condition, end = loop.before_region.block.last_op, loop.after_region.block.last_op
     assert isinstance(condition, scf.ConditionOp) and end is not None
     after = loop.after_region.block.args
@@ -168,7 +171,7 @@ def _step(loop: scf.WhileOp, position: int) -> tuple[int, Attribute | None, bool
 
 
 def _bounds(found: CountedWhile, at: Cursor) -> tuple[SSAValue, SSAValue, SSAValue]:
-    """First value, end and step of a loop that turns as often."""
+    """The first value, end and step of a counted loop with the same trip count."""
     limit = computed_before(found.limit, found.loop)
     step = abs(found.amount)
     if found.element is not None:
@@ -191,7 +194,7 @@ def _bounds(found: CountedWhile, at: Cursor) -> tuple[SSAValue, SSAValue, SSAVal
 
 
 def _distance(found: CountedWhile, limit: SSAValue, at: Cursor) -> SSAValue:
-    """How many elements a pointer is from its last value (i64)."""
+    """The number of elements (i64) from a pointer's first value to its limit."""
     index = _index_from(limit, found)
     if index is not None:
         return at.to_i64(index)
@@ -202,7 +205,7 @@ def _distance(found: CountedWhile, limit: SSAValue, at: Cursor) -> SSAValue:
 
 
 def _index_from(limit: SSAValue, found: CountedWhile) -> SSAValue | None:
-    """The subscript by which `limit` is an element of what the pointer starts at, if it is one."""
+    """The subscript by which `limit` is computed from the pointer's first value; None if it is not."""
     op = limit.owner
     if not isinstance(op, llvm.GEPOp | ElementOp) or op.ptr is not found.start:
         return None
@@ -214,7 +217,7 @@ def _index_from(limit: SSAValue, found: CountedWhile) -> SSAValue | None:
 
 
 def rewrite(found: CountedWhile) -> None:
-    """Puts the counted loop in place of the other."""
+    """Replaces the `scf.while` by the counted loop."""
     loop = found.loop
     at = Cursor.before(loop)
     lower, upper, step = _bounds(found, at)

@@ -1,12 +1,11 @@
 """
-Make prefixes computed in parallel of the loops under a `scan` clause (research extension).
+Turn loops with a `scan` clause into parallel prefix computations (research extension).
 
 Takes:  scheduled level; an `accx.scan_step` in the body of a loop says what it computes.
-Leaves: no `accx.scan_step`. On a GPU a scan that threads share is one `accx.scan`, by the threads of
-        all gangs if the loop has gang. Elsewhere it is a plain loop: on the host one thread runs it
-        from start to end.
-Fails:  on a scan over gangs inside of another loop of the construct or of a routine: there is no
-        barrier between gangs for the next one to begin. On long double on a GPU.
+Leaves: no `accx.scan_step`. On a GPU, a scan that threads share is one `accx.scan`, of the threads of all
+        gangs if the loop has the gang level. Elsewhere it is a sequential loop of one thread.
+Fails:  on a scan over gangs inside another loop of the construct, or in a routine, since there is no
+        barrier between gangs before the next scan. On long double on a GPU.
 
 Options: `target` (`nvptx` or `host`), set by the pipeline.
 
@@ -41,14 +40,14 @@ from .ir.machine import machine_of
 
 
 def scan_step(loop: acc.LoopOp) -> ScanStepOp | None:
-    """What an iteration of a scan computes; None for other loops."""
+    """The `accx.scan_step` of a loop with a scan clause; None for other loops."""
     if len(loop.region.blocks) != 1:
         return None
     return next((op for op in loop.region.block.ops if isinstance(op, ScanStepOp)), None)
 
 
 def _in_first_iteration(at: Cursor, value: SSAValue, loop: acc.LoopOp) -> SSAValue:
-    """`value`, which the body computes of the loop's variable, for its first iteration."""
+    """`value`, which the body computes from the loop's variable, for the first iteration."""
     known: dict[SSAValue, SSAValue] = {loop.region.block.args[0]: loop.lowerbound[0]}
 
     def copy(wanted: SSAValue) -> SSAValue:
@@ -75,7 +74,7 @@ def _element_before(at: Cursor, pointer: SSAValue, type: Attribute) -> SSAValue:
 
 
 def whole_scan(loop: acc.LoopOp, step: ScanStepOp) -> ScanOp:
-    """The scan that `loop` is, in front of it."""
+    """Emits, before `loop`, the `accx.scan` that is equivalent to it."""
     at = Cursor.before(loop)
     target = _in_first_iteration(at, step.target, loop)
     source = _in_first_iteration(at, step.source, loop)
@@ -88,7 +87,7 @@ def whole_scan(loop: acc.LoopOp, step: ScanStepOp) -> ScanOp:
 
 
 def check_gangs(loop: acc.LoopOp) -> None:
-    """Raises `CompileError` if gangs share a scan that they come to more than once."""
+    """Raises `CompileError` if gangs share a scan that they may reach more than once."""
     if has_level(loop.gang) and not isinstance(loop.parent_op(), acc.ParallelOp):
         raise error(
             source_loc(loop),
@@ -99,7 +98,7 @@ def check_gangs(loop: acc.LoopOp) -> None:
 
 
 def run_in_order(scan: ScanOp) -> None:
-    """Leaves the scan to one thread: of the first gang, where gangs share it."""
+    """Replaces the scan by the sequential loop of one thread, in the first gang if gangs share it."""
     at = Cursor.before(scan)
     if scan.gangs is not None:
         body = Block(arg_types=[i32])

@@ -1,16 +1,16 @@
 """
-Take levels, sizes and tiles for advice where no program can tell how iterations are mapped.
+Drop level, size and tile clauses where no program can observe how iterations are mapped.
 
-Programs carry the clauses that some other compiler or device once needed. Which gang, worker or lane runs
-an iteration is not observable in a conforming program (OpenACC 3.4, 2.9), so that a nest is scheduled by the
-same decisions as one without clauses: those that see the device and the accesses.
+Programs often have clauses that were tuned for another compiler or device. Which gang, worker or lane runs
+an iteration is not observable in a conforming program (OpenACC 3.4, 2.9), so a nest with such clauses is
+scheduled by the same decisions as one without them, which take the device and the accesses into account.
 
 Takes:  data level.
 Leaves: compute constructs without `num_gangs`, `num_workers`, `vector_length`, and loops without levels and
-        tiles, where `decisions/observable_mapping.py` says that nothing could tell; `seq` stays. A note on
-        the construct (`accx.remarks`) says what was asked for. Other constructs are untouched, with a note
-        that says why. Routines keep their levels, which are a promise to callers.
-Fails:  levels nested against the specification.
+        tiles, where `decisions/observable_mapping.py` finds that no difference could be observed; `seq`
+        stays. A note on the construct (`accx.remarks`) lists the clauses. Other constructs are untouched,
+        with a note that gives the reason. Routines keep their levels, on which callers rely.
+Fails:  on levels nested against the specification.
 
 Before:
   acc.parallel num_gangs({%g : i32}) vector_length(%v : i32) {
@@ -21,7 +21,7 @@ After:
     acc.loop control(%i : i32) = … { acc.loop control(%j : i32) = … { … } }
   } attributes {accx.remarks = […]}
 
-Options: `target` (`host`: nothing to do, CPU threads share what the clauses say). `sizes`: `advice`, or
+Options: `target` (`host`: no change, CPU threads are mapped as the clauses say). `sizes`: `advice`, or
 `as-written` to keep everything.
 """
 
@@ -70,7 +70,7 @@ _SIZE_PROPERTIES = (
 _TILE_PROPERTIES = ("tileOperandsSegments", "tileOperandsDeviceType")
 
 
-# What is asked for.
+# The clauses.
 
 
 def _loop_sizes(loop: acc.LoopOp) -> Iterator[SSAValue]:
@@ -86,7 +86,7 @@ def _size_text(name: str, value: SSAValue) -> str:
 
 
 def asked(construct: acc.ParallelOp) -> list[str]:
-    """The clauses of a construct and its loops that say how to map them, as they are written."""
+    """The mapping clauses of a construct and its loops, as written in C."""
     found = [_size_text(name, value) for name in _SIZES for value in getattr(construct, name)]
     for loop in loops_in(construct):
         levels = sorted(loop_levels(loop), reverse=True)
@@ -96,7 +96,7 @@ def asked(construct: acc.ParallelOp) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-# What could tell.
+# What could make the mapping observable.
 
 
 def _is_redundant(block: Block) -> bool:
@@ -113,7 +113,7 @@ def _is_redundant(block: Block) -> bool:
 
 
 def _is_written(value: SSAValue) -> bool:
-    """Whether anything but loads uses a pointer, or an address in what it points to."""
+    """Whether a pointer, or an address computed from it, has uses other than loads."""
     for use in value.uses:
         op = use.operation
         if isinstance(op, ADDRESS_OPS):
@@ -125,7 +125,7 @@ def _is_written(value: SSAValue) -> bool:
 
 
 def _has_private(construct: acc.ParallelOp) -> bool:
-    """Whether gangs, or lanes that share an iteration, have variables of their own in common."""
+    """Whether there are variables private to a gang, or to the lanes that share an iteration."""
     if construct.private_operands or any(map(_is_written, construct.firstprivate_operands)):
         return True
     for loop in loops_in(construct):
@@ -141,9 +141,9 @@ def _has_private(construct: acc.ParallelOp) -> bool:
 
 def _shared_by_blocks(op: acc.CacheOp) -> bool:
     """
-    Whether a directive is one of a single iteration of several loops, all of which have the same bounds
-    whatever the others' iterations: a block keeps what its iterations share, whichever these are. What a gang
-    keeps for loops that its lanes share is not.
+    Whether a directive belongs to single iterations of several loops whose bounds do not depend on each
+    other: then any block can keep the sections that its iterations share. A section that a gang keeps for
+    loops shared by its lanes is not of this kind.
     """
     place = op.parent_op()
     if place is None or any(
@@ -171,7 +171,7 @@ def _number_of_gangs(construct: acc.ParallelOp) -> int | None:
 
 
 def gang_code(construct: acc.ParallelOp) -> GangCode:
-    """What `decisions/observable_mapping.py` asks of a construct."""
+    """The properties of a construct that `decisions/observable_mapping.py` decides by."""
     loops = list(loops_in(construct))
     return GangCode(
         gangs=_number_of_gangs(construct),
@@ -194,7 +194,7 @@ def gang_code(construct: acc.ParallelOp) -> GangCode:
 
 
 def drop_mapping(construct: acc.ParallelOp) -> None:
-    """Takes sizes, levels and tiles off a construct and its loops."""
+    """Removes sizes, levels and tiles from a construct and its loops."""
     set_operand_groups(construct, num_gangs=[], num_workers=[], vector_length=[])
     for name in _SIZE_PROPERTIES:
         set_prop(construct, name, None)
@@ -211,7 +211,9 @@ def _roots(construct: acc.ParallelOp, level_of: Callable[[str], Level]) -> list[
 
 
 def free(construct: acc.ParallelOp, level_of: Callable[[str], Level]) -> None:
-    """Drops the mapping of one construct where nothing could tell, and notes what was done."""
+    """
+    Drops the mapping of one construct if no difference could be observed, and adds a note in either case.
+    """
     clauses = asked(construct)
     if not clauses:
         return
@@ -224,10 +226,8 @@ def free(construct: acc.ParallelOp, level_of: Callable[[str], Level]) -> None:
         note(construct, [(construct, f"mapped as written ({text}): {kept}")])
         return
     drop_mapping(construct)
-    note(
-        construct,
-        [(construct, f"{text}: taken for advice, mapped as without (--sizes=as-written keeps it)")],
-    )
+    text += ": treated as advice, mapped as without these clauses (--sizes=as-written keeps them)"
+    note(construct, [(construct, text)])
 
 
 @dataclass(frozen=True)

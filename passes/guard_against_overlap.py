@@ -1,20 +1,20 @@
 """
-Let the host decide in front of a construct whether loops run in parallel that depend on how arrays lie.
+Test before a construct whether arrays overlap, and choose between a parallel and a sequential version.
 
 C lets two pointers overlap, and a stride be smaller than a row. Loops that are independent unless they do
-are `accx.conditional` since `split-kernels`; here such a construct becomes two, between which a few
-comparisons of addresses and sizes choose, right in front of the launch.
+are marked `accx.conditional` by `split-kernels`. This pass makes two versions of such a construct;
+comparisons of addresses and sizes on the host, immediately before the launch, select one.
 
-Takes:  data level; loops marked `accx.conditional` that are independent if `ir/loop_dependence.py`
-        finds so again, now on the construct's own data operations.
-Leaves: no `accx.conditional`. Such a construct stands in an `scf.if`: its first version is as it was, in
-        the second the marked loops are `seq`. The test compares what the loops access of each pair of
-        arrays, by device addresses: the section that their subscripts span, or else that of the data
-        clause; of rows behind arrays of pointers, by a call of the runtime, the host addresses of all rows
-        that their clause names. Where that cannot be computed before the construct, and in host code, the
-        marked loops are `seq` and there is one version. A wait clause becomes an `acc.wait` before the data
-        operations.
-Fails:  never. `accx.note` and `accx.why` of the loops say what was done.
+Takes:  data level; loops marked `accx.conditional`. `ir/loop_dependence.py` judges them again, now on the
+        construct's own data operations.
+Leaves: no `accx.conditional`. Such a construct is in an `scf.if`: the first version is unchanged, in the
+        second the marked loops are `seq`. The test compares, by device addresses, the sections that the
+        loops access of each pair of arrays: those spanned by their subscripts, otherwise those of the data
+        clauses. For rows reached through arrays of pointers, a call of the runtime compares the host
+        addresses of all rows that their clauses name. If the sections cannot be computed before the
+        construct, and in host code, the marked loops are `seq` and there is one version. A wait clause
+        becomes an `acc.wait` before the data operations.
+Fails:  never. `accx.note` and `accx.why` of the loops explain the result.
 
 Before:
   %x_dev = acc.copy... %y_dev = acc.copyin ...
@@ -89,18 +89,18 @@ class _Span:
 
 
 class _Untestable(Exception):
-    """The host cannot find out what it has to, for the reason given."""
+    """The host cannot test the condition; the message is the reason."""
 
 
 def _marked(parent: Operation) -> list[acc.LoopOp]:
     return [loop for loop in loops_in(parent) if CONDITIONAL in loop.attributes]
 
 
-# Where arrays lie.
+# The memory of arrays.
 
 
 def _base(root: SSAValue, loop: acc.LoopOp, construct: acc.ParallelOp) -> SSAValue:
-    """The value from outside of the construct that the loop's accesses with this root go through."""
+    """The value from outside the construct through which the loop accesses memory with this root."""
     for operand in (operand for op in loop.walk() for operand in op.operands):
         pointer = operand
         if not isinstance(pointer.type, llvm.LLVMPointerType):
@@ -112,11 +112,11 @@ def _base(root: SSAValue, loop: acc.LoopOp, construct: acc.ParallelOp) -> SSAVal
             pointer = owner.ptr if isinstance(owner, ADDRESS_OPS) else owner.var
         if pointer in construct.data_clause_operands:
             return pointer
-    raise _Untestable(f"where '{variable_name(root)}' points is not known before the construct")
+    raise _Untestable(f"the address in '{variable_name(root)}' is not known before the construct")
 
 
 class _Test:
-    """Writes the test for one construct, in front of it."""
+    """Emits the test for one construct, before it."""
 
     def __init__(self, construct: acc.ParallelOp):
         self.construct = construct
@@ -125,7 +125,7 @@ class _Test:
         self.spans: dict[tuple[SSAValue, acc.LoopOp], _Span] = {}
 
     def section(self, base: SSAValue, loop: acc.LoopOp) -> TouchedSection | None:
-        """What the loop accesses through `base`, in units; None if it is not known."""
+        """The section, in units, that the loop accesses through `base`; None if it is not known."""
         uses = pointer_uses(base, self.construct, self.symbols)
         inside = replace(uses, accesses=[a for a in uses.accesses if is_inside(a.op, loop)])
         section = section_of(inside, self.symbols)
@@ -135,7 +135,7 @@ class _Test:
         return section if HostScalars(self.construct).knows_all(bounds) else None
 
     def span(self, root: SSAValue, loop: acc.LoopOp) -> _Span:
-        """The memory that `loop` accesses of the array with this root."""
+        """The span of memory that `loop` accesses in the array with this root."""
         base = _base(root, loop, self.construct)
         if (base, loop) not in self.spans:
             name = variable_name(root)
@@ -170,7 +170,7 @@ class _Test:
         return first, self.emit.insert(arith.AddiOp(first, length))
 
     def apart(self, overlap: Overlap, loop: acc.LoopOp) -> SSAValue:
-        """Whether two arrays do not overlap, or are one array and may be."""
+        """An i1: two arrays do not overlap, or are one array where that is allowed."""
         left, right = self.span(overlap.left, loop), self.span(overlap.right, loop)
         before = self.emit.insert(arith.CmpiOp(left.end, right.begin, "ule"))
         after = self.emit.insert(arith.CmpiOp(right.end, left.begin, "ule"))
@@ -183,7 +183,10 @@ class _Test:
         return self.emit.insert(arith.OrIOp(apart, same))
 
     def rows_apart(self, arrays: Sequence[ApartArray], loop: acc.LoopOp) -> SSAValue:
-        """Whether rows behind arrays of pointers share no memory with one another and with other arrays."""
+        """
+        An i1: rows reached through arrays of pointers share no memory with each other or with the other
+        arrays.
+        """
         at = Cursor.before(self.construct)
         sections = [self._apart_section(array, loop, at) for array in arrays]
         numbers = [number for section in sections for number in section]
@@ -201,8 +204,9 @@ class _Test:
 
     def _apart_section(self, array: ApartArray, loop: acc.LoopOp, at: Cursor) -> list[SSAValue]:
         """
-        Base, kind and dimensions of what must lie apart, by the host's addresses (`runtime/rows_apart.py`):
-        of rows the section of their clause, of another array what `loop` accesses.
+        The base, kind and dimensions of memory that must not overlap, by host addresses
+        (`runtime/rows_apart.py`): for rows the section of their clause, for another array the section that
+        `loop` accesses.
         """
         name = variable_name(array.root)
         kind = RowSection.WRITTEN if array.written else RowSection(0)
@@ -216,14 +220,14 @@ class _Test:
             base = _base(array.root, loop, self.construct)
             entry = base.owner
             if not isinstance(entry, acc.CopyinOp | acc.CreateOp | acc.PresentOp):
-                raise _Untestable(f"where the host has '{name}' is not known")
+                raise _Untestable(f"the host address of '{name}' is not known")
             first, past = self._offsets(base, loop, name)
             dims = [first, at.sub(past, first), at.i64(1)]
         address = at.value(llvm.PtrToIntOp(entry.var, i64), f"{name}_address")
         return [address, at.i64(int(kind)), at.i64(len(dims) // 3), *dims]
 
     def requirement(self, requirement: Requirement) -> list[SSAValue]:
-        """A condition for each clause."""
+        """One i1 for each clause of the requirement."""
         found: list[SSAValue] = []
         for clause in requirement:
             any_: SSAValue | None = None
@@ -240,7 +244,7 @@ class _Test:
         return found
 
     def condition(self, loops: Sequence[tuple[acc.LoopOp, Verdict]]) -> SSAValue:
-        """Whether all of these loops are independent (i1)."""
+        """An i1: all of these loops are independent."""
         found: dict[SSAValue, None] = {}
         done: set[object] = set()
         asked: list[tuple[acc.LoopOp, set[ApartArray]]] = []
@@ -248,7 +252,7 @@ class _Test:
             for overlap in verdict.overlaps:
                 found[self.apart(overlap, loop)] = None
             rows = set(verdict.rows)
-            # What the loop around needs of the same rows holds for this one.
+            # The enclosing loop's test of the same rows holds for this loop too.
             if rows and not any(is_inside(loop, outer) and rows <= of for outer, of in asked):
                 found[self.rows_apart(verdict.rows, loop)] = None
                 asked.append((loop, rows))
@@ -264,11 +268,14 @@ class _Test:
 
 
 def _dimension(bound: SSAValue, name: str, at: Cursor) -> list[SSAValue]:
-    """Lower bound, extent, and stride in bytes of a clause's dimension, negative if it is of pointers."""
+    """
+    The lower bound, extent and stride in bytes of a clause's dimension; the stride is negative if the
+    elements are pointers.
+    """
     bounds = bound.owner
     assert isinstance(bounds, acc.DataBoundsOp)
     if bounds.lowerbound is None or bounds.extent is None or bounds.stride is None:
-        raise _Untestable(f"which rows of '{name}' there are is not known")
+        raise _Untestable(f"the number of rows of '{name}' is not known")
     lower, extent, stride = (
         at.to_i64(value) for value in (bounds.lowerbound, bounds.extent, bounds.stride)
     )
@@ -296,7 +303,7 @@ def _wording(verdict: Verdict) -> str:
         for apart in verdict.rows
     ]
     rows = f"{', '.join(names)} do not overlap" if names else ""
-    sizes = "its subscripts do not meet" if verdict.requirement else ""
+    sizes = "its subscripts are apart" if verdict.requirement else ""
     return " and ".join(text for text in (arrays, rows, sizes) if text)
 
 

@@ -1,17 +1,16 @@
 """
 Hoist a sequential loop whose result is the same in every iteration of the parallel loop around it.
 
-Iterations of a parallel loop are independent (OpenACC 3.4, 2.9.9), so what all of them read none
-of them writes: a loop in the body that only reads, and does not depend on the parallel loop's variable,
-gives every iteration the same values. What LLVM can hoist by itself (arithmetic, single loads) is
-left alone.
+Iterations of a parallel loop are independent (OpenACC 3.4, 2.9.9), so none of them writes what all of them
+read: a loop in the body that only reads, and does not depend on the parallel loop's variable, gives every
+iteration the same values. Operations that LLVM can hoist by itself (arithmetic, single loads) stay.
 
 Takes:  data level, before scheduling.
-Leaves: in front of a parallel loop that stands in another parallel loop, guarded by the parallel loop
-        having iterations: the sequential loops of its body that only read memory of data clauses
-        or globals, depend on nothing that varies, and come before all that the body writes; where
-        `decisions/invariant_loops.py` says that it pays. `accx.note` on the parallel loop says so, or
-        why not.
+Leaves: before a parallel loop that is nested in another parallel loop, guarded by the condition that it has
+        iterations: the sequential loops of its body that only read memory of data clauses or globals,
+        depend on no varying value, and come before all writes of the body, if
+        `decisions/invariant_loops.py` finds that it pays. `accx.note` on the parallel loop says so, or
+        gives the reason why not.
 Fails:  never.
 
 Before:
@@ -66,7 +65,7 @@ def is_parallel(loop: acc.LoopOp) -> bool:
 
 
 def _is_shared(pointer: SSAValue) -> bool:
-    """Whether `pointer` leads to memory of a data clause or a global, not to a variable's copy."""
+    """Whether `pointer` points to memory of a data clause or a global, not to a private copy."""
     owner = base_of(pointer).owner
     if isinstance(owner, acc.NoCreateOp):
         return False
@@ -74,7 +73,10 @@ def _is_shared(pointer: SSAValue) -> bool:
 
 
 def _only_reads(op: Operation) -> bool:
-    """Whether `op` with all that is in it computes values from values and shared memory."""
+    """
+    Whether `op`, including its regions, only computes values from values and from shared memory that it
+    reads.
+    """
     for inner in op.walk():
         if isinstance(inner, llvm.LoadOp):
             if is_ordered(inner) or not _is_shared(inner.ptr):
@@ -85,7 +87,9 @@ def _only_reads(op: Operation) -> bool:
 
 
 def _writes(op: Operation) -> bool:
-    """Whether `op` may write memory that others read (a variable of the iteration's own is not)."""
+    """
+    Whether `op` may write memory that other iterations can read; an iteration's own variables do not count.
+    """
     for inner in op.walk():
         if isinstance(inner, llvm.StoreOp):
             owner = base_of(inner.ptr).owner
@@ -101,7 +105,10 @@ def _has_loop(op: Operation) -> bool:
 
 
 def _trips(op: Operation) -> int | None:
-    """Iterations of the loops in `op`, the largest if several stand side by side."""
+    """
+    The constant number of iterations of the loops in `op`: of nested loops the product, of consecutive ones
+    the largest. None if one is not constant.
+    """
     most = 0
     for inner in op.walk():
         if isinstance(inner, scf.ForOp):
@@ -114,14 +121,17 @@ def _trips(op: Operation) -> int | None:
 
 @dataclass(frozen=True)
 class HoistedLoops:
-    """The `loops` of a parallel loop's body to hoist, and all operations they need (`slice`)."""
+    """The `loops` of a parallel loop's body that can be hoisted, and all operations they need (`slice`)."""
 
     loops: tuple[Operation, ...]
     slice: tuple[Operation, ...]
 
 
 def find_invariant(loop: acc.LoopOp) -> HoistedLoops | None:
-    """What the body of `loop` computes by sequential loops that give every iteration the same."""
+    """
+    The sequential loops in the body of `loop` that give the same result in every iteration; None if there
+    are none.
+    """
     if len(loop.region.blocks) != 1:
         return None
     steady: dict[SSAValue, Operation] = {}
@@ -151,7 +161,7 @@ def find_invariant(loop: acc.LoopOp) -> HoistedLoops | None:
 
 
 def _depends_only_on(op: Operation, steady: dict[SSAValue, Operation], loop: acc.LoopOp) -> bool:
-    """Whether `op` uses nothing of the loop's body but `steady` values and what it defines itself."""
+    """Whether `op` uses, of the loop's body, only `steady` values and values that it defines itself."""
     return all(
         operand in steady or not is_defined_inside(operand, loop) or is_defined_inside(operand, op)
         for inner in op.walk()
@@ -174,7 +184,7 @@ def judge(found: HoistedLoops, loop: acc.LoopOp, outer: acc.LoopOp) -> str | Non
 
 
 def hoist(found: HoistedLoops, loop: acc.LoopOp) -> None:
-    """Moves what was found in front of `loop`."""
+    """Moves the loops to before `loop`."""
     at = Cursor.before(loop)
     results = [result for op in found.loops for result in op.results]
     runs = at.value(arith.CmpiOp(loop.lowerbound[0], loop.upperbound[0], "slt"), "runs")
@@ -200,7 +210,10 @@ def hoist(found: HoistedLoops, loop: acc.LoopOp) -> None:
 
 
 def _unroll(loop: scf.ForOp) -> None:
-    """All threads of a gang run the loop at the same time: nothing else hides its loads' latency."""
+    """
+    Asks for unrolling: all threads of a gang run the loop at the same time, so nothing else hides the
+    latency of its loads.
+    """
     simple = not any(op.regions for op in loop.body.block.ops)
     factor = unroll_factor(_trips(loop)) if simple else 0
     if factor:
@@ -225,10 +238,10 @@ class HoistInvariantLoopsPass(ModulePass):
             reason = judge(found, loop, outer)
             if reason is not None:
                 loop.attributes[NOTE] = StringAttr(
-                    f"what is the same for all iterations stays inside: {reason}"
+                    f"a loop that is the same for all iterations is not hoisted: {reason}"
                 )
                 continue
             hoist(found, loop)
             loop.attributes[NOTE] = StringAttr(
-                "a loop that is the same for all iterations runs once before them"
+                "a loop that is the same for all iterations is hoisted: it runs once before them"
             )

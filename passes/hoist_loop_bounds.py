@@ -1,9 +1,10 @@
 """
 Compute the bounds of inner loops before the construct, where the host can.
 
-A nest of loops and the same nest collapsed are one program, but the front end computes the bounds of
-collapsed loops before the outermost, and those of loops within others where they stand. Passes that
-compare bounds or take loops for a rectangle should not have to tell the two apart.
+A nest of loops and the same nest collapsed mean the same, but the front end computes the bounds of
+collapsed loops before the outermost loop, and the bounds of a nested loop immediately before that loop.
+After this pass, other passes that compare bounds or look for rectangular nests need not distinguish the
+two.
 
 Takes:  data level.
 Leaves: bounds and steps of loops in other loops of a compute construct as values from before the construct,
@@ -41,14 +42,14 @@ from .ir.values_outside import ARITHMETIC, ValuesOutside
 
 
 class _Bounds:
-    """Bounds of one construct's loops before it, and constants before their nest."""
+    """Moves the bounds of one construct's loops before it, and constants before their nest."""
 
     def __init__(self, construct: acc.ParallelOp):
         self.outside = ValuesOutside(construct)
         self.constants: dict[tuple[Operation, Attribute], SSAValue] = {}
 
     def bound(self, value: SSAValue, outermost: acc.LoopOp) -> SSAValue:
-        """A bound of a loop in `outermost`, from before it if possible."""
+        """The value to use for a bound of a loop in `outermost`: one from before it if possible."""
         if not is_defined_inside(value, outermost):
             return value
         op = value.owner
@@ -80,7 +81,7 @@ def hoist(construct: acc.ParallelOp) -> None:
 
 
 def _erase_unused(value: SSAValue) -> None:
-    """Erases the arithmetic that only led to an unused value."""
+    """Erases an unused value and the arithmetic that was only for it."""
     op = value.owner
     if isinstance(op, ARITHMETIC) and value.first_use is None:
         operands = list(op.operands)

@@ -1,15 +1,16 @@
 """
-Free the mathematics in device code of the host target of `errno`, for vector registers.
+Replace mathematical functions in device code of the host target by ones without `errno`, which LLVM can
+vectorise.
 
-LLVM may then move such calls, run several at a time, and drop those without a use. Device code has no
-`errno` of its own, and the thread that runs it is not the one that could look.
+LLVM may then move such calls, vectorise them, and remove unused ones. Device code has no `errno`, and the
+thread that runs a kernel is not the one that could read it.
 
 Square roots become `math.sqrt`. Functions that have vector forms become calls of `__accopt_math_<name>`,
-or of `__accopt_fast_<name>` where `fast` allows results within 4 ulp; what those are on the machine at
-hand, `compiler/base/host_mathematics.py` says. Functions the program defines itself are left alone.
+or of `__accopt_fast_<name>` where `fast` allows results within 4 ulp; `compiler/base/host_mathematics.py`
+lists the ones that this machine has. Functions that the program defines itself stay.
 
 Takes:  the host level: kernels are functions.
-Leaves: the same, other callees, and declarations of them.
+Leaves: the same IR with other callees, and their declarations.
 Fails:  never.
 
 Before:

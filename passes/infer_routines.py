@@ -1,12 +1,12 @@
 """
-Give every function that device code reaches an acc.routine (OpenACC 3.4, 2.15.1), and check calls.
+Give every function that device code reaches an acc.routine, and check calls (OpenACC 3.4, 2.15.1).
 
 Takes:  acc level.
 Leaves: each `llvm.func` with a body that is called, or whose address is taken, in a compute region
-        or in a routine has an `acc.routine`; those made here are marked `accx.implicit_routine`,
-        at the widest level of the loops in it and of the routines it calls, else `seq`; a routine
-        directive without a level gets that one too. Loops in the other functions, outside of
-        compute constructs, are warned about.
+        or in a routine has an `acc.routine`; new ones are marked `accx.implicit_routine`. Their level is
+        the widest of the loops in the function and the routines it calls, else `seq`; a routine directive
+        without a level gets its level in the same way. Loops in the other functions, outside of compute
+        constructs, are warned about.
 Fails:  a call of a function that is neither defined, declared as a routine nor known on devices; a
         static local or an undeclared global variable in a routine; a call of a routine from a loop
         that is already partitioned at the routine's level or a narrower one; a call through a
@@ -64,7 +64,7 @@ HOST_DIRECTIVES = (
     acc.WaitOp,
     UpdatePeerOp,
 )
-"""What only host code may do."""
+"""Operations that only host code may contain."""
 
 
 @dataclass
@@ -104,7 +104,7 @@ class _Program:
 
 
 def _references(op: Operation) -> Iterator[tuple[Operation, str]]:
-    """Functions and globals that the regions of `op` name, with the operation that does."""
+    """The functions and globals that the regions of `op` name, each with the operation that names it."""
     for region in op.regions:
         for inner in region.walk():
             if isinstance(inner, llvm.CallOp) and inner.callee is not None:
@@ -114,7 +114,10 @@ def _references(op: Operation) -> Iterator[tuple[Operation, str]]:
 
 
 def _check_openmp(program: _Program, op: Operation, name: str) -> None:
-    """OpenMP is for threads of the host; in a program without it, its routines are those of one thread."""
+    """
+    Raises `CompileError` if `op` uses OpenMP in device code, which is for threads of the host. (In a
+    program compiled without OpenMP, `omp_*` routines are those of one thread and allowed.)
+    """
     if not is_openmp(name) or (name in program.functions and OPENMP_MARK not in program.functions):
         return
     what = f"'{name}'" if name.startswith("omp_") else "a directive of OpenMP"
@@ -145,13 +148,13 @@ def _check_callee(program: _Program, op: Operation, name: str) -> None:
     if function is not None and is_library(source_loc(function)):
         raise error(
             source_loc(op),
-            f"'{c_name(name)}' is called in device code, and is a function of the host's library",
+            f"'{c_name(name)}' is called in device code, but it is a function of the host's library",
             "call it outside of compute constructs (docs/supported.md lists what device code has)",
         )
     raise error(
         source_loc(op),
-        f"function '{c_name(name)}' is called in device code, but it is not defined in the program and is"
-        " no device function",
+        f"function '{c_name(name)}' is called in device code, but it is neither defined in the "
+        "program nor a function of the device's library",
         f"add '#pragma acc routine seq' to its declaration, or compile the file that defines"
         f" '{c_name(name)}' together with this one",
     )
@@ -179,7 +182,10 @@ def _check_global(program: _Program, op: Operation, name: str, routine: str) -> 
 
 
 def _reach(program: _Program) -> list[str]:
-    """Names of the functions device code reaches, callers before callees; checks what they name."""
+    """
+    The names of the functions that device code reaches, callers before callees. Raises `CompileError` for
+    symbols that device code cannot use.
+    """
     order: dict[str, None] = {}
     work: list[Operation] = [op for op in program.module.walk() if isinstance(op, COMPUTE_OPS)]
     for name in program.routines:
@@ -250,7 +256,7 @@ def make_routine(name: str, level: Level, like: llvm.FuncOp) -> acc.RoutineOp:
 
 
 def _check_nesting(levels: dict[str, Level], program: _Program) -> None:
-    """A routine may only be called where its level, and every narrower one, is still free."""
+    """Raises `CompileError` if a routine is called where its level, or a narrower one, is already taken."""
     for call in (op for op in program.module.walk() if isinstance(op, llvm.CallOp)):
         if call.callee is None:
             continue
@@ -274,13 +280,16 @@ def _check_nesting(levels: dict[str, Level], program: _Program) -> None:
 
 
 def _check_bodies(levels: dict[str, Level], program: _Program) -> None:
-    """What stands in a routine is no wider than its level, and belongs to device code (2.15.1)."""
+    """
+    Raises `CompileError` if a routine contains a wider level than its own, or an operation for host code
+    (2.15.1).
+    """
     for name, level in levels.items():
         for op in program.functions[name].walk():
             wanted, what, instead = Level.SEQ, "", ""
             if isinstance(op, acc.LoopOp):
                 wanted = max(loop_levels(op), default=Level.SEQ)
-                what, instead = f"a {LEVEL_NAMES[wanted]} loop", "take the level off the loop"
+                what, instead = f"a {LEVEL_NAMES[wanted]} loop", "remove the level from the loop"
             elif isinstance(op, llvm.CallOp) and op.callee is not None:
                 callee = op.callee.string_value()
                 wanted = levels.get(callee, program.level(callee))
@@ -304,7 +313,10 @@ def _check_bodies(levels: dict[str, Level], program: _Program) -> None:
 
 
 def _check_indirect(module: ModuleOp) -> None:
-    """A function's address on the host means nothing on the device."""
+    """
+    Raises `CompileError` for calls through a pointer from host code: a function's host address has no
+    meaning on the device.
+    """
     for construct in constructs_of(module, COMPUTE_OPS):
         for call in construct.walk():
             if not isinstance(call, llvm.CallOp) or call.callee is not None:
@@ -319,7 +331,9 @@ def _check_indirect(module: ModuleOp) -> None:
 
 
 def _check_host_calls(program: _Program) -> None:
-    """`nohost` routines exist on the device only, so host code may not call them (2.15.1)."""
+    """
+    Raises `CompileError` if host code calls a `nohost` routine, which exists on the device only (2.15.1).
+    """
     nohost = {name for name, routine in program.routines.items() if routine.nohost is not None}
     if not nohost:
         return
@@ -343,7 +357,7 @@ def _is_in(op: Operation, kinds: tuple[type[Operation], ...]) -> bool:
 
 
 def _warn_of_host_loops(program: _Program, reached: list[str]) -> None:
-    """A loop directive in host code, outside of compute constructs, asks for what nothing does (2.9)."""
+    """Warns of loop directives in host code outside of compute constructs, which have no effect (2.9)."""
     messages = Messages(program.module)
     for name in program.functions:
         if name in program.routines or name in reached:
@@ -355,8 +369,7 @@ def _warn_of_host_loops(program: _Program, reached: list[str]) -> None:
                 outer = loop
                 messages.warn(
                     source_loc(loop),
-                    "this 'loop' is in no compute construct: it runs on the host, one iteration after"
-                    " another",
+                    "this 'loop' is not in a compute construct: it runs on the host, sequentially",
                     f"write 'parallel loop', or give '{c_name(name)}' a 'routine' directive and call it in"
                     " a compute construct",
                 )

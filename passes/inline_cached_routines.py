@@ -1,16 +1,16 @@
 """
-Put the bodies of seq routines with `cache` directives where loops of compute constructs call them
-(OpenACC 3.4, 2.10 and 2.15.1).
+Inline seq routines with `cache` directives into the loops of compute constructs that call them (OpenACC
+3.4, 2.10 and 2.15.1).
 
-A seq routine belongs to one thread, which has nothing to share; the loop that calls it has a thread for
-each iteration, whose sections have elements in common.
+One thread runs a seq routine and has nothing to share. The loop that calls it has a thread for each
+iteration, whose sections overlap.
 
-Takes:  acc level, when every routine has its level.
-Leaves: in place of each call of such a routine inside a loop of a compute construct, the routine's
-        body, and so on for the calls in it. Routines whose body went somewhere lose their directives, and
-        `accx.remarks` says in which lines it stands now. `accx.why` of the directives of the others says why
-        they stay: recursion, another function bound to the routine, a return from the middle, no such
-        call. Nothing happens for the host, which does not cache.
+Takes:  acc level, after every routine has got its level.
+Leaves: in place of each call of such a routine inside a loop of a compute construct, the routine's body,
+        recursively for the calls in it. Routines that were inlined lose their directives, and
+        `accx.remarks` gives the lines of the calls. `accx.why` of the other routines' directives gives the
+        reason why they were not: recursion, another function bound to the routine, a return from the
+        middle, or no such call. The pass does nothing for the host, which does not cache.
 Fails:  never.
 
 Before:
@@ -52,7 +52,10 @@ from .ir.notes import note
 
 @dataclass
 class _Routine:
-    """A seq routine with directives: its function, the lines its body went to, what stood against it."""
+    """
+    A seq routine with directives: its function, the lines where it was inlined, and the reason against
+    inlining.
+    """
 
     function: llvm.FuncOp
     directives: list[acc.CacheOp]
@@ -86,7 +89,7 @@ def _routines(module: ModuleOp) -> dict[str, _Routine]:
 
 
 def _loop_of_construct(op: Operation) -> acc.LoopOp | None:
-    """The innermost loop around `op`, if both stand in a compute construct."""
+    """The innermost loop around `op`, if both are in a compute construct."""
     found: acc.LoopOp | None = None
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, COMPUTE_OPS):
@@ -97,7 +100,7 @@ def _loop_of_construct(op: Operation) -> acc.LoopOp | None:
 
 
 def _explain(routine: _Routine) -> None:
-    """Says what became of the directives of a routine."""
+    """Adds the remark on the directives of a routine."""
     if not routine.lines:
         why = routine.why_not or "no loop of a compute construct calls it"
         for op in routine.directives:
@@ -107,7 +110,7 @@ def _explain(routine: _Routine) -> None:
     texts: list[tuple[Operation, str]] = []
     for op in routine.directives:
         name = "it" if op.var_name is None else op.var_name.data
-        where = f"as if it stood in the loops that call it, in line {lines}"
+        where = f"inlined into the loops that call it, in line {lines}"
         texts.append((op, f"cache({name}) of a seq routine: {where}"))
     note(routine.function, texts)
     for op in reversed(routine.directives):
@@ -124,7 +127,7 @@ class InlineCachedRoutinesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op)
-        # Accesses are looked at in constructs, on the host too.
+        # Accesses in constructs are checked on the host too.
         target = "nvptx" if machine.check_cache else self.target or machine.target
         if target == "host" or not any(isinstance(o, acc.CacheOp) for o in op.walk()):
             return

@@ -1,19 +1,19 @@
 """
-Put the bodies of small seq routines where device code calls them, before anything is analysed.
+Inline small seq routines into device code, before it is analysed.
 
-Index functions (`static inline int at(int i, int j, int m)`) and functions of one element hide from every
-later pass what a loop reads and writes. A call that stays is legal, it only ends the analysis there.
+Index functions (`static inline int at(int i, int j, int m)`) and functions of one element would hide a
+loop's accesses from the analyses. A call that is not inlined is legal, but cannot be analysed.
 
 Takes:  acc level.
 Leaves: in compute constructs and in loops of routines, the body of each called function of the program in
-        place of the call, and so on for the calls in it, if the function
+        place of the call, recursively for the calls in it, if the function
         - has one block, with at most `limit` operations, and no directive;
-        - is no routine of gangs, workers or lanes, and no other code is bound to it;
-        - does not call itself, and is none of OpenMP's runtime (infer-routines refuses these by name);
-        - names no global variable but constants and those with a declare directive (infer-routines
-          has something to say about the others).
-        A construct stops growing at `growth` operations. `accx.remarks` of the function around names what
-        went where; the functions themselves stay, for host code and for addresses taken.
+        - is not a routine with gang, worker or vector level, and no other code is bound to it;
+        - does not call itself, and is not part of OpenMP's runtime (infer-routines refuses these by name);
+        - uses no global variable other than constants and those with a declare directive (infer-routines
+        checks the others). A construct stops growing at `growth` operations. `accx.remarks` of the
+        enclosing function lists the inlined calls. The functions themselves stay, for host code and for
+        uses of their addresses.
 Fails:  never.
 
 Before:
@@ -62,12 +62,12 @@ _STAYS = (
     VaCopyOp,
     VaArgOp,
 )
-"""What speaks of the function it stands in."""
+"""Operations whose meaning depends on the function that contains them."""
 
 
 @dataclass
 class _Functions:
-    """The module's symbols, and what is known of its functions."""
+    """The module's symbols, and cached facts about its functions."""
 
     module: ModuleOp
     limit: int
@@ -86,7 +86,7 @@ class _Functions:
 
     @cached_property
     def recursive(self) -> set[str]:
-        """The functions that may call themselves; inlining others makes no more of them."""
+        """The functions that may call themselves. Inlining other functions does not add to them."""
         return recursive_functions(self.functions)
 
     def size_of(self, name: str) -> int | None:
@@ -113,7 +113,7 @@ class _Functions:
         return None if name in self.recursive else size
 
     def _may_move(self, op: Operation) -> bool:
-        """Whether an operation means the same in the caller."""
+        """Whether an operation has the same meaning in the caller."""
         match op:
             case llvm.AddressOfOp():
                 symbol = self.symbols.get(op.global_name.string_value())
@@ -138,7 +138,9 @@ def _device_code(module: ModuleOp) -> Iterator[Operation]:
 
 
 def _front(call: Operation) -> Block:
-    """The block at whose beginning variables of the innermost loop or construct around a call stand."""
+    """
+    The block at whose start the variables of the innermost loop or construct around a call are allocated.
+    """
     parent = call.parent_op()
     while not isinstance(parent, (*COMPUTE_OPS, acc.LoopOp)):
         assert parent is not None
@@ -147,7 +149,10 @@ def _front(call: Operation) -> Block:
 
 
 def _fits(call: llvm.CallOp, function: llvm.FuncOp) -> bool:
-    """Whether a call passes what the function takes, which files that disagree need not do."""
+    """
+    Whether a call's operand types are the function's parameter types: files may declare a function
+    differently.
+    """
     types = [argument.type for argument in function.body.block.args]
     last = function.body.block.last_op
     returned = [] if last is None else [value.type for value in last.operands]
@@ -187,7 +192,7 @@ def _inline_in(
 class InlineSmallRoutinesPass(ModulePass):
     """
     See the contract at the top of this file. `limit` is the largest number of operations of a function
-    that is inlined, `growth` how many operations a construct may gain.
+    that is inlined, `growth` the number of operations that a construct may gain.
     """
 
     name = "inline-small-routines"

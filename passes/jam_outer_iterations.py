@@ -1,19 +1,19 @@
 """
 Give every thread several iterations of an outer gang loop, side by side (unroll and jam).
 
-A stencil's neighbouring rows share most of their loads, and the rows of a matrix product share a
-whole column: with n rows in one thread the shared values stay in registers. The schedule asks for it by
-`elements = n` on a gang loop without lanes; this pass carries it out where it can.
+A stencil's neighbouring rows share most of their loads, and the rows of a matrix product share a whole
+column: with n rows in one thread the shared values stay in registers. The schedule requests this by
+`elements = n` on a gang loop without lanes.
 
 Takes:  scheduled IR.
 Leaves: no `elements` on a gang-only loop whose lanes are on a loop below it. Such a loop runs over
-        tiles of n iterations; the innermost loop's body holds the n iterations operation by
-        operation (loads of all rows before the stores of any), with a second copy, row after row,
-        for the tile that is not full. Sequential loops whose bounds are the same for all rows
-        are fused. Other loops are untouched.
-Fails:  never. A loop that cannot be jammed gets a gang for each iteration that shared one, and says why
-        in `accx.why`: its body stores to variables that live outside of it, holds further loop
-        directives, or has bounds that change from row to row.
+        tiles of n iterations; the innermost loop's body has the n iterations interleaved operation by
+        operation (loads of all rows before the stores of any), and a second copy, row after row, for a tile
+        that is not full. Sequential loops whose bounds are the same for all rows are fused. Other loops are
+        untouched.
+Fails:  never. For a loop that cannot be jammed, each iteration gets a gang of its own, and `accx.why` gives
+        the reason: its body stores to variables that live outside of it, contains further loop directives,
+        or has bounds that change from row to row.
 
 Before:
   acc.loop gang control(%i : i32) = (%lb : i32) to (%ub : i32) step (%c1 : i32) {
@@ -79,7 +79,10 @@ def _depends(op: Operation, values: set[SSAValue]) -> bool:
 
 
 def _between(loop: acc.LoopOp, rows: set[SSAValue], sunk: list[Operation]) -> acc.LoopOp:
-    """The one loop directly in `loop`; adds what depends on the rows to `rows` and `sunk`."""
+    """
+    The single loop directly in `loop`. Adds values that depend on the row to `rows`, and their operations
+    to `sunk`.
+    """
     inner: acc.LoopOp | None = None
     for op in body_of(loop).ops:
         if isinstance(op, acc.LoopOp):
@@ -100,7 +103,7 @@ def _between(loop: acc.LoopOp, rows: set[SSAValue], sunk: list[Operation]) -> ac
 
 
 def find_nest(outer: acc.LoopOp) -> JammedNest:
-    """What has to be known to jam `outer`. Raises `Declined` with the reason if it cannot be."""
+    """The nest of `outer`, checked for jamming. Raises `Declined` with the reason if it cannot be jammed."""
     count = schedule_of(outer).elements
     if outer.reduction_operands or outer.private_operands or outer.firstprivate_operands:
         raise Declined("the loop has variables of its own")
@@ -114,7 +117,7 @@ def find_nest(outer: acc.LoopOp) -> JammedNest:
 
 
 def _row_values(nest: JammedNest, row: SSAValue, cursor: Cursor) -> dict[SSAValue, SSAValue]:
-    """Value map of one row: the C variable is `lower + row * step`."""
+    """The value map of one row: the C variable is `lower + row * step`."""
     variable = nest.outer.region.block.args[0]
     lower, step = nest.outer.lowerbound[0], nest.outer.step[0]
     value = row
@@ -127,8 +130,8 @@ def _row_values(nest: JammedNest, row: SSAValue, cursor: Cursor) -> dict[SSAValu
 
 def _row_maps(nest: JammedNest, first: SSAValue, cursor: Cursor) -> list[dict[SSAValue, SSAValue]]:
     """
-    Value maps of the rows of a full tile. Row r is written as row 0 plus a constant, so that LLVM
-    sees that row r of one iteration is row r - 1 of the next.
+    The value maps of the rows of a full tile. Row r is row 0 plus a constant, so that LLVM finds that row r
+    of one iteration is row r - 1 of the next.
     """
     variable = nest.outer.region.block.args[0]
     step = constant_value(nest.outer.step[0])

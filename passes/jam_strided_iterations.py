@@ -1,20 +1,19 @@
 """
 Give every thread several iterations of a loop whose iterations read the same memory, side by side.
 
-In `for i: for j: f(a[j], x[i])` every iteration of i reads all of a. With n iterations of i in one
-thread a[j] is loaded once for n uses and n independent sums hide each other's latency. The iterations
-of one thread lie a block's lanes apart, so neighbouring lanes still access neighbouring elements.
-The schedule asks for it by `elements = n` on a gang and vector loop that holds sequential loops.
+In `for i: for j: f(a[j], x[i])` every iteration of i reads all of a. With n iterations of i in one thread,
+a[j] is loaded once for n uses, and n independent sums hide each other's latency. The iterations of one
+thread are the number of lanes apart, so neighbouring lanes still access neighbouring elements. The schedule
+requests this by `elements = n` on a gang vector loop that contains sequential loops.
 
 Takes:  scheduled IR.
-Leaves: no `elements` on a gang and vector loop whose body holds sequential loops. Such a loop runs
-        over ceil(trips / n); its body holds n iterations operation by operation, with a second copy,
-        iteration after iteration, where fewer are left. The construct stands in an `scf.if` on the
-        trip count, where that is not constant: short loops need all their iterations on threads of
-        their own to fill the device, so the other version keeps one iteration per thread, and n
-        times the gangs.
-Fails:  never. Where a loop cannot be jammed its iterations stay on threads of their own, and `accx.why`
-        says why.
+Leaves: no `elements` on a gang vector loop whose body contains sequential loops. Such a loop runs over
+        ceil(trips / n); its body has n iterations interleaved operation by operation, and a second copy,
+        iteration after iteration, for the rest. If the trip count is not constant, the construct is in an
+        `scf.if` on it: short loops need one thread per iteration to fill the device, so the other version
+        has one iteration per thread and n times the gangs.
+Fails:  never. If a loop cannot be jammed, each iteration keeps a thread of its own, and `accx.why` gives
+        the reason.
 
 Before:
   acc.parallel num_gangs({%gangs : i32}) vector_length(%c128 : i32) {
@@ -40,8 +39,8 @@ After:
     }
   }
 
-Options: `full_device`: threads that keep the device busy (default: for a large one; 0: no second
-version).
+Options: `full_device`: the number of threads that keep the device busy (default: that of a large one; 0: no
+second version).
 """
 
 from __future__ import annotations
@@ -87,7 +86,7 @@ class Strided:
 
 
 def _find(construct: acc.ParallelOp, loop: acc.LoopOp) -> Strided:
-    """What has to be known to jam `loop`. Raises `Declined` if it cannot be."""
+    """The loop, checked for jamming. Raises `Declined` with the reason if it cannot be jammed."""
     if len(body_of(loop).args) != 1:
         raise Declined("the loop has several variables")
     if loop.reduction_operands or loop.private_operands or loop.firstprivate_operands:
@@ -101,7 +100,7 @@ def _find(construct: acc.ParallelOp, loop: acc.LoopOp) -> Strided:
 
 
 def jam(found: Strided) -> None:
-    """Rewrites the loop (see the contract above). Numbers of iterations are 64 bits wide."""
+    """Rewrites the loop (see the contract above). Iterations are counted in 64 bits."""
     loop, count, lanes = found.loop, found.count, found.lanes
     block = loop.region.block
     originals = [op for op in block.ops if not isinstance(op, acc.YieldOp)]
@@ -156,7 +155,7 @@ def jam(found: Strided) -> None:
 
 
 def _single_iterations(construct: acc.ParallelOp, loop: acc.LoopOp, reason: str) -> None:
-    """Takes `elements` back: more gangs instead, where the grid was made to fit."""
+    """Removes `elements`, and enlarges the grid accordingly if its size follows from the trip count."""
     count = take_elements(loop)
     explain(loop, reason)
     if schedule_of(loop).covers:
@@ -167,7 +166,7 @@ def _single_iterations(construct: acc.ParallelOp, loop: acc.LoopOp, reason: str)
 
 
 def _is_long(construct: acc.ParallelOp, loop: acc.LoopOp, least: int) -> SSAValue | bool:
-    """Whether the loop has at least `least` iterations: known, or a value before the construct."""
+    """Whether the loop has at least `least` iterations: a constant, or an i1 before the construct."""
     emit = HostEmitter(construct)
     math = Arithmetic(emit)
     found = trip_count(loop, RegionSymbols(construct), math)
@@ -181,8 +180,8 @@ def _is_long(construct: acc.ParallelOp, loop: acc.LoopOp, least: int) -> SSAValu
 
 def _branch_on(construct: acc.ParallelOp, condition: SSAValue) -> acc.ParallelOp:
     """
-    Puts the construct into an `scf.if` with a copy of it in the other branch, which is the result.
-    Its variables of its own get a copy in each branch.
+    Puts the construct into an `scf.if`, with a copy in the other branch, which is returned. Each branch has
+    its own copies of the construct's private variables.
     """
     block = construct.parent_block()
     assert block is not None
@@ -216,7 +215,7 @@ def _jam_construct(construct: acc.ParallelOp, loop: acc.LoopOp, full_device: int
         if condition is not True:
             other = _branch_on(construct, condition)
             single = next(loops_in(other))
-            _single_iterations(other, single, "for few iterations: one per thread")
+            _single_iterations(other, single, "version for few iterations: one per thread")
     jam(found)
 
 

@@ -41,7 +41,7 @@ CLAUSE_PROPERTIES = (
 
 
 def parallel_with_clauses(op: acc.SerialOp | acc.KernelsOp, region: Region) -> acc.ParallelOp:
-    """A parallel construct with the body `region` and all clauses of `op` but those on sizes."""
+    """A parallel construct with the body `region` and all clauses of `op` except those for sizes."""
     groups = operand_groups(op)
     parallel = acc.ParallelOp(
         region=region,

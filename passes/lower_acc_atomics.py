@@ -1,13 +1,13 @@
 """
-Lower `acc.atomic.*` to LLVM's atomic operations (OpenACC 3.4, 2.12), on both targets and in host
-code, where the threads of another queue may be running.
+Lower `acc.atomic.*` to LLVM's atomic operations (OpenACC 3.4, 2.12), on both targets and in host code,
+since threads of another queue may be running.
 
 Reads and writes are atomic loads and stores. An update is `llvm.atomicrmw` where the hardware has
 the operation: `+ - & | ^`, minimum and maximum on 32- and 64-bit integers, `+ -` on f32 and f64, and
 replacement. Everything else (`* / << >>`, other types, `e - x`) is a loop around a
-compare-and-exchange on the value's bits; its `scf.while` carries `accx.atomic`, so that later passes
-keep it in one piece. A capture gives the old or the new value. With a false `if`, the operation is
-plain. Orderings are monotonic: OpenACC atomics order nothing else.
+compare-and-exchange on the value's bits; its `scf.while` carries `accx.atomic`, so that later passes do not
+split it. A capture gives the old or the new value. With a false `if`, the operation is plain. Orderings are
+monotonic: OpenACC atomics do not order other accesses.
 
 Takes:  any IR with acc.atomic operations.
 Leaves: no acc.atomic operation.
@@ -66,7 +66,7 @@ _ORDERING = AtomicOrdering.monotonic
 @dataclass(frozen=True)
 class RmwMatch:
     """
-    An update that one `atomicrmw` does: `old <kind> operand`, the operand negated first if
+    An update that one `atomicrmw` can do: `old <kind> operand`, the operand negated first if
     `negate` (a subtraction of floats is an addition). `op` is the operation it stands for.
     """
 
@@ -78,8 +78,8 @@ class RmwMatch:
 
 def match_rmw(update: acc.AtomicUpdateOp) -> RmwMatch | None:
     """
-    How `update` is one `atomicrmw`, or None: its last operation must be the only one that uses the
-    old value.
+    The `atomicrmw` for `update`; None if there is none. The last operation must be the only use of the old
+    value.
     """
     block = update.region.block
     old, type = block.args[0], block.args[0].type
@@ -103,7 +103,9 @@ def match_rmw(update: acc.AtomicUpdateOp) -> RmwMatch | None:
 
 
 def _bits_type(op: Operation, type: Attribute) -> IntegerType:
-    """The integer type as wide as `type`. Raises `CompileError` if there is no atomic for it."""
+    """
+    The integer type of the width of `type`. Raises `CompileError` if no atomic operation has that width.
+    """
     if not isinstance(type, llvm.LLVMStructType | llvm.LLVMArrayType):
         bits = 8 * size_of(type)
         if bits in _ATOMIC_WIDTHS:
@@ -133,7 +135,7 @@ def _load(at: Cursor, op: Operation, pointer: SSAValue, type: Attribute, atomic:
     _bits_type(op, type)
     size = size_of(type)
     load = llvm.LoadOp(pointer, type, alignment=size, ordering=int(_ORDERING))
-    # Volatile, so that LLVM does not find out that a kernel only reads its argument: its NVPTX
+    # Volatile, so that LLVM does not infer that a kernel only reads its argument: its NVPTX
     # backend fails on an atomic load that the read-only cache could serve.
     set_volatile(load)
     return at.value(load, "old")
@@ -149,7 +151,7 @@ def _store(at: Cursor, op: Operation, value: SSAValue, pointer: SSAValue, atomic
 
 
 def _inline(at: Cursor, block: Block, old: SSAValue) -> SSAValue:
-    """A copy of the update in `block` applied to `old`; gives the new value."""
+    """Clones the update in `block`, applied to `old`; returns the new value."""
     values: dict[SSAValue, SSAValue] = {block.args[0]: old}
     for op in block.ops:
         if isinstance(op, acc.YieldOp):
@@ -165,7 +167,10 @@ def _inline(at: Cursor, block: Block, old: SSAValue) -> SSAValue:
 def _hoist_operand(
     at: Cursor, block: Block, match: RmwMatch
 ) -> tuple[SSAValue, dict[SSAValue, SSAValue]]:
-    """Copies what computes the operand of `match` to `at`."""
+    """
+    Clones the operations that compute the operand of `match` at `at`; returns the operand and the value
+    map.
+    """
     values: dict[SSAValue, SSAValue] = {}
     for op in block.ops:
         if op is match.op:
@@ -178,7 +183,7 @@ def _hoist_operand(
 
 
 def _update(at: Cursor, op: acc.AtomicUpdateOp, atomic: bool) -> tuple[SSAValue, SSAValue]:
-    """Emits the update; gives the old and the new value."""
+    """Emits the update; returns the old and the new value."""
     block = op.region.block
     type = block.args[0].type
     if not atomic:
@@ -197,7 +202,10 @@ def _update(at: Cursor, op: acc.AtomicUpdateOp, atomic: bool) -> tuple[SSAValue,
 
 
 def _compare_and_exchange(at: Cursor, op: acc.AtomicUpdateOp) -> tuple[SSAValue, SSAValue]:
-    """The loop that retries until nobody else has changed the value in between."""
+    """
+    Emits the loop that retries until no other thread has changed the value in between; returns the old and
+    the new value.
+    """
     block = op.region.block
     type = block.args[0].type
     bits = _bits_type(op, type)
@@ -220,7 +228,7 @@ def _compare_and_exchange(at: Cursor, op: acc.AtomicUpdateOp) -> tuple[SSAValue,
 
 
 def _exchange(at: Cursor, op: acc.AtomicWriteOp, atomic: bool) -> SSAValue:
-    """Replaces the value and gives the old one."""
+    """Emits the exchange; returns the old value."""
     if not atomic:
         old = at.load(op.x, op.expr.type, "old")
         at.store(op.expr, op.x)
@@ -231,7 +239,7 @@ def _exchange(at: Cursor, op: acc.AtomicWriteOp, atomic: bool) -> SSAValue:
 
 
 def _emit(at: Cursor, op: Operation, atomic: bool) -> None:
-    """Emits what `op` does, atomically or not."""
+    """Emits the atomic operation `op`, or its plain form unless `atomic`."""
     match op:
         case acc.AtomicReadOp():
             at.store(_load(at, op, op.x, op.element_type, atomic), op.v)

@@ -1,11 +1,11 @@
 """
-Compute the addresses of elements.
+Lower `accx.element` to `llvm.getelementptr`.
 
-Takes:  transformed level (of any level before, the same).
+Takes:  transformed level (or an earlier one).
 Leaves: for every `accx.element` one `llvm.getelementptr` for each subscript: by rows of a variable-length
-        array in bytes, else by the type stepped over. Subscripts are widened to i64 by their sign. What
-        elements of one block have in common is there once: widened subscripts, sizes of rows, and addresses
-        by equal subscripts from one pointer.
+        array in bytes, else by the type stepped over. Subscripts are extended to i64 according to their
+        signedness. Within a block, equal computations are emitted once: extended subscripts, sizes of rows,
+        and addresses with equal subscripts from one pointer.
 Fails:  never.
 
 Before:
@@ -43,7 +43,7 @@ _Key = tuple[Hashable, ...]
 
 @dataclass
 class _Types:
-    """Numbers for types, equal for equal ones; a type is compared once, and not for each use of it."""
+    """Assigns numbers to types, equal for equal types, so that each type object is compared only once."""
 
     _known: dict[int, tuple[Attribute, int]] = field(
         default_factory=dict[int, tuple[Attribute, int]]
@@ -53,7 +53,7 @@ class _Types:
     def number(self, type_: Attribute) -> int:
         found = self._known.get(
             id(type_)
-        )  # of an object that is held here, so that no other has it
+        )  # of an object that is kept alive here, so that no other object gets this id
         if found is None:
             number = self._numbers.setdefault(type_, len(self._numbers))
             found = self._known[id(type_)] = type_, number
@@ -62,7 +62,7 @@ class _Types:
 
 @dataclass
 class _Block:
-    """What the elements of one block share."""
+    """The values that the elements of one block share."""
 
     types: _Types
     constants: dict[int, SSAValue] = field(default_factory=dict[int, SSAValue])
@@ -88,7 +88,7 @@ class _Block:
         return self.indices[step]
 
     def row_size(self, at: Cursor, lengths: Sequence[SSAValue], element: Attribute) -> SSAValue:
-        """The bytes of an array of these lengths."""
+        """The size in bytes of an array with these lengths."""
         size = self.constant(at, size_of(element))
         for length in reversed(lengths):
             size = self.product(at, length, size)
@@ -108,7 +108,7 @@ class _Block:
         type_: Attribute,
         hint: str | None,
     ) -> SSAValue:
-        """What one subscript leads to."""
+        """The address after one subscript."""
         key = pointer, self.types.number(type_), *indices
         if key not in self.addresses:
             result = cast(llvm.LLVMPointerType, pointer.type)

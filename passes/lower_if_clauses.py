@@ -2,12 +2,11 @@
 Turn `if` and `self` clauses of compute constructs into control flow (OpenACC 3.4, 2.5.6 and 2.5.7).
 
 Takes:  data level; acc.parallel (legalize-serial and split-kernels have run).
-Leaves: no compute construct with a condition. Where the condition sends the work to the host
-        thread, a copy of the region runs on host values: data operations have no effect there,
-        private and firstprivate variables are fresh locals (of reductions, where the recipe
-        is no operator that the variable itself can take), and acc.loop stays for
-        specialize-acc-for-host to make a plain loop. `if` on data directives is untouched: the
-        runtime calls take it.
+Leaves: no compute construct with a condition. If the condition selects the host thread, a copy of the
+        region runs on host values: data operations have no effect there, private and firstprivate variables
+        are new local variables (so are reduction variables unless the recipe is one of OpenACC's operators,
+        which work on the variable itself), and acc.loop remains for specialize-acc-for-host. `if` on data
+        directives remains: it becomes an argument of runtime calls.
 Fails:  never.
 
 Before:
@@ -99,7 +98,7 @@ def _and(block: Block, construct: Operation, left: SSAValue, right: SSAValue) ->
 
 
 def _device_condition(construct: acc.ParallelOp) -> SSAValue | bool:
-    """When the device runs the construct: `if` and not `self`."""
+    """The condition under which the device runs the construct: `if` and not `self`."""
     if construct.self_attr is not None and construct.self_cond is None:
         return False
     condition: SSAValue | bool = True

@@ -3,11 +3,10 @@ Turn structured control flow into branches between blocks.
 
 Takes:  any IR whose `scf` operations are `if`, `for`, `while`, `execute_region` and `index_switch`.
 Leaves: no `scf`; every other operation untouched. The properties of a loop (`accx.simd`,
-        `accx.unroll`, `accx.access_groups`) stand on the branch that closes it, where LLVM wants
-        them.
+        `accx.unroll`, `accx.access_groups`) go to its back edge, where LLVM expects them.
 Fails:  on other `scf` operations, by name.
 
-Blocks are taken from the last to the first operation, so each operation moves once.
+Operations of a block are visited from last to first, so that each moves only once.
 
 Before:
   scf.for %i = %lb to %ub step %s : i64 {
@@ -75,7 +74,7 @@ def _branch(
 def _branch_if(
     block: Block, condition: SSAValue, targets: tuple[Block, Block], origin: Operation
 ) -> None:
-    """A conditional branch that passes nothing on."""
+    """Ends `block` with a conditional branch without block arguments."""
     branch = cf.ConditionalBranchOp.create(
         operands=[condition],
         successors=targets,
@@ -87,8 +86,8 @@ def _branch_if(
 
 def _split_after(op: Operation) -> Block:
     """
-    Moves what follows `op` into a new block right after its own, with an argument for each result
-    of `op`, which takes over the result's uses.
+    Moves the operations after `op` into a new block after its own; the block has an argument for each
+    result of `op`, which replaces the result.
     """
     block = op.parent
     assert block is not None and block.parent is not None
@@ -112,14 +111,14 @@ def _erase(op: Operation) -> None:
 
 
 def _entry_of(region: Region, target: Block) -> Block:
-    """Moves the blocks of `region` before `target` and gives the first of them."""
+    """Moves the blocks of `region` before `target`; returns the first of them."""
     entry = region.blocks[0]
     region.move_blocks_before(target)
     return entry
 
 
 def _replace_arguments(block: Block, values: Sequence[SSAValue]) -> None:
-    """Lets `values` stand for the arguments of `block`, which loses them."""
+    """Replaces the arguments of `block` by `values` and removes them."""
     for argument, value in zip(tuple(block.args), values, strict=True):
         value.name_hint = value.name_hint or argument.name_hint
         argument.replace_all_uses_with(value)
@@ -188,7 +187,8 @@ def _lower_for(op: scf.ForOp) -> None:
     _branch_if(header, more.results[0], (body, rest), op)
     latch = yield_op.parent
     assert latch is not None
-    # C's counter does not overflow, and a compiler's that did would never end.
+    # A C loop's counter does not overflow, and a loop made by the compiler would never end if its counter
+    # did.
     step = arith.AddiOp.create(
         operands=[counter, op.step],
         result_types=[counter.type],
@@ -272,8 +272,8 @@ _TERMINATORS: tuple[type[Operation], ...] = (scf.YieldOp, scf.ConditionOp)
 
 def lower_region(region: Region) -> None:
     """
-    Lowers everything in `region`, outermost first: what is nested deeply moves once, not with every
-    operation around it.
+    Lowers all `scf` operations in `region`, outermost first, so that deeply nested operations are moved
+    once rather than once for each enclosing operation.
     """
     work = list(region.blocks)
     while work:

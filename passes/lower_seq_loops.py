@@ -1,18 +1,18 @@
 """
-Turn loops marked `seq`, and those too short for lanes, into plain loops (OpenACC 3.4, 2.9.5).
+Turn loops marked `seq`, and loops too short for lanes, into `scf.for` (OpenACC 3.4, 2.9.5).
 
-`loop seq` inside of a parallel loop says that each thread runs the loop in order, which is what a loop
-without a directive does. As one kind of loop they get the same optimisations: iterations of the
-loop around them side by side, tiles of what all threads read, unrolling.
+Each thread runs a `loop seq` inside a parallel loop sequentially, like a loop without a directive. As the
+same operation, both get the same optimisations: iterations of the enclosing loop side by side,
+shared-memory tiles, unrolling.
 
-A loop without levels that has few iterations, inside of another without levels, is left to one thread: the
-lanes then belong to the loop around it, which has work for all of them.
+A loop without levels and with few iterations, inside another loop without levels, is run by one thread: the
+lanes then go to the enclosing loop, which has work for all of them.
 
 Takes:  data level, tile and collapse clauses already carried out.
-Leaves: no acc.loop that is `seq` for every device, stands inside of another acc.loop, holds none, has
-        no variables of its own, no cache directive and hands on no values: it is nested
-        `scf.for`s, one for each variable, the outermost with the reason for the remarks. A short loop
-        that reduces or has variables of its own is marked `seq`. Others are untouched.
+Leaves: no acc.loop that is `seq` for every device, is inside another acc.loop, contains none, and has no
+        variables of its own, no cache directive and no values handed on between iterations: it becomes
+        nested `scf.for`s, one for each variable, the outermost with the reason for remarks. A short loop
+        that reduces or has variables of its own is marked `seq`. Other loops are untouched.
 Fails:  never.
 
 Before:
@@ -52,7 +52,7 @@ def _is_inside_loop(loop: acc.LoopOp) -> bool:
 
 
 def is_plain(loop: acc.LoopOp) -> bool:
-    """Whether `loop` is nothing but a loop that each thread runs in order."""
+    """Whether `loop` can become `scf.for`s (see the contract)."""
     only_seq = has_level(loop.seq) and not (loop.gang or loop.worker or loop.vector)
     own = (
         *loop.private_operands,
@@ -73,7 +73,7 @@ def _is_free(loop: acc.LoopOp) -> bool:
 
 
 def _encloses_lanes(loop: acc.LoopOp) -> bool:
-    """Whether a loop around `loop` may have the lanes."""
+    """Whether an enclosing loop may get the lanes."""
     parent = loop.parent_op()
     while parent is not None:
         if isinstance(parent, acc.LoopOp) and _is_free(parent):
@@ -83,7 +83,7 @@ def _encloses_lanes(loop: acc.LoopOp) -> bool:
 
 
 def is_short(loop: acc.LoopOp) -> bool:
-    """Whether `loop` is better off in one thread."""
+    """Whether `loop` has so few iterations that one thread should run it."""
     if not _is_free(loop) or not _encloses_lanes(loop) or hands_on(loop):
         return False
     if loop.cache_operands or any(True for _ in loops_in(loop)):
@@ -97,7 +97,7 @@ def leave_to_one_thread(loop: acc.LoopOp) -> None:
     for name in ("independent", "auto_"):
         loop.properties.pop(name, None)
     loop.properties["seq"] = ArrayAttr([acc.DeviceTypeAttr(acc.DeviceType.NONE)])
-    loop.attributes[WHY] = StringAttr("it has too few iterations to give each a thread")
+    loop.attributes[WHY] = StringAttr("it has too few iterations to give each one a thread")
 
 
 def lower(loop: acc.LoopOp) -> None:

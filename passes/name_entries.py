@@ -1,10 +1,11 @@
 """
-Give functions with structures by value the C names and forms that other code expects.
+Give functions that pass structures by value their C names, with C's calling convention.
 
-Their entries (`compiler/irgen/records_by_value.py`) get the names, and they become internal.
+Their entries (`compiler/irgen/records_by_value.py`), which follow the convention, get the names; the
+functions themselves become internal.
 
 Takes:  functions, and entries with `accx.entry`, which call them.
-Leaves: no `accx.entry`; calls within the program as they are.
+Leaves: no `accx.entry`; calls within the program are unchanged.
 Fails:  never.
 
 Before:
@@ -30,7 +31,7 @@ from ..dialects.accx import ENTRY
 
 @dataclass(frozen=True)
 class NameEntriesPass(ModulePass):
-    """C names for what follows C's calling convention; see the file's docstring."""
+    """See the contract at the top of this file."""
 
     name = "name-entries"
 

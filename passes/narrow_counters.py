@@ -1,15 +1,15 @@
 """
-Count in 32 bits inside of a loop that cannot count further.
+Count in 32 bits inside a loop whose counter cannot exceed them.
 
-A GPU adds 32 bits at a time: `long count; … for (int k = …) if (…) count++;` costs three instructions
-for every step of the loop where two or one are enough. A loop with a 32-bit variable has fewer than
-2^31 iterations, so what it adds in steps of one fits 32 bits, and the wide counter takes the sum once.
+A GPU adds 32 bits at a time: `long count; … for (int k = …) if (…) count++;` costs three instructions for
+every iteration where one or two are enough. A loop with a 32-bit variable has fewer than 2^31 iterations,
+so a sum of steps of one fits 32 bits and is added to the wide counter once.
 
 Takes:  scheduled IR.
-Leaves: in compute constructs, every scf.for on an i32 variable that holds no other loop and only
-        changes a 64-bit private variable by a constant step: the steps go to a 32-bit variable of its
-        own, whose value is added to the wide variable after the loop. Variables that anything else
-        in the loop reads or writes, or whose sum might not fit, are untouched.
+Leaves: in compute constructs, every scf.for on an i32 variable that contains no other loop and changes a
+        64-bit private variable only by a constant step adds its steps to a new 32-bit variable, whose value
+        is added to the wide variable after the loop. Variables that the loop uses in any other way, or
+        whose sum might not fit, are untouched.
 Fails:  never.
 
 Before:
@@ -53,7 +53,7 @@ INT_MAX = (1 << 31) - 1
 
 @dataclass(frozen=True)
 class CounterStep:
-    """`*variable += amount` as three operations."""
+    """`*variable += amount` as a load, an addition and a store."""
 
     load: llvm.LoadOp
     add: arith.AddiOp
@@ -70,7 +70,7 @@ def fits(steps: int, trip: int | None) -> bool:
 
 
 def _step(load: llvm.LoadOp, variable: SSAValue) -> CounterStep | None:
-    """The step that begins with `load`, if it is one and nothing else uses its values."""
+    """The step that begins with `load`; None if it is not one, or if its values have other uses."""
     value = load.dereferenced_value
     if value.type != i64 or is_ordered(load):
         return None
@@ -88,7 +88,7 @@ def _step(load: llvm.LoadOp, variable: SSAValue) -> CounterStep | None:
 
 
 def _is_private(variable: SSAValue) -> bool:
-    """Whether `variable` is a thread's own scalar that is only loaded and stored."""
+    """Whether `variable` is a thread-private scalar that is only loaded and stored."""
     owner = variable.owner
     if not isinstance(owner, (*PRIVATIZING_OPS, llvm.AllocaOp)):
         return False
@@ -102,7 +102,7 @@ def _is_private(variable: SSAValue) -> bool:
 
 
 def _steps(loop: scf.ForOp, variable: SSAValue) -> list[CounterStep] | None:
-    """All that the loop does with `variable`, if that is nothing but steps."""
+    """The steps on `variable` in the loop; None if the loop uses it in any other way."""
     users = [use.operation for use in variable.uses if is_inside(use.operation, loop)]
     steps = [_step(op, variable) for op in users if isinstance(op, llvm.LoadOp)]
     found = [step for step in steps if step is not None]
@@ -121,7 +121,7 @@ def _variables(loop: scf.ForOp) -> list[SSAValue]:
 
 
 def _storage_block(loop: scf.ForOp) -> Block:
-    """The block of the region around `loop` in which variables of a thread are allocated."""
+    """The block of the enclosing region in which a thread's variables are allocated."""
     op: Operation | None = loop
     while op is not None:
         parent = op.parent_op()
@@ -162,7 +162,7 @@ def _innermost(module: ModuleOp) -> Iterator[scf.ForOp]:
 
 
 def _is_short(loop: scf.ForOp) -> bool:
-    """Whether the loop counts in 32 bits and holds no other loop."""
+    """Whether the loop counts in 32 bits and contains no other loop."""
     short = loop.body.block.args[0].type == i32
     return short and not any(isinstance(inner, _LOOPS) for inner in loop.body.walk())
 

@@ -1,12 +1,12 @@
 """
 Compute `long double` as f64 in GPU code, which has no wider type, and keep the host's format in memory.
 
-C lets `long double` have the precision of `double` (C17 6.2.5, 6.2.4.2). Memory always has the format of the
-host, 16 bytes, so that copies between host and device are plain: a load rounds to the nearest f64, a store
-is exact, and variables, arrays and structures get an i128, which has the size and alignment, where f80 was
-(f128 on AArch64).
-Values, arguments and results of functions are f64; the host rounds what it passes to a kernel. Functions of
-the mathematical library are called in their `double` forms. One warning per kernel or routine says so.
+C lets `long double` have the precision of `double` (C17 6.2.5, 6.2.4.2). Memory always has the host's
+format of 16 bytes, so that copies between host and device need no conversion: a load rounds to the nearest
+f64, a store is exact, and variables, arrays and structures have an i128, of the same size and alignment,
+instead of f80 (f128 on AArch64). Values, arguments and results of functions are f64; the host rounds what
+it passes to a kernel. Functions of the mathematical library are called in their `double` forms. One warning
+per kernel or routine says so.
 
 Takes:  the gpu level.
 Leaves: no f80 or f128 in `gpu.module`s.
@@ -66,8 +66,8 @@ _SLOT = IntegerType(128)
 @dataclass(frozen=True)
 class _Format:
     """
-    How a `long double` is in memory: the second of its two words, the functions between the words and f64,
-    and the bits of a double.
+    The format of `long double` in memory: the type of the second of its two words, the functions that
+    convert between the words and f64, and the bits of a constant.
     """
 
     second: IntegerType
@@ -114,7 +114,7 @@ def in_memory(type: Attribute) -> Attribute:
 
 
 def as_value(type: Attribute) -> Attribute:
-    """`type` of a value, or of a function, with f64 for `long double`."""
+    """The type of a value, or of a function, with f64 for `long double`."""
     match type:
         case Float80Type() | Float128Type():
             return f64
@@ -173,7 +173,7 @@ def _second_half(cursor: Cursor, pointer: SSAValue) -> SSAValue:
 
 
 def _call_for_double(op: llvm.CallOp) -> str:
-    """Turns a call of a library function into that of its f64 form, whose name is the result."""
+    """Replaces a call of a library function by that of its f64 form; returns the form's name."""
     assert op.callee is not None
     name = op.callee.string_value()
     stem = name.removeprefix("__builtin_")
@@ -193,14 +193,14 @@ def _is_wide(op: llvm.CallOp) -> bool:
 
 
 def _same_values(op: Operation) -> None:
-    """Drops a conversion between the types that have become one."""
+    """Removes a conversion between types that have become equal."""
     if op.operands[0].type == op.results[0].type:
         op.results[0].replace_all_uses_with(op.operands[0])
         erase(op)
 
 
 def _constant_bits(op: arith.BitcastOp) -> int:
-    """The bits of a `long double` constant that is no double."""
+    """The bits of a `long double` constant that is not a double."""
     constant = op.input.owner
     assert isinstance(constant, arith.ConstantOp) and isinstance(constant.value, IntegerAttr)
     return constant.value.value.data & (1 << _width(op)) - 1
@@ -211,7 +211,10 @@ def _width(op: arith.BitcastOp) -> int:
 
 
 def _bits(op: Operation) -> None:
-    """A constant given by its bits becomes the nearest double; other uses of bits are refused."""
+    """
+    Replaces a constant given by its bits by the nearest double. Raises `CompileError` for other uses of the
+    bits.
+    """
     if not isinstance(op, arith.BitcastOp):
         return
     if is_long_double(op.result.type) and isinstance(op.input.owner, arith.ConstantOp):
@@ -224,7 +227,7 @@ def _bits(op: Operation) -> None:
 
 
 def _retype(op: Operation) -> None:
-    """The types that `op` names, and those of its results."""
+    """Converts the types in the properties of `op`, and those of its results."""
     match op:
         case llvm.AllocaOp() | llvm.GEPOp():
             op.elem_type = in_memory(op.elem_type)  # type: ignore[assignment]
@@ -239,7 +242,7 @@ def _retype(op: Operation) -> None:
 
 
 def _global(op: llvm.GlobalOp) -> None:
-    """A variable of the device, and its initial value."""
+    """Converts the type and the initial value of a global variable."""
     op.global_type = in_memory(op.global_type)
     for inner in tuple(op.walk()):
         if isinstance(inner, arith.BitcastOp) and is_long_double(inner.result.type):
@@ -271,7 +274,9 @@ class _Narrowing:
         self.defined = frozenset(f.sym_name.data for f in functions if f.body.blocks)
         self.replaced: set[str] = set()
         self.formats: set[_Format] = set()
-        """Those of memory that is read or written: one, as a program is compiled for one host."""
+        """
+        The formats of memory that is read or written: at most one, as a program is compiled for one host.
+        """
         self.declared = {f.sym_name.data: f for f in functions if not f.body.blocks}
 
     def run(self) -> None:
@@ -342,13 +347,15 @@ def _is_wide_value(value: SSAValue) -> bool:
 
 
 def _mentions(op: Operation) -> bool:
-    """Whether a symbol of the module has anything to do with `long double`."""
+    """Whether a symbol of the module mentions `long double`."""
     if isinstance(op, llvm.GlobalOp):
         return in_memory(op.global_type) is not op.global_type
     assert isinstance(op, gpu.FuncOp | llvm.FuncOp)
     if as_value(op.function_type) != op.function_type:
         return True
-    plain: set[int] = set()  # types without it, by identity: there are few, and many values of each
+    plain: set[int] = (
+        set()
+    )  # types without it, by identity: there are few types, and many values of each
 
     def is_plain(type: Attribute) -> bool:
         if id(type) not in plain:
@@ -357,7 +364,7 @@ def _mentions(op: Operation) -> bool:
             plain.add(id(type))
         return True
 
-    for inner in op.walk():  # operands are results and arguments in it
+    for inner in op.walk():  # its operands are results and block arguments inside
         for result in inner.results:
             if not is_plain(result.type):
                 return True
@@ -371,7 +378,7 @@ def _mentions(op: Operation) -> bool:
 
 
 def _round_arguments(launch: gpu.LaunchFuncOp) -> None:
-    """What the host passes by value."""
+    """Converts `long double` arguments of a launch to f64."""
     cursor = Cursor.before(launch)
     for index, operand in enumerate(launch.operands):
         if _is_wide_value(operand):

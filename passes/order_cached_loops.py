@@ -1,15 +1,15 @@
 """
-Run a loop that reduces what its threads cache sequentially in each thread.
+Make a reducing loop under a cache directive sequential in each thread.
 
 `loop reduction(+:sum)` below a cache directive is the inner loop of a matrix product or of a stencil:
-the iterations of the loops around it share the sections, so these need the threads of a block. Given
-to lanes, the inner loop would leave nothing to share and the outer loops without lanes.
+the iterations of the enclosing loops share the sections, so these loops need the threads of a block. If the
+inner loop got the lanes, the threads would have nothing to share and the outer loops no lanes.
 
 Takes:  data level, before levels are chosen.
-Leaves: marked `seq`, with the reason, every loop that reduces, names no level, holds no other loop, and
-        stands in the scope of cache directives each of whose sections is in part that of the next
-        iteration of a loop around it, where none of the loops around it names a level. Nothing changes
-        for the host, which does not cache.
+Leaves: marked `seq`, with the reason, every loop that reduces, names no level, contains no other loop, and
+        is in the scope of cache directives each of whose sections overlaps that of the next iteration of an
+        enclosing loop, if no enclosing loop names a level. The pass does nothing for the host, which does
+        not cache.
 Fails:  never.
 
 Before:
@@ -41,7 +41,7 @@ _WHY = "the loops around it share what it reads in shared memory"
 
 
 def _around(loop: acc.LoopOp) -> tuple[list[acc.LoopOp], list[acc.CacheOp], Operation | None]:
-    """The loops around a loop, the directives in whose scope it stands, and its construct."""
+    """The loops around a loop, the cache directives in whose scope it is, and its construct."""
     loops: list[acc.LoopOp] = []
     directives: list[acc.CacheOp] = []
     inner: Operation = loop
@@ -65,7 +65,7 @@ def _names_level(loop: acc.LoopOp) -> bool:
 
 
 def _is_shared(op: acc.CacheOp, axes: list[Axis], symbols: Symbols) -> bool:
-    """Whether neighbouring iterations of a loop have common elements in the section."""
+    """Whether the sections of neighbouring iterations of an enclosing loop overlap."""
     try:
         section = read_section(op, symbols)
     except Declined:
@@ -75,7 +75,7 @@ def _is_shared(op: acc.CacheOp, axes: list[Axis], symbols: Symbols) -> bool:
 
 
 def runs_in_order(loop: acc.LoopOp) -> bool:
-    """Whether the loop is one of those that the contract above describes."""
+    """Whether the loop is to become sequential (see the contract above)."""
     if not loop.reduction_operands or _names_level(loop) or has_level(loop.seq):
         return False
     if any(True for _ in loops_in(loop)):

@@ -1,14 +1,14 @@
 """
-Run the loop over the terms of a product sequentially in each thread.
+Make the loop over the terms of a product sequential in each thread.
 
-`loop reduction(+:sum)` on the innermost loop of a product is one more parallel loop, and would get the
-lanes. It is the two loops around it whose iterations share what they read (`find-shared-sections`), so these
-get them.
+`loop reduction(+:sum)` on the innermost loop of a product is a third parallel loop, and would get the
+lanes. But it is the iterations of the two enclosing loops that share loads (`find-shared-sections`), so
+these need the lanes.
 
-Takes:  data level, before loops marked `seq` become plain ones.
+Takes:  data level, before loops marked `seq` become `scf.for`.
 Leaves: marked `seq`, without the clause, every loop that reduces variables of the iteration around it,
-        names no level, holds no other loop, and runs over the terms of a product for which sections pay. The
-        iteration's thread then updates the variable itself.
+        names no level, contains no other loop, and runs over the terms of a product for which cached
+        sections pay. The iteration's thread then updates the variable itself.
 Fails:  never.
 
 Before:
@@ -21,7 +21,7 @@ After:
     acc.loop control(%k : i32) = … { … a[i, k] … b[k, j] … %sum … } attributes {seq = …}
   }
 
-Options: `target` (`host`: nothing to do).
+Options: `target` (`host`: no change).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from .ir.products import find_terms, free_constructs
 
 
 def keep_in_order(loop: acc.LoopOp) -> None:
-    """Turns a loop that reduces into one that each thread runs in order, on the variable itself."""
+    """Turns a reducing loop into one that each thread runs sequentially on the variable itself."""
     for value in loop.reduction_operands:
         entry = value.owner
         assert isinstance(entry, acc.ReductionOp)
@@ -58,7 +58,7 @@ def keep_in_order(loop: acc.LoopOp) -> None:
 
 
 def _is_of_iteration(value: SSAValue, loop: acc.LoopOp) -> bool:
-    """Whether the variable behind a reduction belongs to an iteration of the loop around `loop`."""
+    """Whether the reduced variable belongs to an iteration of the loop around `loop`."""
     parent = loop.parent_op()
     entry = value.owner
     return (
@@ -69,7 +69,10 @@ def _is_of_iteration(value: SSAValue, loop: acc.LoopOp) -> bool:
 
 
 def _reduces_alone(loop: acc.LoopOp) -> bool:
-    """Whether `loop` may run in order: it reduces variables of the iteration around it, and has no level."""
+    """
+    Whether `loop` may be made sequential: it reduces variables of the enclosing iteration only, and has no
+    level.
+    """
     return (
         bool(loop.reduction_operands)
         and not loop_levels(loop)

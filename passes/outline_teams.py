@@ -1,16 +1,15 @@
 """
-Make functions of the regions that a team of threads runs (OpenMP's `parallel` and `task`).
+Outline the regions of OpenMP's `parallel` and `task` into functions that a team of threads runs.
 
-Takes:  acc-level IR.
-Leaves: no accx.team and accx.task. Each region is an internal function `<function>_omp_<line>` of one
+Takes:  acc level.
+Leaves: no accx.team and accx.task. Each region becomes an internal function `<function>_omp_<line>` of one
         argument, a *frame* with the values that it uses from outside; constants and addresses of symbols
-        are made again inside. A call of OpenMP's runtime (`compiler/c/openmp/runtime.c`) takes the
-        operation's place.
+        are cloned into it. A call of OpenMP's runtime (`compiler/c/openmp/runtime.c`) replaces the
+        operation.
 Fails:  never.
 
-The frame of a team is on the stack of the function around, where it is alive as long as the region runs; that
-of a task is memory of the task. Inner regions are outlined first, and are calls when it is the outer one's
-turn.
+The frame of a team is on the stack of the enclosing function, which outlives the region; the frame of a
+task is memory of the task. Inner regions are outlined before outer ones.
 
 Before:
   accx.team threads(%n) several(%one) place(%where : !llvm.ptr) { llvm.store %x, %p ... }
@@ -54,7 +53,7 @@ _BODY = llvm.LLVMFunctionType([PTR], _VOID)
 
 
 def frame_offsets(types: list[Attribute]) -> tuple[list[int], int]:
-    """Where values of these types are in a frame, and its size; both in bytes."""
+    """The offsets of values of these types in a frame, and the frame's size, in bytes."""
     offsets: list[int] = []
     end = 0
     for type in types:
@@ -90,7 +89,7 @@ class _TeamOutliner:
         self.calls = RuntimeCalls(module, self.symbols)
 
     def outline(self, op: TeamOp | TaskOp) -> None:
-        """The region of `op` becomes a function, and `op` a call."""
+        """Makes the region of `op` a function, and replaces `op` by a call."""
         region = Region()
         op.body.move_blocks(region)
         block = region.blocks[0]
@@ -132,7 +131,10 @@ class _TeamOutliner:
         values: list[SSAValue],
         offsets: dict[SSAValue, int],
     ) -> str:
-        """The function with body `region`, which loads `values` from the frame or makes them; its name."""
+        """
+        Defines the function with body `region`, which loads `values` from the frame or clones their
+        definitions; returns its name.
+        """
         frame = block.insert_arg(PTR, 0)
         frame.name_hint = "frame"
         end = llvm.ReturnOp()
@@ -189,5 +191,5 @@ class OutlineTeamsPass(ModulePass):
         if not found:
             return
         outliner = _TeamOutliner(op)
-        for inner in reversed(found):  # walks meet outer regions first
+        for inner in reversed(found):  # walks visit outer regions first
             outliner.outline(inner)

@@ -1,4 +1,4 @@
-"""Every pass by name, loaded only when asked for (importing all of them costs start-up time)."""
+"""The list of passes by name. A pass is imported when it is first needed, which saves start-up time."""
 
 from __future__ import annotations
 
@@ -82,10 +82,10 @@ PASSES: dict[str, dict[str, str]] = {
     },
 }
 """
-Stage → the passes that lead to it, in their order, and their classes: the one list of passes, of which the
-pipeline, the help and docs/passes.md are made (`compiler/pipeline.py` has the reasons for the order). The
-class is in a module of the pass's name with underscores: a file here, or of that name in the folder of that
-name.
+Stage → the passes that lead to it, in their order, and their classes: the only list of passes, from which
+the pipeline, the help and docs/passes.md are made (`compiler/pipeline.py` has the reasons for the order).
+The class is in the module named like the pass with underscores: a file in this folder, or in the folder of
+that name.
 """
 
 _FOR_GPUS = ("convert-gpu-to-nvvm",)
@@ -109,7 +109,7 @@ IDLE_ON_HOST = frozenset(
         "coarsen-threads",
     )
 )
-"""Passes that change nothing for the host, unless their options name another target."""
+"""Passes that change nothing for the host unless their option `target` names another target."""
 
 PASS_CLASSES = {name: cls for passes in PASSES.values() for name, cls in passes.items()}
 
@@ -137,5 +137,5 @@ def load_pass(name: str) -> type[ModulePass]:
 
 
 def all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
-    """Name → loader, in the form xDSL's driver and plugin interface take."""
+    """Name → loader, in the form that xDSL's driver and plugin interface expect."""
     return {name: (lambda name=name: load_pass(name)) for name in PASS_CLASSES}

@@ -1,13 +1,12 @@
 """
-Make one loop of a nest whose iterations gangs reduce where that pays, and a nest of a loop where it does not.
+Collapse a nest that gangs reduce into one loop where that pays, and split such a loop where it does not.
 
 Takes:  data level, collapsed loops without reductions split.
-Leaves: an outermost loop of a construct, which gangs share, and the loops directly in it as one loop of
-        several variables, where all are parallel and name no level, the inner ones reduce the variables
-        of the outer one and nothing else, their bounds do not change, what stands between them only
-        computes, and `decisions/reduced_nests.py` says that it pays. Computations between them move into
-        the body. Where it does not pay, such a loop of several variables as a nest of loops with a
-        reduction each.
+Leaves: an outermost loop of a construct, which gangs share, and the loops directly in it become one loop of
+        several variables, if all are parallel and name no level, the inner ones reduce exactly the
+        variables of the outer one, their bounds are invariant, the code between them only computes, and
+        `decisions/reduced_nests.py` finds that it pays. Computations between the loops move into the body.
+        If it does not pay, such a loop of several variables becomes a nest of loops with a reduction each.
 Fails:  never.
 
 Before:
@@ -21,7 +20,7 @@ After:
   acc.loop reduction(%outer) control(%i : i32, %j : i32) = (%c1, %c1 : i32, i32) to (%n, %m : i32, i32)
       step (%c1, %c1 : i32, i32) { … %outer … }
 
-Options: `target` (`host`: nothing to do, a CPU thread takes rows).
+Options: `target` (`host`: no change, a CPU thread runs whole rows).
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ from .ir.purity import is_pure
 
 
 def _is_plain(loop: Operation | None) -> bool:
-    """Whether `loop` is a parallel loop that reduces, and whose mapping is open."""
+    """Whether `loop` is a parallel loop with a reduction and without levels."""
     return (
         isinstance(loop, acc.LoopOp)
         and len(loop.region.blocks) == 1
@@ -63,7 +62,10 @@ def _is_plain(loop: Operation | None) -> bool:
 
 
 def _reductions(outer: acc.LoopOp, inner: acc.LoopOp) -> dict[acc.ReductionOp, SSAValue] | None:
-    """What the inner loop reduces by the outer loop's variables; None if those are not the same."""
+    """
+    The inner loop's reductions, each with the outer loop's variable that it reduces; None if the two loops
+    do not reduce the same variables.
+    """
     found: dict[acc.ReductionOp, SSAValue] = {}
     wanted = list(outer.reduction_operands)
     for value in inner.reduction_operands:
@@ -79,7 +81,7 @@ def _reductions(outer: acc.LoopOp, inner: acc.LoopOp) -> dict[acc.ReductionOp, S
 
 
 def _inside(outer: acc.LoopOp, construct: acc.ParallelOp) -> acc.LoopOp | None:
-    """The loop directly in `outer` that may be one with it."""
+    """The loop directly in `outer` that can be collapsed with it; None if there is none."""
     ops = [op for op in outer.region.block.ops if not isinstance(op, acc.YieldOp)]
     inner = next((op for op in ops if isinstance(op, acc.LoopOp)), None)
     if inner is None or not _is_plain(inner):
@@ -97,7 +99,7 @@ def _inside(outer: acc.LoopOp, construct: acc.ParallelOp) -> acc.LoopOp | None:
 
 
 def _nest(outer: acc.LoopOp, construct: acc.ParallelOp) -> list[acc.LoopOp]:
-    """`outer` and the loops in it that may be one with it."""
+    """`outer` and the loops in it that can be collapsed with it."""
     found = [outer]
     while (inner := _inside(found[-1], construct)) is not None:
         found.append(inner)
@@ -169,7 +171,7 @@ def _can_part(loop: acc.LoopOp) -> bool:
 
 
 def part(loop: acc.LoopOp) -> acc.LoopOp:
-    """Makes a loop of the first variable around one of the others; that inner loop."""
+    """Splits a loop into one of the first variable around one of the others; returns the inner loop."""
     row, *columns = loop.region.block.args
     body = Block(arg_types=[argument.type for argument in columns])
     for old, new in zip(columns, body.args, strict=True):
@@ -226,12 +228,13 @@ def part(loop: acc.LoopOp) -> acc.LoopOp:
 
 
 def shape(loop: acc.LoopOp, construct: acc.ParallelOp) -> None:
-    """Joins the loops of a nest, or parts its outermost loop."""
+    """Collapses the loops of a nest, or splits its outermost loop."""
     loops = _nest(loop, construct)
     if _pays(loops):
         if len(loops) > 1:
             joined = reduce(join, loops)
-            note(construct, [(joined, "loops numbered through: all gangs reduce one stream")])
+            remark = "loops collapsed: gangs share all iterations of the nest as one sequence"
+            note(construct, [(joined, remark)])
     elif len(loops) == 1:
         while _can_part(loop):
             loop = part(loop)

@@ -1,18 +1,18 @@
 """
-Let the host target work on the program's own memory where a construct copies arrays in and out around
-itself alone.
+Let constructs of the host target work on the program's own memory instead of copies for one launch.
 
 The device memory of the host target is separate from the program's, and an array without a data region
-is copied for every launch. For a construct without `async` nothing can look at either copy in the meantime
-but its own kernel, so the copy can be left out for an array in
+is copied for every launch. For a construct without `async`, only its own kernel can access either copy in
+the meantime, so the copy can be omitted for an array in
 
-- `copy`, and `copyout`, whose elements that the kernel leaves alone are undefined afterwards anyway;
-- `copyin`, if the kernel provably does not write it: what it writes there must not come back. Pointers that
-  a kernel loads from what a clause maps lead to the rows of that clause, if it has rows; else to anything
-  that is attached.
+- `copy`; `copyout`, as elements that the kernel does not write are undefined afterwards anyway;
+- `copyin`, if the kernel certainly does not write it, since its writes must not reach the host. Pointers
+  that a kernel loads from mapped memory point to the rows of that clause, if it has rows, otherwise to
+  anything that is attached.
 
-The runtime makes use of that (`DataFlag.IN_PLACE`) where nothing of the array is present and nothing else
-of the construct overlaps with it (`runtime/data/in_place.py`). What points at each other shares together.
+The runtime uses the host's memory (`DataFlag.IN_PLACE`) if no part of the array is present and no other
+array of the construct overlaps it (`runtime/data/in_place.py`). Arrays that point to each other are shared
+together or not at all.
 
 Takes:  the data level, data operations final.
 Leaves: `accx.in_place` on entry operations, a remark on the construct.
@@ -53,7 +53,7 @@ def _is_synchronous(construct: acc.ParallelOp) -> bool:
 
 
 def _constructs_of(entry: Operation) -> list[acc.ParallelOp] | None:
-    """The constructs (versions of one) that take `entry` as data; None if anything else does."""
+    """The constructs (versions of one) that have `entry` as a data operand; None if it has other uses."""
     found: list[acc.ParallelOp] = []
     for use in entry.results[0].uses:
         match use.operation:
@@ -74,15 +74,16 @@ def _key(pointer: SSAValue) -> Hashable:
 
 def _may_write(writes: Writes, operand: SSAValue, construct: acc.ParallelOp) -> bool:
     """
-    Whether code may write what the data operation of `operand` maps: anything that is not a variable of
-    its own, or mapped by another data operation. (The runtime sees to it that those do not overlap.)
+    Whether code may write the memory that the data operation of `operand` maps, that is, anything other
+    than its own variables and memory of other data operations. (The runtime checks that those do not
+    overlap.)
     """
     mapped = {_key(o): o.owner for o in construct.data_clause_operands}
     return writes.unknown or any(_may_be(root, operand, mapped) for root, _ in writes.stores)
 
 
 def _may_be(root: SSAValue, operand: SSAValue, mapped: dict[Hashable, Operation | Block]) -> bool:
-    """Whether a store through `root` may reach what `operand`, one of those `mapped` (by key), maps."""
+    """Whether a store through `root` may reach the memory that `operand`, one of `mapped` (by key), maps."""
     loaded = False
     while _key(root) not in mapped and isinstance(root.owner, llvm.LoadOp):
         loaded, root = True, root_of(root.owner.ptr)
@@ -100,7 +101,7 @@ def _maps_rows(entry: Operation | Block) -> bool:
 
 
 def _shareable(construct: acc.ParallelOp) -> list[SSAValue]:
-    """The data operations of a construct that need no copy of their own accord."""
+    """The data operations of a construct that need no copy, considered one by one."""
     writes: Writes | None = None
     found: list[SSAValue] = []
     for operand in construct.data_clause_operands:
@@ -123,7 +124,7 @@ def _shareable(construct: acc.ParallelOp) -> list[SSAValue]:
 
 
 def _with_partners(shared: list[SSAValue], construct: acc.ParallelOp) -> list[SSAValue]:
-    """Those of `shared` that point at nothing else of the construct, and are pointed at by nothing else."""
+    """The operands in `shared` that are not linked by pointers to other data of the construct."""
     pairs = [
         (holder, operand)
         for operand in construct.data_clause_operands
@@ -143,7 +144,7 @@ def _pointer_object(operand: SSAValue) -> SSAValue | None:
 
 
 def _share(construct: acc.ParallelOp) -> list[str]:
-    """Marks the data operations of a construct; the names of their variables."""
+    """Marks the data operations of a construct; returns the names of their variables."""
     operands = _with_partners(_shareable(construct), construct)
     for operand in operands:
         assert isinstance(operand.owner, Operation)
@@ -153,7 +154,7 @@ def _share(construct: acc.ParallelOp) -> list[str]:
 
 @dataclass(frozen=True)
 class ShareHostMemoryPass(ModulePass):
-    """Marks what the host target need not copy; see the file's docstring."""
+    """See the contract at the top of this file."""
 
     name = "share-host-memory"
 

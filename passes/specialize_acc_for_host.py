@@ -1,13 +1,14 @@
 """
-Make host code of what is left of acc in functions: loops of constructs whose `if` clause is false,
-and routines compiled for the host (OpenACC 3.4, 2.5.6, 2.15.1: the local thread runs them in order).
+Lower the remaining acc operations in functions to sequential host code.
 
-Loops become `scf.for`; private variables stack slots; reductions work on the variable itself;
-`cache` has no effect; `acc.routine` and the recipes, which nothing reads any more, go.
+They are loops of constructs whose `if` clause is false, and routines compiled for the host: the local
+thread runs them sequentially (OpenACC 3.4, 2.5.6, 2.15.1). Loops become `scf.for`, private variables stack
+slots; reductions work on the variable itself; `cache` has no effect; `acc.routine` and the recipes, now
+unused, are removed.
 
 Takes:  IR without acc.parallel.
 Leaves: no acc.loop, acc.private, acc.firstprivate, acc.reduction, acc.cache, acc.routine, recipes,
-        no operation that several threads carry out together.
+        and no operation that several threads carry out together.
 Fails:  never.
 
 Before:
@@ -48,14 +49,17 @@ def _needs_work(function: llvm.FuncOp) -> bool:
 
 
 def _run_alone(function: llvm.FuncOp) -> None:
-    """What threads do together in routines, whose device copies have been made."""
+    """
+    Makes operations that threads carry out together sequential, in routines whose device copies have
+    already been made.
+    """
     for together in [op for op in function.walk() if isinstance(op, TogetherOp)]:
         run_alone(together)
 
 
 @dataclass(frozen=True)
 class SpecializeAccForHostPass(ModulePass):
-    """Sequential host code for left-over acc operations; see the file's docstring."""
+    """See the contract at the top of this file."""
 
     name = "specialize-acc-for-host"
 

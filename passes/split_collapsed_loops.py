@@ -1,15 +1,15 @@
 """
-Turn a collapsed loop that carries no levels into a nest of loops, so that each gets its own dimension.
+Turn a collapsed loop without levels into a nest of loops, so that each gets its own grid dimension.
 
-`collapse(n)` only says that n loops are parallel together (OpenACC 3.4, 2.9.1). Numbering the
-iterations of all of them costs a division per loop and hides which loop walks along memory; a grid
-of two or three dimensions does neither, and lets neighbouring outer iterations share loads.
+`collapse(n)` only says that n loops are parallel together (OpenACC 3.4, 2.9.1). Numbering all of their
+iterations costs a division per loop and hides which loop accesses neighbouring elements; a grid of two or
+three dimensions avoids both, and lets neighbouring outer iterations share loads.
 
-Takes:  acc-level IR before scheduling.
+Takes:  data level, before scheduling.
 Leaves: every `acc.loop` of several variables as tightly nested loops of one variable, outermost first,
-        each with the clauses of the original, unless it names a level, tiles, reduces, has
-        a cache, or its innermost loop is short (a constant below 32): then one numbering of all iterations
-        fills the lanes better. Variables of an iteration are the innermost loop's.
+        each with the clauses of the original, unless it has levels, tiles, reductions or a cache directive,
+        or its innermost loop is short (a constant below 32), where one numbering of all iterations fills
+        the lanes better. Variables of an iteration are the innermost loop's.
 Fails:  never.
 
 Before:
@@ -37,7 +37,7 @@ SHORT = 32
 
 
 def is_splittable(loop: acc.LoopOp) -> bool:
-    """Whether nothing about the collapsed loop refers to its iterations as one sequence."""
+    """Whether no clause or operation of the collapsed loop depends on its iterations being one sequence."""
     levels = (loop.gang, loop.worker, loop.vector, loop.seq)
     operands = (
         loop.gang_operands,

@@ -1,17 +1,16 @@
 """
-Deal chunks of a `gang(static:n)` loop to gangs in turn (OpenACC 3.4, 2.9.2).
+Turn a `gang(static:n)` loop into a loop over chunks that gangs take round-robin (OpenACC 3.4, 2.9.2).
 
-The clause promises which gang runs which iteration: loops of one region with equal trip counts and
-chunks get the same assignment, so that a gang may read in the second what it wrote in the first
-without any synchronisation. A loop over chunks keeps the promise whatever the other levels do.
+The clause fixes which gang runs which iteration: loops of one region with equal trip counts and chunks get
+the same assignment, so that a gang may read in the second loop what it wrote in the first without
+synchronisation. A loop over chunks has that assignment whatever the other levels are.
 
 Takes:  acc level, after `tile-loops`.
-Leaves: no gang loop with a static argument. Each is a gang loop over chunks of n iterations, which
-        gangs take in turn, around the chunk's iterations: an `acc.loop` with the worker and vector
-        levels of the original, or an `scf.for` if it had none. Collapsed iterations are numbered together.
-        For `static:*` the chunk is 32 iterations everywhere, so that all such loops agree. Variables
-        that are private to iterations go with the iterations; reductions stand on both loops. Loops
-        that run in order are untouched.
+Leaves: no gang loop with a static argument. Each becomes a gang loop over chunks of n iterations around the
+        chunk's iterations: an `acc.loop` with the worker and vector levels of the original, or an `scf.for`
+        if it had none. Collapsed iterations are numbered together. For `static:*` the chunk is always 32
+        iterations, so that all such loops agree. Variables private to iterations move to the inner loop;
+        both loops have the reductions. Sequential loops are untouched.
 Fails:  never.
 
 Before:
@@ -40,7 +39,7 @@ from .ir.building import Cursor, constant_value
 from .ir.loop_facts import gang_argument
 
 ANY_CHUNK = 32
-"""The chunk of `static:*`: the same for every loop, so that they agree on who runs what."""
+"""The chunk of `static:*`: the same for every loop, so that their assignments agree."""
 
 
 def static_chunk(loop: acc.LoopOp) -> SSAValue | None:
@@ -51,7 +50,7 @@ def static_chunk(loop: acc.LoopOp) -> SSAValue | None:
 
 
 def _trips(cursor: Cursor, loop: acc.LoopOp, type: IntegerType) -> list[SSAValue]:
-    """How often each variable of the loop steps, at least 0."""
+    """The trip count of each variable of the loop, at least 0."""
     trips: list[SSAValue] = []
     for bounds in zip(loop.lowerbound, loop.upperbound, loop.step, strict=True):
         lower, upper, step = (cursor.to_integer(v, type) for v in bounds)
@@ -83,7 +82,7 @@ def _set_variables(
 def _parallel_inside(
     cursor: Cursor, loop: acc.LoopOp, body: Block, first: SSAValue, past: SSAValue
 ) -> None:
-    """The chunk's iterations as an `acc.loop` with the levels narrower than gang."""
+    """Makes the loop over a chunk's iterations: an `acc.loop` with the levels narrower than gang."""
     reductions: list[SSAValue] = []
     for outer in loop.reduction_operands:
         owner = outer.owner
@@ -176,7 +175,7 @@ def split(loop: acc.LoopOp, chunk: SSAValue) -> None:
 
 
 def _keep_gang(loop: acc.LoopOp, zero: SSAValue, chunks: SSAValue, one: SSAValue) -> None:
-    """The loop over chunks has the gang level alone, with its other arguments."""
+    """Reduces the loop over chunks to the gang level, with that level's other arguments."""
     types = loop.gang_operands_arg_type
     assert types is not None
     kept = [

@@ -1,19 +1,18 @@
 """
-Load through a shared-memory tile what every thread of a gang reads in a sequential loop.
+Load data that every thread of a gang reads in a sequential loop through a shared-memory tile.
 
-In `for i: for j: f(a[j], x[i])` all threads read the same a[j] at about the same time. The L1 cache
-serves that, but every 32 bytes of a are a wait of their own for each warp, and where each thread has one
-output there are too few warps to hide it. Here the gang's threads fetch a piece of a together, one
+In `for i: for j: f(a[j], x[i])` all threads read the same a[j] at about the same time. The L1 cache serves
+these reads, but each warp waits for every 32 bytes of a separately, and with one output per thread there
+are too few warps to hide the latency. After this pass the gang's threads fetch a piece of a together, one
 iteration of j each, and all read it from shared memory: one wait for a whole piece.
 
 Takes:  scheduled IR for a GPU, iterations already side by side (jam-strided-iterations).
-Leaves: a gang and vector loop whose body holds a sequential innermost loop with such loads, which
-        stores nothing inside of that loop, is a gang loop over blocks of iterations with an
-        `accx.gang_threads` in it. The inner loop runs over pieces of as many iterations as the gang has
-        threads: an `accx.gang_barrier`, each thread puts its iteration's elements into the tile,
-        another barrier, the loop over the piece. Barriers are for all threads of a gang: a block
-        that is not full runs as before, and so does an inner loop shorter than a piece.
-        Other loops are untouched.
+Leaves: a gang vector loop whose body contains a sequential innermost loop with such loads and without
+        stores becomes a gang loop over blocks of iterations with an `accx.gang_threads` in it. The inner
+        loop runs over pieces of as many iterations as the gang has threads: an `accx.gang_barrier`; each
+        thread stores its iteration's elements to the tile; another barrier; the loop over the piece. All
+        threads of a gang must reach a barrier, so a block that is not full runs as before, and so does an
+        inner loop shorter than a piece. Other loops are untouched.
 Fails:  never.
 
 Before:
@@ -89,8 +88,8 @@ _LOOPS = (scf.ForOp, scf.WhileOp, scf.ExecuteRegionOp, acc.LoopOp)
 @dataclass(frozen=True)
 class Staged:
     """
-    A sequential loop in the body, the loads of it that go through tiles, what computes their addresses
-    in its body, and the layout of the tile: a slot per load, in bytes from an iteration's first.
+    A sequential loop in the body: its loads that go through the tile, the operations that compute their
+    addresses, and the layout of the tile: a slot per load, in bytes from the start of an iteration's slots.
     """
 
     loop: scf.ForOp
@@ -99,7 +98,8 @@ class Staged:
     piece: StagedPiece
 
 
-# What qualifies -------------------------------------------------------------------------------------
+# The loops that qualify
+# -------------------------------------------------------------------------------------
 
 
 def _is_harmless(op: Operation) -> bool:
@@ -109,7 +109,7 @@ def _is_harmless(op: Operation) -> bool:
 
 
 def _is_own(access: llvm.LoadOp | llvm.StoreOp) -> bool:
-    """Whether a load or store accesses a variable of the thread."""
+    """Whether a load or store accesses a thread-private variable."""
     return isinstance(base_of(access.ptr).owner, (*PRIVATIZING_OPS, llvm.AllocaOp))
 
 
@@ -130,7 +130,10 @@ def _changing(loop: acc.LoopOp) -> set[SSAValue]:
 def _find_loads(
     loop: scf.ForOp, changing: set[SSAValue]
 ) -> tuple[list[llvm.LoadOp], list[Operation]]:
-    """The loads whose addresses depend on the variable of `loop` alone, and what computes those."""
+    """
+    The loads whose addresses depend on the variable of `loop` only, and the operations that compute those
+    addresses.
+    """
     body = loop.body.block
     early: set[SSAValue] = {body.args[0]}
     made = {result for op in body.ops for result in op.results} | set(body.args)
@@ -193,7 +196,7 @@ def _check(loop: acc.LoopOp) -> None:
 
 
 class _GangBlock:
-    """Emits the iterations of a gang's threads."""
+    """Emits the iterations that a gang's threads run."""
 
     def __init__(self, thread: SSAValue, values: Values):
         self.thread, self.values = thread, values
@@ -201,7 +204,7 @@ class _GangBlock:
     def operations(
         self, ops: Sequence[Operation], staged: dict[Operation, Staged], at: Cursor
     ) -> None:
-        """All of `ops`, those in `staged` through tiles."""
+        """Emits all of `ops`; loops in `staged` through tiles."""
         for op in ops:
             if op in staged:
                 self._staged(staged[op], at)
@@ -220,7 +223,7 @@ class _GangBlock:
         least = at.value(arith.AddiOp(lower, at.constant(size, lower.type)))
         most = (
             (1 << (lower.type.width.data - 1)) - 1 - size
-        )  # the step after the last is a number too
+        )  # the value after the last step does not overflow either
         fits = at.value(arith.CmpiOp(upper, at.constant(most, lower.type), "sle"))
         many = at.value(arith.AndIOp(fits, at.value(arith.CmpiOp(upper, least, "sge"))), "many")
 
@@ -240,7 +243,7 @@ class _GangBlock:
     def _pieces(
         self, found: Staged, tile: SSAValue, inits: Sequence[SSAValue], at: Cursor
     ) -> Sequence[SSAValue]:
-        """The loop over pieces; its results."""
+        """Emits the loop over pieces; returns its results."""
         loop = found.loop
         type, size = loop.lb.type, found.piece.iterations
         assert isinstance(type, IntegerType)
@@ -263,7 +266,7 @@ class _GangBlock:
     def _fill(
         self, found: Staged, tile: SSAValue, first: SSAValue, upper: SSAValue, at: Cursor
     ) -> None:
-        """Every thread puts the elements of one iteration into the tile."""
+        """Emits the fetch: every thread stores the elements of one iteration to the tile."""
         assert isinstance(first.type, IntegerType)
         variable = found.loop.body.block.args[0]
         left = at.value(arith.SubiOp(upper, first, overflow=NSW))
@@ -282,7 +285,7 @@ class _GangBlock:
     def _slot(
         self, found: Staged, tile: SSAValue, number: SSAValue, offset: int, at: Cursor
     ) -> SSAValue:
-        """Where the tile has the load at `offset` of iteration `number` of the piece."""
+        """The address in the tile of the load with slot `offset`, for iteration `number` of the piece."""
         slot = at.value(
             arith.MuliOp(at.to_i64(number), at.i64(found.piece.slot), overflow=NSW), "slot"
         )
@@ -306,7 +309,7 @@ class _GangBlock:
         carried: Sequence[SSAValue],
         at: Cursor,
     ) -> Sequence[SSAValue]:
-        """The iterations of one piece, from 0 to `here`; the loop's values after it."""
+        """Emits the iterations of one piece, from 0 to `here`; returns the loop's carried values after it."""
         loop = found.loop
         body = loop.body.block
         end = body.last_op
@@ -398,7 +401,7 @@ def _candidates(module: ModuleOp) -> Iterator[tuple[acc.ParallelOp, acc.LoopOp]]
 
 
 def _is_mapped(loop: acc.LoopOp) -> bool:
-    """Whether the iterations are on all lanes of all gangs, and gangs have one worker."""
+    """Whether the iterations are distributed over all lanes of all gangs, with one worker per gang."""
     return loop.gang is not None and loop.vector is not None and loop.worker is None
 
 

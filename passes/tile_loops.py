@@ -3,10 +3,10 @@ Turn the tile clause into a loop over tiles around a loop over the elements of o
 2.9.8).
 
 Takes:  data level; loops with tile operands have one variable per size.
-Leaves: no tile operands. `gang` stands on the tile loop, `vector` on the element loop, `worker` on
-        the element loop without `vector` and on the tile loop with it. An outermost independent
-        loop without any level gets gang outside and vector inside. Reductions stand on both loops,
-        private variables on the element loop. A size `*` (-1) is 32 for the innermost loop, else 4.
+Leaves: no tile operands. `gang` goes to the tile loop, `vector` to the element loop, `worker` to the tile
+        loop if there is `vector` and otherwise to the element loop. An outermost independent loop without
+        any level gets gang outside and vector inside. Both loops have the reductions, the element loop has
+        the private variables. A size `*` (-1) is 32 for the innermost loop, else 4.
 Fails:  never.
 
 Before:
@@ -46,7 +46,7 @@ from .ir.levels import loop_levels
 DEFAULT_INNERMOST = 32
 DEFAULT_OUTER = 4
 _SMALL = 1 << 12
-"""Sizes that no step of a loop makes too large."""
+"""The largest tile size, so that its product with a step stays small enough."""
 
 _PROPERTIES = {
     Level.GANG: ("gang", "gangOperandsArgType", "gangOperandsSegments", "gangOperandsDeviceType"),
@@ -83,7 +83,10 @@ def _insert(op: Operation, before: Operation) -> SSAValue:
 
 
 def _stride(loop: acc.LoopOp, index: int, size: SSAValue, count: int) -> SSAValue:
-    """Iteration space one tile covers in a dimension: size times step, at most a quarter of what fits."""
+    """
+    The iteration space that one tile covers in a dimension: size times step, at most a quarter of the
+    type's range.
+    """
     step = loop.step[index]
     width = bit_width(step.type) or 64
     known = constant_value(size)
@@ -133,7 +136,10 @@ def _distribute_levels(loop: acc.LoopOp, tiles: acc.LoopOp) -> None:
 
 
 def _share_reductions(loop: acc.LoopOp, tiles: acc.LoopOp) -> None:
-    """The tile loop reduces into the variable, the element loop into the tile loop's copy."""
+    """
+    Gives both loops the reductions: the tile loop reduces into the variable, the element loop into the tile
+    loop's copy.
+    """
     outer = list(loop.reduction_operands)
     set_operand_groups(tiles, reduction_operands=outer)
     inner: list[SSAValue] = []

@@ -1,10 +1,10 @@
 """
-Let parallel loops that count down count up: nothing says which iteration is first (OpenACC 3.4, 2.9.1).
+Let parallel loops that count down count up, as their iterations have no order (OpenACC 3.4, 2.9.1).
 
 Takes:  data level.
-Leaves: no variable of a parallel loop from 0, by 1, that is only ever subtracted from what is known before
-        the loop, as the front end writes `for (i = n - 1; i >= 0; i--)`: iterations are numbered from the
-        other end. Loops that reduce, or whose gangs take chunks in a given order, stay.
+Leaves: no variable of a parallel loop from 0, by 1, that is only subtracted from values known before the
+        loop, the front end's form of `for (i = n - 1; i >= 0; i--)`: iterations are numbered from the other
+        end. Loops that reduce, or whose gangs take chunks in a given order, are untouched.
 Fails:  never.
 
 Before:
@@ -48,7 +48,7 @@ def _differences(loop: acc.LoopOp, variable: SSAValue) -> list[arith.SubiOp] | N
 
 
 def turn(loop: acc.LoopOp, position: int) -> None:
-    """Lets the loop's variable number `position` count up, if it counts down."""
+    """Makes the loop's variable number `position` count up, if it counts down."""
     lower, upper, step = (
         values[position] for values in (loop.lowerbound, loop.upperbound, loop.step)
     )
@@ -71,7 +71,7 @@ def turn(loop: acc.LoopOp, position: int) -> None:
 
 
 def _may_turn(loop: acc.LoopOp) -> bool:
-    """Whether nothing says in which order a loop's iterations are numbered."""
+    """Whether no clause depends on the order in which a loop's iterations are numbered."""
     return (
         len(loop.region.blocks) == 1
         and not has_level(loop.seq)

@@ -1,11 +1,11 @@
 """
 Unroll the sequential innermost loops of kernels, so that several loads are in flight.
 
-Takes:  scheduled IR, iterations already side by side (jam-outer-iterations, jam-strided-iterations
-        change how much a body does).
-Leaves: `accx.unroll = n` on the `scf.for`s in compute constructs that hold no other loop and have a
-        short body; lower-scf-to-cf hands it to LLVM, which unrolls. A loop that has `accx.unroll`
-        keeps it. Nothing on a target other than a GPU: LLVM unrolls and vectorises for the CPU.
+Takes:  scheduled IR, after jam-outer-iterations and jam-strided-iterations, which change the size of a
+        body.
+Leaves: `accx.unroll = n` on the `scf.for`s in compute constructs that contain no other loop and have a
+        short body; lower-scf-to-cf passes it to LLVM, which unrolls. A loop that has `accx.unroll` keeps
+        it. No change for other targets than GPUs: LLVM unrolls and vectorises for the CPU by itself.
 Fails:  never.
 
 Before:
@@ -46,9 +46,9 @@ from .ir.machine import machine_of
 
 _LOOPS = (scf.ForOp, scf.WhileOp, acc.LoopOp)
 _REGISTERS = (*PRIVATIZING_OPS, llvm.AllocaOp)
-"""What makes scalars that end up in registers."""
+"""Operations that make scalars which LLVM keeps in registers."""
 _CALL_OPERATIONS = 8
-"""What a mathematical function counts as."""
+"""The number of operations that a mathematical function counts as."""
 
 
 def _index_arithmetic(loop: scf.ForOp) -> set[Operation]:
@@ -66,7 +66,7 @@ def _index_arithmetic(loop: scf.ForOp) -> set[Operation]:
 
 
 def read_body(loop: scf.ForOp) -> LoopBody:
-    """What the decision needs to know about an innermost loop."""
+    """The properties of an innermost loop by which the unroll factor is decided."""
     loads = operations = 0
     opaque = False
     subscripts = _index_arithmetic(loop)
@@ -97,7 +97,7 @@ def read_body(loop: scf.ForOp) -> LoopBody:
 
 
 def innermost_loops(module: ModuleOp) -> Iterator[scf.ForOp]:
-    """The loops to look at: in compute constructs, without a loop inside."""
+    """The innermost `scf.for`s in compute constructs."""
     for construct in parallel_constructs(module):
         for op in construct.region.walk():
             if isinstance(op, scf.ForOp) and not any(

@@ -242,14 +242,14 @@ class FPToUIOp(GenericCastOp):
 
 @irdl_op_definition
 class AddrSpaceCastOp(GenericCastOp):
-    """The same object's pointer in another address space."""
+    """The pointer to the same object in another address space."""
 
     name = "llvm.addrspacecast"
 
 
 @irdl_op_definition
 class FreezeOp(IRDLOperation):
-    """Stops poison: an arbitrary but fixed value where `val` is undefined."""
+    """Stops poison: `val`, or an arbitrary but fixed value if `val` is undef or poison."""
 
     name = "llvm.freeze"
 

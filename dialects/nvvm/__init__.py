@@ -158,7 +158,7 @@ __all__ = [
 ]
 
 COPY = "mov.b32 $0, $1;"
-"""Inline assembly: the operand as it is."""
+"""Inline assembly that returns its operand, without an instruction."""
 KERNEL = "nvvm.kernel"
 REQNTID = "nvvm.reqntid"
 MAXNTID = "nvvm.maxntid"

@@ -66,7 +66,7 @@ class CpAsyncOp(IRDLOperation):
         modifier: LoadCacheModifier = LoadCacheModifier.CA,
         cp_size: SSAValue | Operation | None = None,
     ):
-        """`cp_size`: bytes really read, the rest of `size` is filled with zeros."""
+        """`cp_size`: the bytes actually read; the rest of `size` is filled with zeros."""
         super().__init__(
             operands=[dst, src, cp_size],
             properties={

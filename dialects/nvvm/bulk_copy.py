@@ -2,8 +2,8 @@
 Bulk copies from global to shared memory and the barriers in shared memory that they arrive at, from
 sm_90 on (PTX ISA 9.7.9.25.4 and 9.7.13.15).
 
-A barrier ("mbarrier", 8 bytes) goes through phases, of alternating parity from 0 on. A phase completes when
-as many threads have arrived as `init` says and all bytes that they expect have been copied.
+A barrier ("mbarrier", 8 bytes) passes through phases of alternating parity, starting with 0. A phase
+completes when the number of threads given by `init` have arrived and all expected bytes have been copied.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ class _BarrierOp(IRDLOperation, ABC):
 
 @irdl_op_definition
 class MBarrierInitOp(_BarrierOp):
-    """`mbarrier.init`: a barrier at which `count` threads arrive in a phase (PTX ISA 9.7.13.15.9)."""
+    """
+    `mbarrier.init`: makes a barrier at which `count` threads arrive in each phase (PTX ISA 9.7.13.15.9).
+    """
 
     name = "nvvm.mbarrier.init"
 
@@ -53,7 +55,7 @@ class MBarrierInitOp(_BarrierOp):
 
 @irdl_op_definition
 class MBarrierInvalOp(_BarrierOp):
-    """`mbarrier.inval`: the memory is no barrier any more (PTX ISA 9.7.13.15.10)."""
+    """`mbarrier.inval`: ends the use of the memory as a barrier (PTX ISA 9.7.13.15.10)."""
 
     name = "nvvm.mbarrier.inval"
 
@@ -67,7 +69,7 @@ class MBarrierInvalOp(_BarrierOp):
 @irdl_op_definition
 class MBarrierArriveExpectTxOp(_BarrierOp):
     """
-    `mbarrier.arrive.expect_tx`: the phase waits for `txcount` bytes more, and the thread has arrived
+    `mbarrier.arrive.expect_tx`: the phase expects `txcount` more bytes, and the thread arrives
     (PTX ISA 9.7.13.15.13).
     """
 
@@ -84,7 +86,7 @@ class MBarrierArriveExpectTxOp(_BarrierOp):
 @irdl_op_definition
 class MBarrierTryWaitParityOp(_BarrierOp):
     """
-    `mbarrier.try_wait.parity`, again and again until the phase of parity `phase` has completed;
+    `mbarrier.try_wait.parity`, repeated until the phase of parity `phase` has completed;
     `ticks`: nanoseconds that the hardware may let the thread sleep (PTX ISA 9.7.13.15.16).
     """
 
@@ -159,7 +161,7 @@ class CpAsyncBulkOp(IRDLOperation):
 
 @irdl_op_definition
 class FenceMbarrierInitOp(IRDLOperation):
-    """`fence.mbarrier_init`: orders `mbarrier.init` before what the cluster does (PTX ISA 9.7.13.4)."""
+    """`fence.mbarrier_init`: orders `mbarrier.init` before accesses of the cluster (PTX ISA 9.7.13.4)."""
 
     name = "nvvm.fence.mbarrier.init"
     assembly_format = "attr-dict"
@@ -169,7 +171,7 @@ class FenceMbarrierInitOp(IRDLOperation):
 
 
 class ProxyKind(StrEnum):
-    """The ways of accessing memory that a fence orders with the usual one (PTX ISA 8.6)."""
+    """The proxies (ways of accessing memory) that a fence orders with the generic proxy (PTX ISA 8.6)."""
 
     ASYNC = "async"
     ASYNC_GLOBAL = "async.global"
@@ -177,7 +179,7 @@ class ProxyKind(StrEnum):
 
 
 class SharedSpace(StrEnum):
-    """Whose shared memory: the block's or the cluster's."""
+    """The shared memory concerned: the block's or the cluster's."""
 
     CTA = "cta"
     CLUSTER = "cluster"

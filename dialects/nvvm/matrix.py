@@ -27,12 +27,12 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 MMA_SHAPES = {(8, 8, 4): 80, (16, 8, 4): 90, (16, 8, 8): 90, (16, 8, 16): 90}
-"""Rows, columns and terms of a product of doubles: the first compute capability that has it."""
+"""(Rows, columns, terms) of a product of doubles → the first compute capability that has the instruction."""
 WARP = 32
 
 
 class MMALayout(StrEnum):
-    """Which elements of a factor are neighbours."""
+    """The storage order of an operand matrix: by rows or by columns."""
 
     ROW = "row"
     COL = "col"
@@ -92,7 +92,7 @@ class MMAShapeAttr(ParametrizedAttribute):
 @irdl_op_definition
 class MmaOp(IRDLOperation):
     """
-    `mma.sync`: the lanes of a warp, which must all be there, compute D = A B + C of doubles, with m × n,
+    `mma.sync`: all lanes of a warp together compute D = A B + C of doubles, with m × n,
     m × k and k × n elements in their registers. Lane 4 g + t holds of A rows g, g + 8, … for k = t, t + 4,
     … (rows change fastest), of B column g for the same k, and of C and D columns 2 t and 2 t + 1 of these
     rows (PTX ISA 9.7.14.5.1 and 9.7.14.5.10 to 13). Each result is a chain of fused multiply-adds.
@@ -169,7 +169,9 @@ class MmaOp(IRDLOperation):
     def check_counts(
         shape: MMAShapeAttr, a: Sequence[SSAValue], b: Sequence[SSAValue], c: Sequence[SSAValue]
     ) -> None:
-        """Raises `VerifyException` for a shape that there is not, or elements that are not a lane's share."""
+        """
+        Raises `VerifyException` for an unknown shape, or a number of elements other than a lane's fragment.
+        """
         sizes = shape.sizes
         if sizes not in MMA_SHAPES:
             known = ", ".join("×".join(map(str, each)) for each in MMA_SHAPES)

@@ -1,4 +1,4 @@
-"""What the lanes of a warp do together: shuffles, votes, reductions (PTX ISA, 9.7.9 and 9.7.13)."""
+"""Operations of all lanes of a warp: shuffles, votes, reductions (PTX ISA, 9.7.9 and 9.7.13)."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class ShflOp(IRDLOperation):
 
 
 class VoteSyncKind(StrEnum):
-    """What a vote computes of the predicates of its lanes."""
+    """The result of a vote on the predicates of its lanes."""
 
     ANY = "any"
     ALL = "all"

@@ -1,22 +1,22 @@
 """
-xDSL's busiest paths, done in fewer steps: the same results, exceptions and order of visits.
+Faster replacements for xDSL's most used functions, with the same results, exceptions and visiting order.
 
 A compilation makes and visits some hundred thousand operations, and most of its time goes into a few
 functions of xDSL that are general where this compiler needs one case. `install` replaces them:
 
-- `walk` is one generator with a stack of its own instead of a chain of generators as deep as the IR, so that
+- `walk` is one generator with an explicit stack instead of a chain of generators as deep as the IR, so that
   a visit costs the same at any depth (`walks.py`);
-- `isinstance` of operations, values and attributes asks the type alone, as for classes that are not abstract:
-  xDSL registers no virtual subclasses, which is what abstract classes look for (`types.py`);
-- operations whose arguments are as defined are made straight away; anything unusual (a wrong number of
-  arguments, segments of results or regions) goes to xDSL's own code, with its messages; an operation can
-  `become` one of another class in place (`operations.py`);
+- `isinstance` of operations, values and attributes checks only inheritance, as for classes that are not
+  abstract: xDSL registers no virtual subclasses, for which abstract classes search (`types.py`);
+- operations whose arguments match their definition are created directly; anything unusual (a wrong number
+  of arguments, segments of results or regions) is left to xDSL's own code, with its messages; an operation
+  can `become` one of another class in place (`operations.py`);
 - assembly formats are parsed when they are first needed (`formats.py`);
 - attributes are checked when IR is read and when tests and tools make them, but not while a program is
   compiled (`attributes_unchecked`; `--verify` and `--verify-each` keep the checks), and names of values are
   checked once for each name (`attributes.py`).
 
-Everything here is of xDSL 0.74 (`pyproject.toml`); `tests/dialects/test_quick_xdsl.py` compares the two.
+All of this is for xDSL 0.74 (`pyproject.toml`); `tests/dialects/test_quick_xdsl.py` compares the two.
 """
 
 from __future__ import annotations
@@ -29,6 +29,6 @@ __all__ = ["attributes_unchecked", "become", "install"]
 
 
 def install() -> None:
-    """Puts everything above in the place of xDSL's versions, for the whole process."""
+    """Replaces xDSL's versions of the functions above, for the whole process."""
     for part in (walks, types, operations, attributes, formats):
         part.install()

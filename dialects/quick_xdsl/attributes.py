@@ -1,4 +1,4 @@
-"""Attributes without checks while a compilation makes them, small ones made once, and names of values."""
+"""Attributes: no checks during a compilation, sharing of small ones, and cheap checks of value names."""
 
 # pyright: reportPrivateUsage=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
@@ -15,12 +15,12 @@ from xdsl.ir import Attribute, core
 _set = object.__setattr__
 
 _unchecked = 0
-"""How many compilations run now that need no checks."""
+"""The number of compilations in progress that need no checks."""
 
 
 @contextmanager
 def attributes_unchecked(wanted: bool = True) -> Generator[None]:
-    """Attributes that are made inside are not checked, if that is wanted."""
+    """A context in which new attributes are not checked, if `wanted`."""
     global _unchecked
     _unchecked += wanted
     try:
@@ -40,7 +40,9 @@ _slow_check = Attribute.__post_init__
 def _init_integer(
     self: IntegerAttr, value: Any, value_type: Any, *, truncate_bits: bool = False
 ) -> None:
-    """Integers that fit in their type need neither a check nor another form."""
+    """
+    Replaces `IntegerAttr.__init__`: an integer that fits its type needs neither a check nor normalisation.
+    """
     if value.__class__ is int:
         if value_type.__class__ is int:
             value_type = _integer_type(value_type)
@@ -66,13 +68,15 @@ def _from_list(data_type: Any, data: Sequence[Any]) -> DenseArrayBase:
 
 
 _SHORT = 8
-"""Elements of an array that is worth keeping: the indices of a subscript, the sizes of segments."""
+"""The most elements of an array whose unpacked values are cached: indices of subscripts, segment sizes."""
 _slow_from_list = DenseArrayBase.from_list
 _short_array = lru_cache(1 << 12)(_slow_from_list)
 
 
 def _get_values(self: DenseArrayBase) -> tuple[Any, ...]:
-    """The elements, unpacked once where they are few: sizes of segments are looked at again and again."""
+    """
+    The elements. Short arrays, such as segment sizes, which are read repeatedly, are unpacked only once.
+    """
     if len(self.data.data) > _SMALL:
         return _slow_values(self)
     found = self.__dict__.get(_VALUES)

@@ -1,6 +1,6 @@
 """
-Assembly formats of operations, parsed when the first operation is printed or read in its own syntax: no
-compilation does either, and 280 formats take an eighth of the time of a small one.
+Assembly formats of operations, parsed when an operation is first printed or read in its own syntax. A
+compilation does neither, and parsing 280 formats would take an eighth of the time of a small one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class LateFormat:
-    """The format `text` of the operations that `op_def` defines, as operations use it."""
+    """The format `text` of the operations defined by `op_def`, parsed on first use."""
 
     def __init__(self, text: str, op_def: OpDef):
         self._text = text
@@ -46,5 +46,5 @@ _parsed = FormatProgram.from_str
 
 
 def install() -> None:
-    """For the operations that are defined from now on."""
+    """Makes operation classes that are defined from now on use `LateFormat`."""
     setattr(FormatProgram, "from_str", staticmethod(LateFormat))  # noqa: B010

@@ -1,4 +1,4 @@
-"""Operations made and read in fewer steps where their arguments are as their definition says."""
+"""Faster creation of operations, and access to their fields, if the arguments match the definition."""
 
 # pyright: reportPrivateUsage=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
@@ -59,7 +59,7 @@ _NO_VALUES: Any = core.SSAValues()
 
 
 _defaults: dict[type, tuple[tuple[tuple[str, Attribute], ...], ...]] = {}
-"""Operation → the properties and the attributes that it has if nothing is said, with their values."""
+"""Operation class → its default properties and attributes with their values."""
 
 
 def _default_values(cls: type[irdl.IRDLOperation]) -> tuple[tuple[tuple[str, Attribute], ...], ...]:
@@ -89,15 +89,15 @@ def _set_defaults(self: Operation, cls: type[irdl.IRDLOperation]) -> None:
 
 def _add_defaults(self: irdl.IRDLOperation) -> None:
     _set_defaults(self, type(self))
-    Operation.__post_init__(self)  # where `ImplicitBuilder` listens
+    Operation.__post_init__(self)  # for `ImplicitBuilder`, which listens here
 
 
 def become(
     op: Operation, cls: type[irdl.IRDLOperation], properties: Mapping[str, Attribute]
 ) -> None:
     """
-    Makes `op` an operation of another class, with these properties and the operands, results, attributes,
-    successors and place that it has: what replacing it by a new one comes to, without one.
+    Makes `op` an operation of class `cls` with these properties. It keeps its operands, results,
+    attributes, successors and position: equivalent to a replacement, but without a new object.
     """
     op.__class__ = cls
     op.properties = dict(properties)
@@ -105,11 +105,11 @@ def become(
 
 
 _Kinds = tuple[bool, ...]
-"""For each operand, result or successor of a definition: whether it is any number of them."""
+"""For each operand, result or successor of a definition, whether it is variadic."""
 
 
 class _Shape:
-    """What the quick way needs to know of a definition; `usual` is false if it is not for it."""
+    """The shape of a definition, for the fast path; `usual` is false if the fast path does not support it."""
 
     def __init__(self, definition: irdl.OpDef):
         many = [_many(d) for d in (definition.operands, definition.results, definition.successors)]
@@ -118,14 +118,14 @@ class _Shape:
         self.counts = *(len(many_) for many_ in many), self.regions
         segments = [o for o in definition.options if isinstance(o, irdl.AttrSizedSegments)]
         self.sizes: bool | None = segments[0].as_property if segments else None
-        """Whether sizes of operands are a property (or an attribute); None: there are none."""
+        """Whether operand segment sizes are a property (true) or an attribute; None if there are none."""
         self.usual = (
             all(isinstance(o, irdl.AttrSizedOperandSegments) for o in segments)
             and not any(isinstance(o, irdl.SameVariadicSize) for o in definition.options)
             and not any(_many(definition.regions))
         )
         self.single = self.usual and self.sizes is None and not any(sum(many, ()))
-        """Whether every operand, result and successor is one."""
+        """Whether no operand, result or successor is variadic or optional."""
 
 
 def _many(definitions: Sequence[tuple[str, Any]]) -> _Kinds:
@@ -136,7 +136,7 @@ def _many(definitions: Sequence[tuple[str, Any]]) -> _Kinds:
 
 
 _shapes: dict[int, tuple[irdl.OpDef, _Shape]] = {}
-"""By the identity of definitions, which live as long as their classes (held here, too)."""
+"""The shapes by the identity of definitions, which are kept alive here."""
 
 
 def _shape_of(definition: irdl.OpDef) -> _Shape:
@@ -149,7 +149,10 @@ def _shape_of(definition: irdl.OpDef) -> _Shape:
 def _flat(
     arguments: Sequence[Any], kinds: _Kinds, single: type
 ) -> tuple[list[Any], list[int]] | None:
-    """The arguments in one list, and how many belong to each definition; None if that is not plain."""
+    """
+    The arguments as one flat list, with the number that belongs to each definition; None if the fast path
+    does not support them.
+    """
     if len(arguments) != len(kinds):
         return None
     flat: list[Any] = []
@@ -176,7 +179,7 @@ def _single(
     successors: Sequence[Any],
     regions: Sequence[Any],
 ) -> _Plain | None:
-    """As `_flat` for all that belongs to an operation, where each definition is of one."""
+    """As `_flat`, for all arguments of an operation whose definitions are all single."""
     counts = len(operands), len(result_types), len(successors), len(regions)
     if counts != shape.counts:
         return None
@@ -200,7 +203,7 @@ def _single(
 
 
 _Plain = tuple[tuple[Sequence[Any], Sequence[int]], ...]
-"""Operands, result types and successors, each with how many belong to each definition."""
+"""Operands, result types and successors, each with the number that belongs to each definition."""
 
 _ONES = (1,)
 
@@ -318,8 +321,8 @@ def _clone(
     clone_operands: bool = True,
 ) -> Operation:
     """
-    Operands are set as operations are made, unless blocks of one region follow each other: there a value may
-    be used, in the order of the text, before it is made.
+    Replaces `Operation.clone`. Operands are set when operations are created, unless a region has several
+    blocks, where a value may be used, in textual order, before it is defined.
     """
     if self.regions and not (clone_operands and _is_in_order(self)):
         return _slow_whole_clone(
@@ -409,7 +412,7 @@ def _get_value(self: core.SSAValues, idx: Any) -> Any:
 
 
 def _attach(self: Block, operation: Operation) -> None:
-    # Only what has regions can contain the block.
+    # Only an operation with regions can contain the block.
     if operation.parent is not None or operation.regions:
         _slow_attach(self, operation)
     else:

@@ -1,6 +1,6 @@
 """
-Classes of xDSL as plain ones: what is an instance of them is said by inheritance alone, and those whose
-objects are equal only to themselves have Python's own identity and hash for it.
+xDSL's classes without the cost of abstract ones: `isinstance` checks inheritance only, and classes whose
+objects are equal only to themselves use Python's identity comparison and hash.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class _PlainMeta(ABCMeta):
 
 
 def _make_plain(cls: type) -> None:
-    """Gives `cls` and what derives from it the plain metaclass; later classes inherit it."""
+    """Gives `cls` and its subclasses the plain metaclass; later subclasses inherit it."""
     if type(cls) is ABCMeta:
         cls.__class__ = _PlainMeta
     for derived in type.__subclasses__(cls):

@@ -1,4 +1,4 @@
-"""Visits of operations in the order of their text, at one cost per operation whatever the depth."""
+"""Walks over operations in textual order, at constant cost per operation whatever the depth."""
 
 # pyright: reportPrivateUsage=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
@@ -13,8 +13,8 @@ from xdsl.ir.core import BlockOps
 
 def _walk_regions(regions: Iterable[Region]) -> Iterator[Operation]:
     """
-    The operations in `regions` in the order of their text. As in xDSL an operation may be erased or moved
-    while it is visited: what follows it, and the next block, are looked up before; what it contains, after.
+    The operations in `regions` in the order of their text. As in xDSL, an operation may be erased or moved
+    while it is visited: its successor and the next block are read before the visit, its regions after it.
     """
     stack: list[tuple[Iterator[Region], Block | None, Operation | None]] = []
     left: Iterator[Region] = iter(regions)
@@ -77,7 +77,7 @@ _slow_walks: dict[type, Any] = {kind: kind.walk for kind in (Operation, Region, 
 
 
 def _operations(op: Operation | None) -> Iterator[Operation]:
-    """`op` and those after it in its block; each one's successor is looked up before it is given out."""
+    """`op` and those after it in its block; each one's successor is read before it is yielded."""
     while op is not None:
         following = op._next_op
         yield op

@@ -27,19 +27,19 @@ llvm.func @code() {
   llvm.return
 }
 // -----
-// CHECK: 'pause' is no event to watch
+// CHECK: expected one of begin, iteration, end, read, write, found pause
 llvm.func @watch() {
   accx.watch "pause" 0 : i32 {line = 3 : i64}
   llvm.return
 }
 // -----
-// CHECK: only a write has operands: the copy's address and the value
+// CHECK: expected operands for a write only: the copy's address and the value
 llvm.func @watch(%p: !llvm.ptr) {
   accx.watch "write" 0 : i32 of %p : !llvm.ptr {name = "t"}
   llvm.return
 }
 // -----
-// CHECK: bounds come in threes, and there are 2
+// CHECK: expected triples of bounds, got 2 values
 llvm.func @peer(%p: !llvm.ptr, %l: i64, %d: i32) {
   accx.update_peer to "t" %p : !llvm.ptr 8 : i64[%l, %l] on %d from "s" %p : !llvm.ptr 8 : i64[] on %d
   llvm.return

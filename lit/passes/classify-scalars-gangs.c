@@ -11,7 +11,7 @@ void needed(int n)
 #pragma acc loop
         for (int j = 0; j < n; j++)
             x[j] = a[0][j];
-        // CHECK: 15:13: warning: gangs do not wait for each other before this loop, which needs elements of 'x'
+        // CHECK: 15:13: warning: gangs do not wait for each other before this loop, which uses elements of 'x'
 #pragma acc loop
         for (int i = 0; i < n; i++)
             for (int j = 0; j < n; j++)

@@ -52,7 +52,7 @@ int some_last(int n, const int *a)
     return t;
 }
 
-// CHECK: warning: the value that 't' is given here is lost at the end of the construct, where it is firstprivate
+// CHECK: warning: the value assigned to 't' here is lost at the end of the construct, in which 't' is firstprivate
 int lost(int n, const int *a, int *b)
 {
     int t = 0;

@@ -14,7 +14,7 @@
 // KEPT:          acc.parallel {{.*}}num_gangs({%{{.*}} : i32}) num_workers(%{{.*}} : i32) vector_length(%{{.*}} : i32)
 // KEPT:            acc.loop {{.*}}gang worker control(%i
 // KEPT:                acc.loop vector control(%j
-// SAYS: remark: num_gangs(g), num_workers(8), vector_length(32), gang, worker, vector: taken for advice
+// SAYS: remark: num_gangs(g), num_workers(8), vector_length(32), gang, worker, vector: treated as advice
 void advice(int n, int g, float (*restrict a)[n])
 {
 #pragma acc parallel loop gang worker num_gangs(g) num_workers(8) vector_length(32) present(a[0:n])
@@ -30,7 +30,7 @@ void advice(int n, int g, float (*restrict a)[n])
 // CHECK:         acc.loop combined(parallel) control(%{{[a-z0-9_]+}} : i32, %{{[a-z0-9_]+}} : i32)
 // KEPT-LABEL:  llvm.func @tiles
 // KEPT:          acc.loop combined(parallel) {{.*}}tile(
-// SAYS: remark: tile: taken for advice
+// SAYS: remark: tile: treated as advice
 void tiles(int n, float (*restrict a)[n])
 {
 #pragma acc parallel loop tile(8, *) present(a[0:n])
@@ -136,7 +136,7 @@ void routine(int n, float (*restrict a)[n])
 // CHECK:         acc.loop combined(parallel) control(%i
 // CHECK-NOT:     vector
 // CHECK:         acc.cache
-// SAYS: remark: vector_length(128), gang, vector: taken for advice
+// SAYS: remark: vector_length(128), gang, vector: treated as advice
 void cached_product(int n, const float (*restrict a)[n], const float (*restrict b)[n], float (*restrict c)[n])
 {
 #pragma acc parallel loop gang vector_length(128) present(a[0:n], b[0:n], c[0:n])

@@ -75,7 +75,7 @@ llvm.func @before(%n: i32, %x: !llvm.ptr, %y: !llvm.ptr) {
 // CHECK-NEXT:    %c0{{.*}} = arith.constant 0 : i64
 // CHECK-NEXT:    %[[I:.*]] = arith.cmpi sge, %[[ROOM]], %c0{{.*}} : i64
 // CHECK-NEXT:    scf.if %[[I]] {
-// CHECK:           accx.note = "in parallel where its subscripts do not meet (tested at launch), else sequentially"
+// CHECK:           accx.note = "in parallel where its subscripts are apart (tested at launch), else sequentially"
 llvm.func @rows(%n: i32, %ld: i32, %x: !llvm.ptr) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32

@@ -17,7 +17,7 @@
 // CHECK-NEXT:      acc.loop control(%j : i32)
 // CHECK-NOT:         scf.for
 // CHECK:             llvm.store %s, %q
-// CHECK:           } attributes {accx.note = "a loop that is the same for all iterations runs once before them"
+// CHECK:           } attributes {accx.note = "a loop that is the same for all iterations is hoisted: it runs once before them"
 llvm.func @rows(%n: i32, %x: !llvm.ptr, %y: !llvm.ptr) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -127,7 +127,7 @@ llvm.func @variable(%n: i32, %y: !llvm.ptr) {
 // A short loop is not worth the change of shape; the note says why it stays.
 // CHECK-LABEL: llvm.func @short
 // CHECK-NOT:     scf.if
-// CHECK:         accx.note = "what is the same for all iterations stays inside: only 3 iterations"
+// CHECK:         accx.note = "a loop that is the same for all iterations is not hoisted: only 3 iterations"
 llvm.func @short(%n: i32, %x: !llvm.ptr, %y: !llvm.ptr) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32

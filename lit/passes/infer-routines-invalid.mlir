@@ -1,7 +1,7 @@
 // RUN: accopt %s -p infer-routines --split-input-file --verify-diagnostics | filecheck %s
 
 // An unknown function.
-// CHECK: error: function 'rand' is called in device code, but it is not defined in the program
+// CHECK: error: function 'rand' is called in device code, but it is neither defined in the program
 // CHECK: help: add '#pragma acc routine seq' to its declaration
 llvm.func @rand() -> i32
 llvm.func @main() {

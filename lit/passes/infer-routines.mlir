@@ -2,7 +2,7 @@
 // RUN: accopt %s -p infer-routines 2>&1 >/dev/null | filecheck %s --check-prefix=WARN
 
 // Loops that nobody runs in parallel are warned about, once for a nest; those of routines are not.
-// WARN:     this 'loop' is in no compute construct
+// WARN:     this 'loop' is not in a compute construct
 // WARN:     give 'lost' a 'routine' directive
 // WARN-NOT: this 'loop' is in no
 

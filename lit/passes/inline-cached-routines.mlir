@@ -3,7 +3,7 @@
 
 // The body stands in the loop, its variable at the front of the loop's body; the routine has no directive left.
 // CHECK-LABEL: llvm.func @window
-// CHECK-SAME:  accx.remarks = [{text = "cache(r) of a seq routine: as if it stood in the loops that call it, in line 0"
+// CHECK-SAME:  accx.remarks = [{text = "cache(r) of a seq routine: inlined into the loops that call it, in line 0"
 // CHECK-NOT:   acc.cache
 // CHECK-LABEL: llvm.func @caller
 // CHECK:       acc.loop control(%i_1 : i32)

@@ -25,7 +25,7 @@
 // CHECK:       } else {
 // CHECK:         %gangs_1 = arith.muli %gangs, %{{.*}} : i32
 // CHECK-NEXT:    acc.parallel num_gangs({%gangs_1 : i32})
-// CHECK:         attributes {accx.schedule = #accx.schedule<covers>, accx.why = "for few iterations: one per thread"
+// CHECK:         attributes {accx.schedule = #accx.schedule<covers>, accx.why = "version for few iterations: one per thread"
 
 // ALWAYS-LABEL: llvm.func @pairs
 // ALWAYS-NOT:   scf.if %many

@@ -62,7 +62,7 @@ llvm.func @others(%n: i32, %x: !llvm.ptr) {
 // CHECK-LABEL: llvm.func @short
 // CHECK:       acc.loop control(%i
 // CHECK-NEXT:    scf.for %j{{.*}} to %c8
-// CHECK:         {accx.why = "it has too few iterations to give each a thread"}
+// CHECK:         {accx.why = "it has too few iterations to give each one a thread"}
 // CHECK-NEXT:    acc.loop control(%j
 // CHECK:         acc.loop vector control(%j
 // CHECK:       acc.loop gang control(%i

@@ -28,14 +28,14 @@ CASES = {
     "nvvm.cp.async.bulk.shared.cluster.global %g, %s, %s, %i : !llvm.ptr<1>, !llvm.ptr<3>":
         "expected !llvm.ptr<3>, got",
     "accx.side_by_side {\n^bb0(%a: i32, %c: i32):\n} else each {\n%z = arith.constant 0 : i32\n}":
-        "all that is in the body of an acc.loop",
+        "the only operation in the body of an acc.loop",
     "acc.loop control(%k : i32) = (%i : i32) to (%i : i32) step (%i : i32) {\n"
     " accx.side_by_side {\n^bb0(%a: i32):\n} else each {\n%z = arith.constant 0 : i32\n}\nacc.yield }":
-        "the variables of its loop for two iterations",
+        "its loop's variables for at least two iterations",
     "acc.loop control(%k : i32) = (%i : i32) to (%i : i32) step (%i : i32) {\n"
     " accx.side_by_side {\n^bb0(%a: i32, %c: i64):\n}"
     " else each {\n%z = arith.constant 0 : i32\n}\nacc.yield }":
-        "have the types of the loop's variables",
+        "of the types of the loop's variables",
 }  # fmt: skip
 
 PARSE_ERRORS = {

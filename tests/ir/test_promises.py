@@ -508,25 +508,25 @@ PROMISES = {
         "transformed",
         function("%v = llvm.load %p {accx.volatile} : !llvm.ptr -> i32"),
         ("accx.volatile", "accx.volatile = true"),
-        "'accx.volatile' is to be a UnitAttr",
+        "'accx.volatile' must be a UnitAttr",
     ),
     "elements of attributes": Promise(
         "scheduled",
         function(parallel(sizes=SIZES) + ' attributes {accx.given_sizes = ["num_gangs"]}'),
         ('"num_gangs"', "1 : i32"),
-        "'accx.given_sizes' is to hold StringAttrs",
+        "'accx.given_sizes' must contain StringAttrs",
     ),
     "words of attributes": Promise(
         "scheduled",
         function(parallel(sizes=SIZES) + ' attributes {accx.given_sizes = ["num_gangs"]}'),
         ('"num_gangs"', '"gangs"'),
-        "'accx.given_sizes' is one of num_gangs, num_workers, vector_length",
+        "'accx.given_sizes' must be one of num_gangs, num_workers, vector_length",
     ),
     "known attributes": Promise(
         "data",
         function("%v = llvm.load %p {accx.volatile} : !llvm.ptr -> i32"),
         ("accx.volatile", "accx.volatil"),
-        "'accx.volatil' is no attribute that passes know",
+        "'accx.volatil' is not an attribute that passes know",
     ),
 }
 
