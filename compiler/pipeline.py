@@ -23,7 +23,7 @@ from ..dialects.accx_compress import PACKED
 from ..dialects.accx_element import ElementOp
 from ..dialects.quick_xdsl import attributes_unchecked
 from ..passes.ir.machine import Machine, set_machine
-from ..passes.registry import IDLE_ON_HOST, load_pass, passes_to
+from ..passes.registry import IDLE_ON_HOST, IDLE_WITHOUT_DIRECTIVES, load_pass, passes_to
 from .added_passes import configured, parse_added
 from .base.diagnostics import UNKNOWN_LOC, CompileError, error
 from .base.options import CompileOptions, TargetName
@@ -136,8 +136,6 @@ def stage_of(module: ModuleOp) -> str:
     return attr.data if isinstance(attr, StringAttr) else ACC.name
 
 
-_OF_CONSTRUCTS = ("data", "scheduled", "transformed")
-"""The stages whose passes change nothing outside of what directives have made."""
 _BY_DIRECTIVES = ("acc.declare", PACKED)
 """What directives leave on operations of other dialects."""
 
@@ -335,7 +333,6 @@ def run_to_stage(
         Runs the passes that lead to `stage`, less those that would find nothing to do; false if one of them
         was to be stopped before.
         """
-        idle = stage.passes if plain and stage.name in _OF_CONSTRUCTS else idle_on_host
         for name in _remaining(module, stage):
             if name == stop_before:
                 module.attributes[NEXT_PASS] = StringAttr(name)
@@ -347,8 +344,11 @@ def run_to_stage(
             run(module_pass)
         return True
 
-    idle_on_host = IDLE_ON_HOST if options.target == "host" and not every_pass else ()
-    plain = not every_pass and start == ACC.name and not _has_directives(module)
+    idle: frozenset[str] = frozenset()
+    if not every_pass:
+        idle = IDLE_ON_HOST if options.target == "host" else idle
+        plain = start == ACC.name and not _has_directives(module)
+        idle = idle | IDLE_WITHOUT_DIRECTIVES if plain else idle
     set_machine(module, machine_for(options))
     module.attributes[VERSION] = IntegerAttr(IR_VERSION, i32)
     if options.checks_ir and NEXT_PASS not in module.attributes:

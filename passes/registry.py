@@ -111,6 +111,18 @@ IDLE_ON_HOST = frozenset(
 )
 """Passes that change nothing for the host unless their option `target` names another target."""
 
+IDLE_WITHOUT_DIRECTIVES = frozenset(
+    (
+        *(name for stage in ("data", "scheduled", "transformed") for name in PASSES[stage]),
+        "convert-acc-compute-to-host",
+        "host-mathematics",
+        "interchange-lanes",
+        "specialize-acc-for-host",
+        "convert-acc-data-to-runtime",
+    )
+)
+"""Passes that change nothing outside of what directives have made."""
+
 PASS_CLASSES = {name: cls for passes in PASSES.values() for name, cls in passes.items()}
 
 

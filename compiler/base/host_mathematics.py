@@ -53,6 +53,7 @@ VECTOR_FUNCTIONS = frozenset(ARGUMENTS) | frozenset(name + "f" for name in ARGUM
 """C names of all forms."""
 
 _USE = re.compile(rf"^declare [^\n]*@((?:{PREFIX}|{FAST_PREFIX})(\w+))\([^\n]*\n", re.MULTILINE)
+_NAMES = (f"@{PREFIX}", f"@{FAST_PREFIX}")
 _PURE = "nounwind willreturn memory(none)"
 
 
@@ -87,14 +88,14 @@ def vector_library(features: str) -> VectorLibrary | None:
 
 def uses_mathematics(ir: str) -> bool:
     """Whether the text calls any of these functions."""
-    return _USE.search(ir) is not None
+    return any(name in ir for name in _NAMES) and _USE.search(ir) is not None
 
 
 def with_mathematics(ir: str, library: VectorLibrary | None) -> str:
     """The text of a host module with definitions of what it declares."""
-    used = {match[1]: match[2] for match in _USE.finditer(ir)}
-    if not used:
+    if not uses_mathematics(ir):
         return ir
+    used = {match[1]: match[2] for match in _USE.finditer(ir)}
     texts: dict[str, str] = {}
     kept: list[str] = []
     for symbol, name in used.items():

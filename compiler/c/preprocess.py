@@ -198,6 +198,25 @@ def _started(
         unwritten, search, said, openmp=options.openmp, c23=options.c23, headers=headers
     )
     inputs.clock |= cpp.clock()
+    _predefine(cpp, options, headers)
+    for forced in options.forced_macros:
+        cpp.include_first(forced)
+    cpp.output = output
+    for forced in options.forced_includes:
+        cpp.include_first(forced)
+    return cpp
+
+
+def _predefine(cpp: MacroPreprocessor, options: PreprocessOptions, headers: Headers) -> None:
+    """The macros of the machine and of the command line, which all files of a program share."""
+    known = headers.predefined.get(repr(options))
+    if known is not None:
+        added, removed = known
+        for name in removed:
+            cpp.undefine(name)
+        cpp.table.update(added)
+        return
+    before = dict(cpp.table)
     for macro, body in PREDEFINED:
         cpp.predefine(macro, body)
     if options.openmp:
@@ -210,12 +229,8 @@ def _started(
         cpp.predefine(macro, body if equals else "1")
     for macro in options.undefines:
         cpp.undefine(macro)
-    for forced in options.forced_macros:
-        cpp.include_first(forced)
-    cpp.output = output
-    for forced in options.forced_includes:
-        cpp.include_first(forced)
-    return cpp
+    added = {name: macro for name, macro in cpp.table.items() if before.get(name) is not macro}
+    headers.predefined[repr(options)] = added, before.keys() - cpp.table.keys()
 
 
 def macros(path: Path, options: PreprocessOptions) -> str:

@@ -13,7 +13,6 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from ..base.diagnostics import SourceLoc, error
 from .preprocess_lexer import Position, Token, strip, tokenize
@@ -36,6 +35,8 @@ MOST_TOKENS = 2_000_000
 class _Budget:
     """What the text between two directives has left."""
 
+    asked: set[str]
+    """Gets the names that `##` makes."""
     left: int = MOST_TOKENS
 
     def spend(self, tokens: Sequence[Token]) -> None:
@@ -92,12 +93,16 @@ class MacroExpander:
         """What `__DATE__` and `__TIME__` stand for, without the quotes."""
         return self._clock
 
-    def expanded(self, tokens: Sequence[Token], *, in_condition: bool = False) -> list[Token]:
+    def expanded(
+        self, tokens: Sequence[Token], *, in_condition: bool = False, asked: set[str] | None = None
+    ) -> list[Token]:
         """
         `tokens` with all macros replaced; `in_condition`: but for the names that `defined` asks about, also
-        where a macro brings it, as everybody's compiler has it (C11 6.10.1 leaves that open).
+        where a macro brings it, as everybody's compiler has it (C11 6.10.1 leaves that open). `asked` gets
+        the names that `##` makes.
         """
-        run = _Expansion(self.table, self._disabled, self._count, _Budget(), in_condition)
+        budget = _Budget(set() if asked is None else asked)
+        run = _Expansion(self.table, self._disabled, self._count, budget, in_condition)
         try:
             return run.run(tokens)
         except RecursionError:
@@ -197,24 +202,33 @@ class _Expansion:
         """Push what a macro's name stands for; false if it is not followed by its arguments."""
         body = macro.value
         if macro.arglist is None:
-            self._push(name.value, _substituted(body, {}, _no_argument, None, name.source))
+            self._push(
+                name.value,
+                _substituted(body, {}, _no_argument, None, name.source, self._budget.asked),
+            )
             return True
         if not self._at_parenthesis():
             return False
         names = macro.arglist
         arguments = self._arguments(name, names, macro.variadic)
 
-        @cache
+        done: dict[str, list[Token]] = {}
+
         def expanded(parameter: str) -> list[Token]:
-            run = _Expansion(
-                self._table, self._disabled, self._count, self._budget, self._in_condition
-            )
-            return run.run(arguments[parameter])
+            if parameter not in done:
+                run = _Expansion(
+                    self._table, self._disabled, self._count, self._budget, self._in_condition
+                )
+                done[parameter] = run.run(arguments[parameter])
+            return done[parameter]
 
         rest = names[-1] if macro.variadic else None
         if rest is not None and any(token.value == "__VA_OPT__" for token in body):
             body = _with_options(body, any(not t.is_space for t in expanded(rest)))
-        self._push(name.value, _substituted(body, arguments, expanded, rest, name.source))
+        self._push(
+            name.value,
+            _substituted(body, arguments, expanded, rest, name.source, self._budget.asked),
+        )
         return True
 
     def _at_parenthesis(self) -> bool:
@@ -282,6 +296,9 @@ _NOT_IN_TABLE = frozenset(("__LINE__", "__COUNTER__", "defined"))
 """Names that mean something and are no macros (`defined` in conditions)."""
 
 
+_OPERATORS = frozenset(("#", "##"))
+
+
 def _no_argument(parameter: str) -> list[Token]:
     raise KeyError(parameter)
 
@@ -309,18 +326,21 @@ def _substituted(
     expanded: Callable[[str], list[Token]],
     rest: str | None,
     place: Position,
+    asked: set[str],
 ) -> list[Token]:
     """
     A macro's text with parameters replaced by their `arguments` (beside `#` and `##`) or by what
-    `expanded` makes of them, and `##` carried out. `rest` is the parameter of variable arguments.
+    `expanded` makes of them, and `##` carried out, whose results come to `asked`, too. `rest` is the
+    parameter of variable arguments.
     """
     out: list[Token] = []
-    if not any(token.value in ("#", "##") for token in body):
+    if _OPERATORS.isdisjoint([token.value for token in body]):
         for token in body:
-            if token.value in arguments:
-                out += _placed(expanded(token.value), place, arguments=True)
+            value = token.value
+            if value in arguments:
+                out += _placed(expanded(value), place, arguments=True)
             else:
-                out.append(Token(token.type, token.value, place, token.painted, True))
+                out.append(Token(token.type, value, place, token.painted, True))
         return out
     index = 0
     while index < len(body):
@@ -342,7 +362,7 @@ def _substituted(
             if following.value == "#" and after < len(body) and body[after].value in arguments:
                 right = [Token("CPP_STRING", _stringized(arguments[body[after].value]), place)]
                 index = after + 1
-            _paste(out, _placed(right, place) or [_placemarker(place)], place)
+            asked.add(_paste(out, _placed(right, place) or [_placemarker(place)], place))
         elif token.is_space and following is not None and following.value == "##":
             index = behind
         elif token.value in arguments:
@@ -387,8 +407,8 @@ def _placemarker(place: Position) -> Token:
     return Token("CPP_PLACEMARKER", "", place)
 
 
-def _paste(out: list[Token], right: Sequence[Token], place: Position) -> None:
-    """Join the last token of `out` and the first of `right`, and append the others of `right`."""
+def _paste(out: list[Token], right: Sequence[Token], place: Position) -> str:
+    """Join the last token of `out` and the first of `right`, and append the others; the text of both."""
     left = out.pop() if out else _placemarker(place)
     text = left.value + right[0].value
     joined = tokenize(text, place, fixed=True) if text else [_placemarker(place)]
@@ -399,6 +419,7 @@ def _paste(out: list[Token], right: Sequence[Token], place: Position) -> None:
         )
     out += _placed(joined, place)
     out += right[1:]
+    return text
 
 
 def _stringized(tokens: Sequence[Token]) -> str:

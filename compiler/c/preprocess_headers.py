@@ -16,7 +16,7 @@ import difflib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from ..base.diagnostics import CompileError, SourceLoc, error
@@ -192,13 +192,17 @@ class ReadFiles:
         """The names used that a header lacks which was included, and that no other one of ours has."""
         table = lacking_names()
         lacked = frozenset[str]().union(*(table[h] for h in self._ours if h in table))
-        if not any(
-            not lacked.isdisjoint(_IDENTIFIER.findall(text)) for text in self._others.values()
-        ):
+        if not any(not lacked.isdisjoint(_identifiers(text)) for text in self._others.values()):
             return frozenset()
         code = (_NOT_CODE.sub(" ", text) for text in self._others.values())
         used = lacked.intersection(*[{name for text in code for name in _IDENTIFIER.findall(text)}])
-        return used.difference(*(_IDENTIFIER.findall(text) for text in self._ours.values()))
+        return used.difference(*map(_identifiers, self._ours.values()))
+
+
+@lru_cache(256)
+def _identifiers(text: str) -> frozenset[str]:
+    """What looks like a name in a file, of which several files of a program include the most."""
+    return frozenset(_IDENTIFIER.findall(text))
 
 
 @cache

@@ -111,12 +111,13 @@ class LexedFile:
 
     def __init__(self, text: str, file: str, *, shared: bool = False) -> None:
         self.text = text
-        self._shared = shared
+        self.is_shared = shared
         self.file = file
         self._lines = text.split("\n")
         self._next = 0
         self._offset = 1
         self._done: list[list[Token]] = []
+        self._words: list[list[Token] | None] = []
         self._behind: list[int] = []
         """Physical lines up to the end of each logical one."""
 
@@ -125,17 +126,25 @@ class LexedFile:
         while index >= len(self._done):
             if self._next >= len(self._lines):
                 return None
-            if not self._shared:
+            if not self.is_shared:
                 return self._logical_line()
             self._done.append(self._logical_line())
             self._behind.append(self._next)
         return self._done[index]
 
+    def words(self, index: int, line: list[Token]) -> list[Token] | None:
+        """What logical line number `index`, which is `line`, has as a directive (`_words`)."""
+        if not self.is_shared:
+            return _words(line)
+        while len(self._words) <= index:
+            self._words.append(_words(self._done[len(self._words)]))
+        return self._words[index]
+
     def behind(self, index: int, line: int, file: str) -> LexedFile:
         """What follows the first `index` logical lines, as lines from `line` on of `file`."""
         rest = copy(self)
-        rest.file, rest._shared, rest._done = file, False, []
-        if self._shared:
+        rest.file, rest.is_shared, rest._done = file, False, []
+        if self.is_shared:
             rest._next = self._behind[index - 1]
         rest._offset = line - rest._next
         return rest
@@ -234,6 +243,14 @@ class LexedFile:
         return tokens
 
 
+def _words(line: list[Token]) -> list[Token] | None:
+    """What follows the `#` of a directive, without space at either end, or no tokens; None for text."""
+    for index, token in enumerate(line):
+        if token.type != "CPP_WS":
+            return strip(line[index + 1 :]) if token.value == "#" else None
+    return []
+
+
 class LineReader:
     """Reads the logical lines of a file in order; `#line` changes its name and the numbering (`renumber`)."""
 
@@ -241,12 +258,18 @@ class LineReader:
         self._lexed = lexed
         self._index = 0
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether its tokens are those that others get."""
+        return self._lexed.is_shared
+
     def renumber(self, line: int, file: str | None) -> None:
         """The next physical line is `line` of `file` (C11 6.10.4)."""
         self._lexed = self._lexed.behind(self._index, line, file or self._lexed.file)
         self._index = 0
 
-    def __iter__(self) -> Iterator[list[Token]]:
+    def __iter__(self) -> Iterator[tuple[list[Token], list[Token] | None]]:
+        """Each line, and its words if it is a directive: none for an empty one, or line; None for text."""
         while (line := self._lexed.line(self._index)) is not None:
             self._index += 1
-            yield line
+            yield line, self._lexed.words(self._index - 1, line)

@@ -15,6 +15,7 @@ from typing import cast
 
 from ..base.diagnostics import DiagnosticSink, SourceLoc, error
 from ..base.library_headers import is_system
+from .preprocess_again import Inclusion, Seen, inclusion_of
 from .preprocess_conditions import ConditionalGroups, Conditions
 from .preprocess_embed import Embed, limit_of, read_embed
 from .preprocess_expand import Macro, MacroExpander, check_parameters, macro_of, spelling
@@ -57,11 +58,13 @@ class MacroPreprocessor(MacroExpander):
         self._folder = -1  # of the search, where the current file was found
         self._sink = sink
         self._conditions = Conditions(self, self, c23=c23)
-        self._groups = ConditionalGroups(self._conditions.holds)
+        self._groups = ConditionalGroups(self._holds)
         self._pragmas = Pragmas(self, self._write_pragma, sink, self._read_once, openmp=openmp)
         self._chunk: list[Token] = []
         self._reader = LineReader(LexedFile("", ""))
         self._once: set[Path] = set()
+        self._seen = Seen()
+        self._embedded = 0
         self._depth = 0
         self._path: Path | None = None
         self._directives: dict[str, Callable[[Token, list[Token]], None]] = {
@@ -94,6 +97,8 @@ class MacroPreprocessor(MacroExpander):
     def undefine(self, name: str) -> None:
         """`#undef name`; nothing if it is not defined."""
         self.table.pop(name, None)
+        self._seen.asked.add(name)
+        self._seen.changed.add(name)
 
     def include_first(self, name: str) -> None:
         """`#include "name"` before the first line of a file, as `-include` asks."""
@@ -123,15 +128,14 @@ class MacroPreprocessor(MacroExpander):
         self._set_file(lexed.file)
         self.output.apart()
         groups = self._groups
-        for line in self._reader:
-            head = next((t for t in line if t.type != "CPP_WS"), None)
-            if head is None:
-                if self._chunk:
-                    self._chunk.append(line[-1])
-            elif head.value == "#":
-                self._directive(line[line.index(head) + 1 :])
-            elif groups.live:
-                self._chunk += line
+        for line, words in self._reader:
+            if words:
+                self._directive(words, line[-1])
+            elif words is None:
+                if groups.live:
+                    self._chunk += line
+            elif self._chunk:
+                self._chunk.append(line[-1])
         self._flush()
         groups.check_closed()
         self._reader, self._groups.open, self._path, name = outer
@@ -143,18 +147,16 @@ class MacroPreprocessor(MacroExpander):
         name = file.replace("\\", "\\\\").replace('"', '\\"')
         self.table["__FILE__"] = Macro([Token("CPP_STRING", f'"{name}"', (file, 1, 1))])
 
-    def _directive(self, tokens: list[Token]) -> None:
-        end = tokens[-1]
-        tokens = strip(tokens)
-        if not tokens:
-            return
-        name, args = tokens[0], strip(tokens[1:])
+    def _directive(self, tokens: list[Token], end: Token) -> None:
+        """The directive of these tokens, in a line that ends with `end`."""
+        name = tokens[0]
         conditional = self._groups.directives.get(name.value)
         if conditional is not None:
-            conditional(name, args or [end])
+            conditional(name, strip(tokens[1:]) or [end])
             return
         if not self._groups.live:
             return
+        args = strip(tokens[1:])
         self._flush()
         if name.type == "CPP_INTEGER":
             self._renumber(name, tokens)
@@ -182,15 +184,30 @@ class MacroPreprocessor(MacroExpander):
 
     # Macros
 
+    def expanded(
+        self, tokens: Sequence[Token], *, in_condition: bool = False, asked: set[str] | None = None
+    ) -> list[Token]:
+        """As `MacroExpander` does it; the names are noted."""
+        asked = self._seen.asked
+        if self._reader.is_shared:
+            asked.update([token.value for token in tokens if token.type == "CPP_ID"])
+        return super().expanded(tokens, in_condition=in_condition, asked=asked)
+
+    def _holds(self, name: Token, args: list[Token]) -> bool:
+        if args:
+            self._seen.asked.add(args[0].value)
+        return self._conditions.holds(name, args)
+
     def _define(self, name: Token, args: list[Token]) -> None:
         if not args:
             raise error(name.loc, "#define needs the name of a macro")
         macro = args[0]
         if macro.type != "CPP_ID" or macro.value == "defined":
             raise error(macro.loc, f"'{macro.value}' cannot be the name of a macro")
-        check_parameters(args)
         known = self.table.get(macro.value)
-        new = self.table[macro.value] = macro_of(args)
+        new = self.table[macro.value] = self._macro(macro, args)
+        self._seen.asked.add(macro.value)
+        self._seen.define(macro.value, new)
         if known is not None and name is not macro:
             same = known.arglist == new.arglist and spelling(
                 cast(list[Token], known.value)
@@ -201,6 +218,17 @@ class MacroPreprocessor(MacroExpander):
                     f"macro '{macro.value}' was defined differently before",
                     f"write #undef {macro.value} first",
                 )
+
+    def _macro(self, name: Token, args: list[Token]) -> Macro:
+        """The macro of a `#define` line; the same one for a header's line that is read again."""
+        found = self._headers.macros.get(id(name))
+        if found is not None and found[0] is name:
+            return found[1]
+        check_parameters(args)
+        made = macro_of(args)
+        if self._reader.is_shared:
+            self._headers.macros[id(name)] = name, made
+        return made
 
     def _undef(self, name: Token, args: list[Token]) -> None:
         if not args or args[0].type != "CPP_ID":
@@ -225,6 +253,7 @@ class MacroPreprocessor(MacroExpander):
             raise self._search.missing(args[0].loc, target)
         path = found.path
         if path in self._once:
+            self._seen.files[path] = self._headers.get(path, args[0].loc)
             return
         if self._depth >= _MAX_INCLUDE_DEPTH:
             raise error(name.loc, f"#include nests deeper than {_MAX_INCLUDE_DEPTH} files")
@@ -233,10 +262,54 @@ class MacroPreprocessor(MacroExpander):
         lexed = self._headers.get(path, args[0].loc)
         if lexed.is_read and lexed.guard is not None and self._conditions.is_defined(lexed.guard):
             self.files.add(path, lexed.text)
+            self._seen.files[path] = lexed
+            self._seen.asked.add(lexed.guard)
         else:
-            self._process(lexed, path)
+            self._read_header(path, lexed)
         self._folder = outer
         self._depth -= 1
+
+    def _read_header(self, path: Path, lexed: LexedFile) -> None:
+        """Reads a header, or does what it did before (`preprocess_again.py`)."""
+        key = path, self._folder, self._search.system
+        known = self._headers.inclusions.find(key, self.table, self._once)
+        written = None if known is None else known.written
+        if known is not None and (written is None or not self.output.is_at(written.file)):
+            self._repeat(known)
+            return
+        outer, self._seen = self._seen, Seen(files={path: lexed})
+        before, once, length = dict(self.table), set(self._once), self.output.length()
+        inputs, state = self._search.inputs, self._unrepeatable()
+        absent, inputs.absent = inputs.absent, set()
+        try:
+            self._process(lexed, path)
+        finally:
+            found, inputs.absent = inputs.absent, absent.union(inputs.absent)
+            seen, self._seen = self._seen, outer
+            outer.add(seen)
+        written = self.output.since(length)
+        nothing = length == self.output.length()
+        are_read = all(each.is_read for each in seen.files.values())  # but for what follows a #line
+        if state == self._unrepeatable() and are_read and (nothing or written is not None):
+            both = (before, self.table), (once, self._once)
+            self._headers.inclusions.keep(key, inclusion_of(seen, *both, found, written))
+
+    def _repeat(self, known: Inclusion) -> None:
+        self.table.update(known.defined)
+        for name in known.removed:
+            self.table.pop(name, None)
+        self._once |= known.now_once
+        for path, lexed in known.seen.files.items():
+            self.files.add(path, lexed.text)
+        self._seen.add(known.seen)
+        self._search.inputs.absent |= known.absent
+        if known.written is not None:
+            self.output.again(known.written)
+
+    def _unrepeatable(self) -> tuple[int, ...]:
+        """Changes where there was something else than text, macros and files."""
+        said = len(self._sink.diagnostics)
+        return self._counter, said, self._pragmas.remembered, self._embedded
 
     def _embed(self, name: Token, args: list[Token]) -> None:
         """`#embed` (C23 6.10.4)."""
@@ -248,6 +321,7 @@ class MacroPreprocessor(MacroExpander):
             raise error(name.loc, f"cannot find the file '{found.target}'", remedy)
         text = read_source(path, name.loc)
         self.files.add(path, text)
+        self._embedded += 1
         self._chunk += found.tokens(path.read_bytes(), limit, name)
 
     def _find_resource(self, asked: Embed) -> Path | None:

@@ -11,13 +11,16 @@ there. The directive parser understands anchors; to C they are comments.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from .preprocess_lexer import Position, Token
 
 _NEAR = 8
 """Up to this many lines ahead, newlines are shorter than a line marker."""
 
+_MARKER = re.compile(r'# \d+ "(.*)"\n')
 _GLUE = frozenset("+-<>=&|!*/.#%^:")
 
 
@@ -27,6 +30,19 @@ def _would_join(left: str, right: str) -> bool:
     if (a.isalnum() or a in "_$.") and (b.isalnum() or b in "_$.\"'"):
         return True
     return a in _GLUE and b in _GLUE
+
+
+def _quoted(file: str) -> str:
+    return file.replace("\\", "\\\\").replace('"', '\\"')
+
+
+@dataclass(frozen=True)
+class Written:
+    """Text from a line marker on, the marker's `file`, quoted, and what the writer is at behind the text."""
+
+    file: str
+    text: str
+    end: tuple[str, int, int, Token | None]
 
 
 class OutputWriter:
@@ -45,11 +61,36 @@ class OutputWriter:
     def text(self) -> str:
         return "".join([*self._parts, "\n"])
 
+    def length(self) -> int:
+        """How much has been written, for `since`."""
+        return len(self._parts)
+
+    def since(self, length: int) -> Written | None:
+        """What has been written since then. None if it does not begin with a line marker."""
+        parts = self._parts[length:]
+        first = 1 if parts[:1] == ["\n"] else 0
+        found = _MARKER.fullmatch(parts[first]) if len(parts) > first else None
+        if found is None:
+            return None
+        end = self._file, self._line, self._column, self._previous
+        return Written(found[1], "".join(parts[first:]), end)
+
+    def is_at(self, file: str) -> bool:
+        """Whether what is written next from `file`, a quoted name, needs no line marker."""
+        return _quoted(self._file) == file
+
+    def again(self, written: Written) -> None:
+        """Writes that text again; `is_at` its file does not hold."""
+        if self._column > 1:
+            self._parts.append("\n")
+        self._parts.append(written.text)
+        self._file, self._line, self._column, self._previous = written.end
+        self._use = None
+
     def _marker(self, file: str, line: int) -> None:
         if self._parts and self._column > 1:
             self._parts.append("\n")
-        name = file.replace("\\", "\\\\").replace('"', '\\"')
-        self._parts.append(f'# {line} "{name}"\n')
+        self._parts.append(f'# {line} "{_quoted(file)}"\n')
         self._file, self._line, self._column = file, line, 1
 
     def _move(self, place: Position, *, fresh_line: bool = False) -> None:

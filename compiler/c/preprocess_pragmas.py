@@ -68,6 +68,8 @@ class Pragmas:
         self._kept = ("acc", "omp", "pack", "weak") if openmp else ("acc", "pack", "weak")
         self._said_openmp = openmp
         self._saved: dict[str, list[Macro | None]] = {}  # by #pragma push_macro
+        self.remembered = 0
+        """How many pragmas there were whose effect depends on those before, or those behind on theirs."""
 
     def operator(self, tokens: list[Token], index: int) -> int:
         """Carry out `_Pragma("…")` (C11 6.10.9) at `index`; the index behind its ')'."""
@@ -85,6 +87,7 @@ class Pragmas:
         if not args:
             return
         word = args[0].value
+        self.remembered += word in ("omp", "push_macro", "pop_macro")
         if word in self._kept:
             rest = args[1:]
             hash_column = args[0].source[2] - len("#pragma ")

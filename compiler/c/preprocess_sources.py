@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..base.diagnostics import SourceLoc, error
-from .preprocess_lexer import LexedFile
+from .preprocess_again import Inclusions
+from .preprocess_expand import Macro
+from .preprocess_lexer import LexedFile, Token
 
 
 def read_source(path: Path, loc: SourceLoc) -> str:
@@ -18,10 +20,16 @@ def read_source(path: Path, loc: SourceLoc) -> str:
 
 
 class Headers:
-    """The headers that the files of a program include, each read and lexed once."""
+    """
+    The headers that the files of a program include, each read and lexed once; what including them did, their
+    macros by the token of the name, and those that options define or remove.
+    """
 
     def __init__(self) -> None:
         self._files: dict[Path, LexedFile] = {}
+        self.inclusions = Inclusions()
+        self.macros: dict[int, tuple[Token, Macro]] = {}
+        self.predefined: dict[str, tuple[dict[str, Macro], set[str]]] = {}
 
     def get(self, path: Path, loc: SourceLoc) -> LexedFile:
         """The header at `path`; `loc`: who asks."""
