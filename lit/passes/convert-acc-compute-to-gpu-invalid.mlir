@@ -49,7 +49,7 @@ llvm.func @main(%n: i32) {
 // -----
 
 // An if clause that is still there.
-// CHECK: error: an if or self clause is still on the compute construct
+// CHECK: error: the compute construct still has an if or self clause
 // CHECK: help: run lower-if-clauses before convert-acc-compute-to-gpu
 llvm.func @main(%c: i1) {
   %c1 = arith.constant 1 : i32

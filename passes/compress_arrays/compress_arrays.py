@@ -1,17 +1,17 @@
 """
-Compress device arrays by rewriting their element type (our reference, section 8; docs/compression.md).
+Compress device arrays by rewriting their element type (docs/compression.md).
 
 Takes:  stage scheduled, loops not yet lowered; `accx.packed` and `accx.decodes` on data operations.
-Leaves: every `accx.packed` complete (the options fill in formats the user left open). In compute
-        constructs, accesses of the arrays they decode: subscripts step over packed elements, loads
-        are followed by decoding (shift, or, one fused multiply-add), stores preceded by encoding.
-        The coefficients are results of an `accx.coefficients` before the construct (one for each
-        member of a structure of arrays that is accessed) and become kernel arguments, which the GPU
-        keeps in constant memory. For the GPU, streaming loops over packed arrays take groups of
-        iterations (`compress_arrays/wide_groups.py`), and stencils windows, whose elements
-        are decoded once (`compress_arrays/windows.py`).
+Leaves: every `accx.packed` complete (the options fill in formats that clauses leave open). In compute
+        constructs, accesses to the arrays that they decode are rewritten: subscripts step over packed
+        elements, loads are followed by decoding (shift, or, one fused multiply-add), stores preceded by
+        encoding. The coefficients are results of an `accx.coefficients` before the construct (one for each
+        member of a structure of arrays that is accessed) and become kernel arguments, which the GPU keeps
+        in constant memory. For the GPU, threads of streaming loops over packed arrays take groups of
+        iterations (`compress_arrays/wide_groups.py`), and those of stencils windows, whose elements are
+        decoded once (`compress_arrays/windows.py`).
 Fails:  on a compressed array that is passed to a function, accessed atomically or as another type,
-        or whose address is used for anything but subscripts.
+        or whose address is used other than by subscripts.
 
 Options:
   float   kept bits of a float whose clause names no format: 8 to 21 (16)
@@ -20,8 +20,8 @@ Options:
   wide    whether streaming loops take groups of iterations, and stencils windows (true)
   group   bytes of a group's widest elements (16)
   rows    rows of a window, at most as many as the schedule puts side by side (2)
-  threads windows from which on they keep the device busy; for fewer, one result per lane (0: no test)
-  centred whether arrays whose clause names no format keep numbers relative to the middle of their
+  threads the least number of windows that keeps the device busy; with fewer, one result per lane (0: no
+  test) centred whether arrays whose clause names no format keep numbers relative to the middle of their
           range (false)
   count   whether stores of numbers that saturate are counted (true), see `count-saturated-stores`
 
@@ -73,7 +73,7 @@ from .windows import find_window
 
 @dataclass(frozen=True)
 class Widths:
-    """How much of an array a thread takes: see the pass's options `group`, `rows`, and `threads`."""
+    """The size of groups and windows: see the pass's options `group`, `rows` and `threads`."""
 
     bytes: int = 16
     rows: int = 2
@@ -83,7 +83,7 @@ class Widths:
 def compress_construct(
     construct: acc.ParallelOp, widths: Widths | None, *, count: bool = True
 ) -> None:
-    """Rewrites the accesses of all compressed arrays of one construct, then its streaming loops."""
+    """Rewrites the accesses to all compressed arrays of one construct, then its streaming loops."""
     accesses: set[Operation] = set()
     arrays = packed_arrays(construct)
     formats: dict[SSAValue, PackedType] = {entry.results[0]: type for entry, type in arrays}
@@ -107,7 +107,7 @@ def compress_construct(
 
 def widen_all(construct: acc.ParallelOp, packed: set[Operation], widths: Widths) -> bool:
     """
-    Lets the construct's loops take windows and groups of iterations, where they can; whether there
+    Makes the construct's loops take windows or groups of iterations where possible; returns whether there
     are windows.
     """
     symbols, bytes = RegionSymbols(construct), widths.bytes
@@ -139,7 +139,10 @@ def _widen(
 def _estimate(
     arrays: list[tuple[Operation, PackedType]], accesses: list[PackedAccess], instructions: int
 ) -> None:
-    """Notes on every compressed array whether compressing it pays in the construct."""
+    """
+    Adds a note to the data operation of every compressed array: whether compressing it pays in the
+    construct.
+    """
     for entry, type in arrays:
         found = estimate(entry.results[0], accesses, instructions)
         if found is not None:

@@ -1,8 +1,8 @@
 """
 The operations that decode a loaded element and encode a stored one (docs/compression.md, "Codec").
 
-`runtime/compression/codec_ir.py` does the same to whole arrays on the host, operation by operation: both must
-give the same bits.
+`runtime/compression/codec_ir.py` emits the same operations for whole arrays on the host: both must give the
+same bits.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _COEFFICIENTS = ("c0", "c1", "inverse", "offset", "plane", "counter")
 @dataclass(frozen=True)
 class ElementCode:
     """
-    The code of one array, or of one member: its format, and its coefficients. `number`: that of the array,
-    whose saturated stores `count-saturated-stores` is to count; None if it need not.
+    The code of one array, or of one member: its format and its coefficients. `number` identifies the array
+    for `count-saturated-stores`, which counts its saturated stores; None if they are not counted.
     """
 
     packed: PackedType
@@ -52,7 +52,7 @@ class ElementCode:
         number: int | None,
         member: int = 0,
     ) -> ElementCode:
-        """The code of the array `name` (of that member) whose coefficients are read before `construct`."""
+        """The code of array `name` (or of its `member`), with coefficients read before `construct`."""
         op = Cursor.before(construct).insert(CoefficientsOp(device, packed.base, member))
         prefix = f"{name}_{member}" if member else name
         for result, hint in zip(op.results, _COEFFICIENTS, strict=True):
@@ -63,7 +63,7 @@ class ElementCode:
 
     @property
     def integer(self) -> IntegerType:
-        """What is loaded and stored."""
+        """The integer type that is loaded and stored."""
         return IntegerType(8 * self.packed.format.storage_bytes)
 
     @property
@@ -78,7 +78,7 @@ class ElementCode:
         return size if size in (1, 2, 4, 8) else 1
 
     def decode(self, at: Cursor, code: SSAValue, hint: str | None) -> SSAValue:
-        """The number behind the loaded integer `code`."""
+        """The number that the loaded integer `code` encodes."""
         fmt = self.packed.format
         if not fmt.needs_range:
             return self._decode_small(at, code, hint)
@@ -95,7 +95,10 @@ class ElementCode:
         return at.value(math.FmaOp(t, c0, c1), hint)
 
     def encode(self, at: Cursor, number: SSAValue) -> SSAValue:
-        """The integer that is stored for `number`: the nearest code, the last one beyond the range."""
+        """
+        The integer that is stored for `number`: the nearest code, for numbers beyond the range the first or
+        last one.
+        """
         code = self._encode(at, number)
         if self.number is not None and isinstance(code.owner, Operation):
             code.owner.attributes[COUNTED] = IntegerAttr(self.number, i32)
@@ -135,8 +138,8 @@ class ElementCode:
 
     def _encode_upper_half(self, at: Cursor, t: SSAValue, drop: int) -> SSAValue:
         """
-        As `encode`, in the upper word alone: half of the instructions of 64-bit arithmetic, which
-        bound this format's kernels. Rounding cannot carry out of the lower word.
+        As `encode`, in the upper word alone: half the instructions of 64-bit arithmetic, which limits
+        kernels with this format. Rounding cannot carry out of the lower word.
         """
         bits = self.packed.format.bits
         raw = at.value(arith.BitcastOp(t, i64))

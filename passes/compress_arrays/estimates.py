@@ -1,4 +1,4 @@
-"""Reads from a compute construct what `decisions/compression.py` needs to know of it."""
+"""Reads the accesses and instructions of a compute construct for `decisions/compression.py`."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from ..ir.building import constant_value
 from ..ir.layout import size_of
 
 MOST_LOOPS = 2
-"""Loops in loops in loops are not counted out."""
+"""The depth of loops up to which iterations are multiplied."""
 
 _BOUNDS = 3
-"""Operands of an `scf.for` in front of the values that it carries."""
+"""The number of operands of an `scf.for` before its carried values."""
 
 _FREE = (arith.ConstantOp, arith.ExtSIOp, arith.ExtUIOp, arith.IndexCastOp, *ADDRESS_OPS)
 
 
 def _repeats(op: Operation, construct: acc.ParallelOp) -> int:
-    """How often the sequential loops around `op` run it in one iteration of the parallel loops."""
+    """How often `op` runs in one iteration of the parallel loops, because of sequential loops around it."""
     total, depth = 1, 0
     parent = op.parent_op()
     while parent is not None and parent is not construct:
@@ -47,7 +47,7 @@ def _repeats(op: Operation, construct: acc.ParallelOp) -> int:
 
 
 def _trips(lower: SSAValue, upper: SSAValue, step: SSAValue) -> int:
-    """How often a loop runs: as its bounds say, or `REPEATS`."""
+    """The trip count of a loop if its bounds are constant, else `REPEATS`."""
     first, past, by = constant_value(lower), constant_value(upper), constant_value(step)
     if isinstance(upper.owner, arith.AddiOp) and upper.owner.lhs is lower:
         first, past = 0, constant_value(upper.owner.rhs)
@@ -60,8 +60,8 @@ def accesses_of(
     construct: acc.ParallelOp, packed: Mapping[SSAValue, PackedType]
 ) -> tuple[list[PackedAccess], int]:
     """
-    The accesses of a construct before it is rewritten, by the device address of the array, and the
-    number of its other instructions; `packed`: the compressed arrays.
+    The accesses of a construct before it is rewritten, each with the device address of its array, and the
+    number of other instructions. `packed`: the compressed arrays.
     """
     found: list[PackedAccess] = []
     instructions = indexing = 0
@@ -79,7 +79,8 @@ def accesses_of(
             staged = isinstance(op, llvm.LoadOp) and _fills_tile(op.dereferenced_value)
             tiles = tiles or staged
             cached = repeats > 1 and not staged
-            # Tiles have a bandwidth of their own, and threads that read one element together read it once.
+            # Shared memory has its own bandwidth, and threads that read one element at the same time read
+            # it once.
             size = 0 if isinstance(array.owner, SharedTileOp) else size_of(type)
             found.append(PackedAccess(array, size, fmt, writes, repeats, cached))
         elif op.name.startswith(("arith.", "math.")) and not isinstance(op, _FREE):
@@ -90,12 +91,12 @@ def accesses_of(
                 indexing += repeats
         elif isinstance(op, llvm.CallOp):
             instructions += 20 * repeats
-    # Where there are tiles, the indices of their elements are known before the loops that read them.
+    # The indices of elements in tiles are computed before the loops that read them.
     return found, instructions + (0 if tiles else indexing)
 
 
 def _fills_tile(value: SSAValue) -> bool:
-    """Whether a loaded value is only put into tiles in shared memory, at once or an iteration later."""
+    """Whether a loaded value is only stored to tiles in shared memory, immediately or an iteration later."""
     seen: set[SSAValue] = set()
     values, stored = [value], False
     while values:
@@ -119,7 +120,7 @@ def _fills_tile(value: SSAValue) -> bool:
 
 
 def _is_fused(op: Operation) -> bool:
-    """Whether a product becomes part of the sum that it is for."""
+    """Whether a product is fused with the addition that uses it."""
     return isinstance(op, arith.MulfOp) and all(
         isinstance(use.operation, arith.AddfOp | arith.SubfOp) for use in op.result.uses
     )

@@ -1,5 +1,5 @@
 """
-Accesses of an array of structures that is a structure of arrays on the device.
+Accesses to an array of structures that is a structure of arrays on the device.
 
 Member m of element i lies at `device + m · plane + i · size`: the numbers of one member are neighbours,
 so that lanes with neighbouring elements read them together. `plane`, the bytes from one member's array
@@ -32,7 +32,9 @@ class MemberRewriter(ArrayRewriter):
         self._device: SSAValue | None = None
 
     def run(self, device: SSAValue) -> None:
-        """Rewrites every access through `device`; raises `CompileError` for what cannot be."""
+        """
+        Rewrites every access through `device`. Raises `CompileError` for a use that cannot be rewritten.
+        """
         self._device = device
         self._arrays[0] = device
         for use in list(device.uses):
@@ -40,7 +42,7 @@ class MemberRewriter(ArrayRewriter):
                 self._element(use)
 
     def _array(self, member: int) -> SSAValue:
-        """The address of a member's array, computed at the start of the construct."""
+        """The address of the array of `member`, computed at the start of the construct."""
         known = self._arrays.get(member)
         if known is None:
             first = self.construct.region.block.first_op
@@ -52,7 +54,7 @@ class MemberRewriter(ArrayRewriter):
         return known
 
     def _code(self, member: int) -> ElementCode:
-        """The code of a member."""
+        """The element code of `member`."""
         known = self._codes.get(member)
         if known is None:
             first = self._codes[0]

@@ -1,8 +1,8 @@
 """
-Copies of whole structures out of and into compressed arrays, as copies of their numbers.
+Copies of whole structures from and to compressed arrays, rewritten as copies of their numbers.
 
-`p = points[i]` is one `memcpy` in IR, which would take packed numbers for plain ones; each number has to be
-decoded or encoded, as where the members are named.
+`p = points[i]` is one `memcpy` in IR, which would copy packed numbers as plain ones; each number has to be
+decoded or encoded, as in an access to a member.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from ..ir.building import Cursor, constant_value, erase
 from ..ir.layout import size_of
 
 MOST_NUMBERS = 128
-"""Longer copies stay as they are, and are refused."""
+"""The most bytes of a copy that is rewritten; longer copies are refused later."""
 
 Path = tuple[int, ...]
 
 
 def spread_copies(construct: acc.ParallelOp, array: SSAValue, element: Attribute) -> None:
     """
-    Replaces the copies of constant size in `construct` from or to places of `array`, whose elements are
-    of type `element`, by loads and stores.
+    Replaces copies of constant size in `construct` from or to elements of `array`, which are of type
+    `element`, by loads and stores.
     """
     work = [(array, element)]
     while work:
@@ -73,7 +73,7 @@ def _place(at: Cursor, pointer: SSAValue, path: Path, type: Attribute) -> SSAVal
 
 
 def _numbers(type: Attribute) -> Iterator[tuple[Path, Attribute]]:
-    """The scalars in a type, with the constant indices that lead to them."""
+    """The scalars in a type, with the constant indices that select them."""
     match type:
         case llvm.LLVMStructType():
             for position, member in enumerate(type.types):

@@ -1,10 +1,10 @@
 """
-Accesses of a compressed array, rewritten by changing the element type.
+Rewrites the accesses to a compressed array by changing its element type.
 
 Every pointer computed from the array's device address keeps its shape: a subscript of `float` becomes
 one of the packed integer, a row of `float` a row of integers, a structure of `float`s one of
-integers. All sizes shrink by the same factor, so the address of every element stays right, and only
-loads and stores get code.
+integers. All sizes shrink by the same factor, so every address remains correct, and only loads and stores
+need code.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .element_code import ElementCode
 
 
 class ArrayRewriter:
-    """Rewrites the accesses of one array in one compute construct."""
+    """Rewrites the accesses to one array in one compute construct."""
 
     def __init__(self, name: str, code: ElementCode, construct: acc.ParallelOp):
         self.name = name
@@ -34,7 +34,9 @@ class ArrayRewriter:
         self.accesses: list[llvm.LoadOp | llvm.StoreOp] = []
 
     def run(self, device: SSAValue) -> None:
-        """Rewrites every access through `device`; raises `CompileError` for what cannot be."""
+        """
+        Rewrites every access through `device`. Raises `CompileError` for a use that cannot be rewritten.
+        """
         work = [device]
         while work:
             pointer = work.pop()
@@ -50,7 +52,7 @@ class ArrayRewriter:
         return parent is not None
 
     def _use(self, use: Use) -> list[SSAValue]:
-        """Rewrites one use; gives the pointers that are computed by it."""
+        """Rewrites one use; returns the pointers that it computes."""
         op = use.operation
         match op:
             case llvm.GEPOp() | ElementOp() if use.index == 0:
@@ -100,7 +102,7 @@ class ArrayRewriter:
         return op.result
 
     def _narrow(self, type: Attribute, op: Operation) -> Attribute:
-        """`type` with packed numbers."""
+        """`type` with packed integers in place of the numbers."""
         if self._is_number(type):
             return self.code.memory_type
         if isinstance(type, llvm.LLVMArrayType):
@@ -116,7 +118,7 @@ class ArrayRewriter:
         )
 
     def _byte_step(self, gep: llvm.GEPOp) -> SSAValue:
-        """A step in bytes (what a program does to a `char *`): it shrinks like the elements."""
+        """The operand of a step in bytes (arithmetic on a `char *`), which shrinks like the elements."""
         fmt = self.code.packed.format
         at = Cursor.before(gep)
         if not gep.ssa_indices:
@@ -149,7 +151,9 @@ class ArrayRewriter:
         self.accesses.append(load)
 
     def _copy(self, op: CopyAsyncOp) -> None:
-        """A copy into a shared tile goes through registers, and leaves plain numbers there."""
+        """
+        Replaces an asynchronous copy into a shared tile by a load, decoding and a store of plain numbers.
+        """
         fmt = self.code.packed.format
         bytes = op.bytes.value.data
         if bytes % fmt.base_bytes:
@@ -180,7 +184,7 @@ class ArrayRewriter:
         self.accesses.append(store)
 
     def _is_number(self, type: Attribute) -> bool:
-        """Whether `type` is that of the numbers, or an integer that holds the bits of one."""
+        """Whether `type` is the type of the numbers, or an integer type of the same width."""
         packed = self.code.packed
         return type in (packed.base, IntegerType(packed.format.base_bits))
 
@@ -195,8 +199,8 @@ class ArrayRewriter:
 
 def _quotient(at: Cursor, value: SSAValue, divisor: int) -> SSAValue | None:
     """
-    `value / divisor` where the expression shows that this is exact: a division would hide from later
-    passes that the value is linear in a loop variable.
+    `value / divisor` without a division, if the expression shows that it is exact; else None. A division
+    would hide from later passes that the value is linear in a loop variable.
     """
     constant = constant_value(value)
     if constant is not None:

@@ -15,13 +15,13 @@ from ..ir.schedules import drop_covers, gang_dimension, given_sizes, schedule_of
 
 
 def settle_schedule(loop: acc.LoopOp, size: int, construct: acc.ParallelOp) -> None:
-    """One group per thread, and no more gangs than groups need."""
+    """Sets the schedule to one group per thread, and reduces the gangs to the number that groups need."""
     known = take_elements(loop)
     gangs = list(construct.num_gangs)
     at = Cursor.before(construct)
     number = gang_dimension(loop)
     if not is_alone(loop, construct, len(gangs)):
-        # Fewer iterations per gang than the schedule had in mind: gangs may have to come back.
+        # Fewer iterations per gang than in the schedule: gangs may need several tiles.
         drop_covers(loop)
     elif schedule_of(loop).covers:
         assert number is not None
@@ -34,7 +34,7 @@ def settle_schedule(loop: acc.LoopOp, size: int, construct: acc.ParallelOp) -> N
         and not has_level(outer.vector)
         and schedule_of(outer).elements > 1
     ):
-        # Several rows per gang are for threads that would have too little to do.
+        # Several rows per gang are for threads that would otherwise have too little work.
         set_operand_groups(construct, num_gangs=gangs)
         if is_alone(outer, construct, len(gangs)):
             settle_rows(outer, 1, construct)
@@ -44,9 +44,9 @@ def settle_schedule(loop: acc.LoopOp, size: int, construct: acc.ParallelOp) -> N
 
 def narrow_blocks(construct: acc.ParallelOp, lanes: int) -> int:
     """
-    Blocks of at most `lanes` lanes for threads that need many registers, more of which then find room on
-    a multiprocessor. Which part of its lanes the construct keeps: 1 / the result. Nothing changes where
-    the user gave the number, or several loops are shared out to the lanes.
+    Reduces the block to at most `lanes` lanes, for threads that need many registers, so that more blocks
+    fit on a multiprocessor. Returns the factor by which the lanes were divided. Nothing changes if the user
+    gives the number, or if several loops are distributed over the lanes.
     """
     if "vector_length" in given_sizes(construct):
         return 1
@@ -68,9 +68,9 @@ def scale_gangs(
     narrowed: int,
 ) -> None:
     """
-    As many gangs as the groups of `size` iterations between `bounds` (None: not known before the
-    construct) need, where groups begin at iterations j with j + `phase` a multiple of `size`.
-    The schedule's gangs had `narrowed` times the threads.
+    Sets the number of gangs for the groups of `size` iterations between `bounds` (None: not known before
+    the construct); groups begin at iterations j for which j + `phase` is a multiple of `size`. The gangs of
+    the original schedule had `narrowed` times the threads.
     """
     known = take_elements(loop) * narrowed
     gangs = list(construct.num_gangs)
@@ -84,7 +84,7 @@ def scale_gangs(
     threads = _threads(construct, loop)
     first, past = bounds
     if first is None or past is None or threads is None:
-        # The group before the first whole one may be one more.
+        # There may be one more group, before the first whole one.
         scaled = at.add(at.mul(at.to_i64(gangs[number]), at.i64(known)), at.i64(2 * size - 1))
         fewer = at.value(arith.DivUIOp(scaled, at.i64(size)))
     else:
@@ -103,7 +103,7 @@ def scale_gangs(
 
 
 def _threads(construct: acc.ParallelOp, loop: acc.LoopOp) -> int | None:
-    """How many threads of a gang share the loop; None if that is not a constant."""
+    """The number of threads of a gang that share the loop; None if it is not constant."""
     lanes = [constant_value(value) for value in construct.vector_length]
     workers = [constant_value(value) for value in construct.num_workers]
     if len(lanes) != 1 or lanes[0] is None or len(workers) != 1 or workers[0] is None:

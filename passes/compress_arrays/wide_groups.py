@@ -1,11 +1,11 @@
 """
 Groups of consecutive iterations that access packed elements 16 bytes at a time.
 
-Two-byte elements, one per thread, leave half of the memory bandwidth unused. Here an iteration of a
-streaming loop becomes a group of as many as fill 16 bytes with the widest elements. A whole
-group with aligned addresses reads everything first, element after element of each array, then
-computes, then writes everything: LLVM makes wide accesses of neighbours whose first is known to be
-aligned. Other groups run iteration by iteration.
+Two-byte elements, one per thread, leave half of the memory bandwidth unused. So an iteration of a streaming
+loop becomes a group of as many iterations as fill 16 bytes with the widest elements. A whole group with
+aligned addresses reads everything first, element after element of each array, then computes, then writes
+everything: LLVM makes wide accesses of neighbours whose first is known to be aligned. Other groups run
+iteration by iteration.
 
 Before:
   acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
@@ -50,8 +50,8 @@ MAX_OPERATIONS = 160
 @dataclass(frozen=True)
 class StridedAccess:
     """
-    A load or store of an element, or a member of one, that lies `stride` bytes after that of the
-    iteration before (before it, if negative). `offset`: the member's place in the element.
+    A load or store of an element, or of a member of one, whose address is `stride` bytes after that of the
+    previous iteration (before it, if negative). `offset`: the member's offset in the element.
     """
 
     op: llvm.LoadOp | llvm.StoreOp
@@ -71,7 +71,7 @@ class WideLoop:
     accesses: tuple[StridedAccess, ...]
 
     def bytes_of(self, access: StridedAccess) -> int:
-        """How many bytes of an array a group accesses, all of them neighbours."""
+        """The number of consecutive bytes of an array that a group accesses."""
         return self.size * abs(access.stride)
 
 
@@ -79,9 +79,9 @@ def find_wide_loop(
     loop: acc.LoopOp, packed: set[Operation], bytes: int = WIDE_BYTES
 ) -> WideLoop | None:
     """
-    How `loop` can be grouped: shared out to lanes, one variable with step 1, straight-line code
-    without a load after a store, and accesses of `packed` elements (loads and stores that
-    `ArrayRewriter` made) next to each other.
+    The grouping of `loop`; None if it cannot be grouped. It must be distributed over lanes, have one
+    variable with step 1 and straight-line code without a load after a store, and access neighbouring
+    `packed` elements (by loads and stores that `ArrayRewriter` made).
     """
     ops = body_operations(loop, MAX_OPERATIONS)
     if ops is None or not has_level(loop.vector):
@@ -92,15 +92,15 @@ def find_wide_loop(
     accesses = tuple(access for access in found if access is not None)
     if not any(access.op in packed for access in accesses) or _shares_rows(accesses):
         return None
-    # The widest elements fill one access: more of them per thread would leave gaps between lanes.
+    # The widest elements fill exactly one access: more per thread would leave gaps between lanes.
     size = bytes // max(abs(access.stride) for access in accesses)
     return WideLoop(loop, size, accesses) if size > 1 else None
 
 
 def _shares_rows(accesses: Sequence[StridedAccess]) -> bool:
     """
-    Whether an array is read at several places, as by a stencil: then rows side by side in one
-    thread, which share what they read, are worth more.
+    Whether an array is read at several places, as in a stencil: then rows side by side in one thread, which
+    share loads, are better.
     """
     seen: set[tuple[SSAValue, int]] = set()
     for access in accesses:
@@ -113,7 +113,7 @@ def _shares_rows(accesses: Sequence[StridedAccess]) -> bool:
 
 
 def _access(op: llvm.LoadOp | llvm.StoreOp, loop: acc.LoopOp) -> StridedAccess | None:
-    """How `op` moves from iteration to iteration; None if not to the neighbouring element."""
+    """`op` as an access that moves to the neighbouring element in each iteration; None if it does not."""
     type = op.dereferenced_value.type if isinstance(op, llvm.LoadOp) else op.value.type
     if not isinstance(type, IntegerType | Float32Type | Float64Type):
         return None
@@ -160,7 +160,7 @@ def _address(access: StridedAccess, frame: Frame) -> SSAValue:
 
 
 def _emit_whole(wide: WideLoop, frame: Frame, addresses: Sequence[SSAValue], at: Cursor) -> None:
-    """A whole group: its wide loads, the iterations' other operations, all stores."""
+    """Emits a whole group: its wide loads, the iterations' other operations, all stores."""
     body = frame.body
     starts = dict(zip((a.op for a in wide.accesses), addresses, strict=True))
     places = {access.op: access for access in wide.accesses}
@@ -189,7 +189,7 @@ def _emit_whole(wide: WideLoop, frame: Frame, addresses: Sequence[SSAValue], at:
 
 
 def _only_names(op: Operation, accesses: Container[Operation]) -> bool:
-    """Whether `op` is a subscript that nothing but `accesses` uses."""
+    """Whether `op` is a subscript that only `accesses` use."""
     return isinstance(op, ADDRESS_OPS) and all(
         u.operation in accesses or _only_names(u.operation, accesses) for u in op.result.uses
     )
@@ -198,7 +198,7 @@ def _only_names(op: Operation, accesses: Container[Operation]) -> bool:
 def _element(
     at: Cursor, start: SSAValue, wide: WideLoop, access: StridedAccess, number: int
 ) -> tuple[SSAValue, int]:
-    """Address and alignment of what iteration `number` of a group accesses."""
+    """The address and alignment of the access of iteration `number` in a group."""
     position = number if access.stride > 0 else wide.size - 1 - number
     distance = position * abs(access.stride) + access.offset
     whole = wide.bytes_of(access)

@@ -36,7 +36,7 @@ from .schedules import narrow_blocks, scale_gangs
 from .windows import Access, Window, WindowPlace
 
 LANES = 128
-"""Lanes of a block whose threads have a window each."""
+"""The lanes of a block whose threads compute a window each."""
 
 
 def make_versions(
@@ -44,8 +44,8 @@ def make_versions(
 ) -> tuple[acc.ParallelOp, dict[Operation, Operation]] | None:
     """
     Makes a second version of the construct, without windows, for data whose rows are not aligned, and
-    for loops that have fewer than `threads` windows. The result is that version, and where the
-    operations of the first are in it; None (and no change) if there can be no versions.
+    for loops that have fewer than `threads` windows. Returns that version and the map from operations of
+    the first version to its own; None, without a change, if the construct cannot have versions.
     """
     if any(isinstance(v.owner, PRIVATIZING_OPS) for v in construct.operands):
         return None
@@ -76,7 +76,7 @@ def make_versions(
             results = _iterations(window, symbols, emit, at)
             many = at.value(arith.CmpiOp(results, enough, "sge"), "many")
             aligned = at.value(arith.AndIOp(aligned, many), "large")
-            # Rows that leave most lanes without a group are better off with a column per lane.
+            # For rows too short to give most lanes a group, one column per lane is better.
             columns = next(_trips(window, symbols, emit, at))
             half = at.i64(LANES // 2 * window.columns)
             long = at.value(arith.CmpiOp(columns, half, "sge"), "long")
@@ -90,7 +90,7 @@ def make_versions(
 
 
 def _loops(window: Window) -> Iterator[tuple[SSAValue, SSAValue, SSAValue]]:
-    """Bounds and step of all loops around a result."""
+    """The bounds and steps of all loops around a result."""
     loop: Operation | None = window.inner
     while isinstance(loop, acc.LoopOp):
         yield from zip(loop.lowerbound, loop.upperbound, loop.step, strict=True)
@@ -108,7 +108,7 @@ def _is_countable(window: Window, symbols: RegionSymbols) -> bool:
 
 
 def _iterations(window: Window, symbols: RegionSymbols, emit: HostEmitter, at: Cursor) -> SSAValue:
-    """How many results the loops have (`_is_countable`)."""
+    """The number of results, which must be `_is_countable`."""
     total = at.i64(1)
     for trips in _trips(window, symbols, emit, at):
         total = at.mul(total, trips)
@@ -126,7 +126,7 @@ def _trips(
 
 
 def _known_before(value: SSAValue, symbols: RegionSymbols) -> Polynomial | None:
-    """`value` as a polynomial of what is known before the construct."""
+    """`value` as a polynomial of values known before the construct; None if it is not one."""
     found = symbols.polynomial(value)
     if found is None:
         return None
@@ -135,7 +135,7 @@ def _known_before(value: SSAValue, symbols: RegionSymbols) -> Polynomial | None:
 
 
 def open_window(window: Window, construct: acc.ParallelOp, symbols: RegionSymbols) -> None:
-    """Rewrites the loops of `window`, which stand in `construct`."""
+    """Rewrites the loops of `window`, which are in `construct`."""
     outer, inner, columns = window.outer, window.inner, window.columns
     type = inner.region.block.args[0].type
     assert isinstance(type, IntegerType) and inner.region.block.last_op is not None
@@ -213,13 +213,15 @@ class _Rows:
         self._at = at
 
     def whole(self, condition: SSAValue) -> SSAValue:
-        """Whether, besides `condition`, there are as many rows as the window has."""
+        """An i1: `condition` holds, and all rows of the window exist."""
         if self.first is None:
             return condition
         return self._at.value(arith.AndIOp(condition, self._full), "whole")
 
     def each(self, at: Cursor) -> tuple[dict[SSAValue, SSAValue], Cursor]:
-        """A loop over the rows of a tile: the row's variable, and where the loop's body is."""
+        """
+        Emits a loop over the rows of a tile; returns the row's variable and a cursor in the loop's body.
+        """
         if self.first is None or self.window.row is None:
             return {}, at
         type = self.first.type
@@ -229,18 +231,18 @@ class _Rows:
         return {self.window.row: inside.point.block.args[0]}, inside
 
     def finish(self) -> None:
-        """Lets the rows' loop run over tiles."""
+        """Makes the rows' loop count tiles."""
         if self.window.outer is not None and self.window.row is not None:
             self.window.row.name_hint = "tile"
             set_bounds(Cursor.before(self.window.outer), self.window.outer, self._tiles)
 
 
 Address = tuple[SSAValue, Polynomial]
-"""The array, and what all columns of a row share."""
+"""The array, and the part of the address that all columns of a row share."""
 
 
 class _Emitter:
-    """Writes the results of a window: everything that several of them use is there once."""
+    """Emits the results of a window; values that several results use are computed once."""
 
     def __init__(
         self, window: Window, first_row: SSAValue | None, first_column: SSAValue, at: Cursor
@@ -255,7 +257,7 @@ class _Emitter:
         self._elements: dict[tuple[Address, int], SSAValue] = {}
 
     def run(self) -> None:
-        """Loads first, so that many are under way at a time, and all stores after all loads."""
+        """Emits the loads first, so that many are in flight at a time, and all stores after all loads."""
         self._load_all()
         stores: list[tuple[llvm.StoreOp, int, int, SSAValue]] = []
         for op in self.window.body:
@@ -278,7 +280,7 @@ class _Emitter:
         return found
 
     def _address(self, op: Access, row: int, column: int) -> tuple[Address, int]:
-        """Which row of which array an access is in, and how many bytes from its beginning."""
+        """The row of the array that an access is in, and its offset in bytes from the row's start."""
         place = self.window.places[op]
         shared, offset = place.in_row(self.window.row, row, self.window.column)
         address = place.base, shared
@@ -309,7 +311,7 @@ class _Emitter:
             self._elements[key] = self.at.value(load, result.name_hint)
 
     def _value(self, value: SSAValue, row: int, column: int) -> SSAValue:
-        """What `value`, of the body, is for one result."""
+        """`value` of the body for one result."""
         if value not in self._own:
             if value is self.window.column:
                 return self._columns[column]
@@ -334,7 +336,7 @@ class _Emitter:
 
     @staticmethod
     def _number(op: Operation, operands: list[SSAValue]) -> Hashable:
-        """What makes two operations compute the same."""
+        """A key that is equal for operations that compute the same."""
         return (
             op.name,
             tuple(operands),

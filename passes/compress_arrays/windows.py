@@ -1,14 +1,15 @@
 """
 Windows: the rows and columns of a stencil over packed arrays that one thread computes together.
 
-A stencil reads each element for several results. One result per lane decodes it as often; here a thread
-takes a group of neighbouring columns in several rows. It reads every element that any of its results
-needs once, in accesses of up to 16 bytes, decodes it once, and keeps it in registers.
+A stencil reads each element for several results. With one result per lane, each element is decoded once for
+each of these. With windows, a thread takes a group of neighbouring columns in several rows. It reads every
+element that its results need once, in accesses of up to 16 bytes, decodes it once, and keeps it in
+registers.
 
-This file decides what can be done, `window_code.py` does it. A window needs its groups to begin at
-aligned addresses in all of its rows. The first column of a row seldom is (a stencil begins at 1), so
-groups begin before it; whether all rows are alike, the host tests before the launch
-(`Window.multiples`), and takes the construct without windows if they are not.
+This file finds windows, `window_code.py` emits their code. The groups of a window must begin at aligned
+addresses in all of its rows. The first column of a row rarely is aligned (a stencil begins at 1), so groups
+begin before it. The host tests before the launch whether all rows have the same alignment
+(`Window.multiples`), and launches the version without windows if not.
 """
 
 from __future__ import annotations
@@ -32,17 +33,17 @@ from ..ir.schedules import schedule_of
 from ..jam_outer_iterations import JammedNest, find_nest
 
 MAX_REGISTERS = 144
-"""32-bit words of decoded elements and results that a thread may hold."""
+"""The most 32-bit words of decoded elements and results in a thread."""
 
 NARROW_BYTES = 2
 """
-Elements up to which a stencil gains from windows: lanes that read elements of four bytes one by one use
-the memory as well, and more of them are under way.
+The most bytes of an element for which a stencil gains from windows: lanes that read four-byte elements one
+by one use the memory as well, with more loads in flight.
 """
 
 MAX_BODY = 400
 MAX_OPERATIONS = 8000
-"""Operations of one result, and of all results together."""
+"""The most operations of one result, and of all results together."""
 
 Access = llvm.LoadOp | llvm.StoreOp
 
@@ -59,7 +60,10 @@ class WindowPlace:
     stride: int
 
     def in_row(self, row: SSAValue | None, number: int, column: SSAValue) -> tuple[Polynomial, int]:
-        """What all columns of row `number` share, and the bytes from there in column 0."""
+        """
+        The part of the address that all columns of row `number` share, and the offset in bytes of column 0
+        from there.
+        """
         moved = self.bytes
         if row is not None and number:
             further = moved.substitute(row, Polynomial.symbol(row) + number)
@@ -76,7 +80,7 @@ class Window:
     `rows` × `columns` results of the loop `inner` (and of the rows' loop `outer`) in one thread.
     `body`: the operations of one result; `places`: its accesses that move with the column.
     A group begins at column j where j + `phase` is a multiple of `columns`. Its addresses are aligned
-    if every polynomial in `multiples` is a multiple of the number beside it.
+    if every polynomial in `multiples` is a multiple of the number paired with it.
     """
 
     outer: acc.LoopOp | None
@@ -90,7 +94,7 @@ class Window:
 
     @property
     def row(self) -> SSAValue | None:
-        """The rows' loop variable."""
+        """The variable of the rows' loop; None if there is none."""
         return None if self.outer is None else self.outer.region.block.args[0]
 
     @property
@@ -99,7 +103,7 @@ class Window:
 
     @property
     def alignments(self) -> dict[SSAValue, int]:
-        """What each array's address has to be a multiple of."""
+        """The required alignment in bytes of each array's address."""
         found: dict[SSAValue, int] = {}
         for place in self.places.values():
             found[place.base] = max(found.get(place.base, 1), self.columns * place.stride)
@@ -115,9 +119,9 @@ def find_window(
     rows: int,
 ) -> Window | None:
     """
-    The window for the loop over columns `inner`, None if it is no stencil over elements that `packed`
-    accesses (and no stream of them that begins between the places where groups do). The widest
-    elements of a group fill `bytes`; there are at most `rows` rows.
+    The window for the loop over columns `inner`; None if it is neither a stencil over elements that
+    `packed` accesses nor a stream of them with unaligned groups. The widest elements of a group fill
+    `bytes`; there are at most `rows` rows.
     """
     own = body_operations(inner, MAX_BODY)
     if own is None or not has_level(inner.vector):
@@ -151,7 +155,10 @@ def find_window(
 
 
 def _rows(inner: acc.LoopOp) -> JammedNest | Declined | None:
-    """The nest whose rows the schedule puts side by side in a thread; None if it does not."""
+    """
+    The nest whose rows the schedule puts side by side in a thread; None if it puts none, `Declined` if they
+    cannot be.
+    """
     around = inner.parent_op()
     while isinstance(around, acc.LoopOp):
         if schedule_of(around).elements > 1 and around.vector is None:
@@ -167,7 +174,7 @@ def _rows(inner: acc.LoopOp) -> JammedNest | Declined | None:
 def _places(
     body: Sequence[Operation], inner: acc.LoopOp, symbols: RegionSymbols, nest: JammedNest | None
 ) -> dict[Access, WindowPlace] | None:
-    """The accesses that move with the column; None if a store does not, or is not understood."""
+    """The accesses that move with the column; None if a store does not, or if an address cannot be read."""
     column = inner.region.block.args[0]
     row = None if nest is None else nest.outer.region.block.args[0]
     found: dict[Access, WindowPlace] = {}
@@ -227,14 +234,14 @@ def _shares(places: Mapping[Access, WindowPlace]) -> bool:
 def _gains(
     places: Mapping[Access, WindowPlace], packed: set[Operation], inner: acc.LoopOp, columns: int
 ) -> bool:
-    """Whether this is a stencil that windows make faster, or a stream that has no groups without."""
+    """Whether this is a stencil that windows make faster, or a stream that can have groups only this way."""
     if not _shares(places):
         return _is_unaligned(places, inner, columns)
     return min(place.stride for op, place in places.items() if op in packed) <= NARROW_BYTES
 
 
 def _is_unaligned(places: Mapping[Access, WindowPlace], inner: acc.LoopOp, columns: int) -> bool:
-    """Whether groups that begin with the first column would never have aligned addresses."""
+    """Whether groups that start at the first column would never have aligned addresses."""
     lower = constant_value(inner.lowerbound[0])
     return lower is not None and any(
         (lower + place.bytes.terms.get((), 0) // place.stride) % columns
@@ -249,8 +256,8 @@ def _multiples(
     symbols: RegionSymbols,
 ) -> tuple[tuple[Polynomial, int], ...] | None:
     """
-    What has to be a multiple of a group's bytes so that its addresses are aligned in all rows: the
-    factor of every other loop variable, and what is left; None if it is known that they are not.
+    The polynomials that must be multiples of a group's bytes for its addresses to be aligned in all rows:
+    the factor of every other loop variable, and the remaining terms. None if they certainly are not.
     """
     found: dict[tuple[Polynomial, int], None] = {}
     for place in places:
@@ -271,7 +278,7 @@ def _multiples(
 
 
 def _fits(window: Window) -> bool:
-    """Whether a thread's registers hold the window."""
+    """Whether the window fits into a thread's registers."""
     seen: set[tuple[SSAValue, Polynomial, int]] = set()
     for op, place in window.places.items():
         for number in range(window.rows):

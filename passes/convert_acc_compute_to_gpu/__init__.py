@@ -1,1 +1,3 @@
-"""The pass `convert-acc-compute-to-gpu`: one file per concern; `lower.py` ties them together."""
+"""
+The pass `convert-acc-compute-to-gpu`: one file per subject; `lower.py` is the walk that calls the others.
+"""

@@ -1,8 +1,8 @@
 """
-`acc.loop` in device code: which threads share its iterations, its copies of variables, its body.
+Lowers `acc.loop` in device code: the threads that share its iterations, its copies of variables, its body.
 
-`loops.py` has the arithmetic of iterations, `privatise.py` the private variables, `reductions.py`
-what becomes of the partial results.
+`loops.py` has the arithmetic of iterations, `privatise.py` the private variables, `reductions.py` the
+combination of partial results.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from .watches import Watch, Watches
 class DeviceLoopLowering:
     """
     Lowers the loops of one device function. `lower_body` lowers a loop's region once at the current
-    place.
+    position.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class DeviceLoopLowering:
         self._finish_reductions(partition, partials)
 
     def _sequential(self, op: acc.LoopOp) -> None:
-        """A loop that each thread (or all redundantly) runs from start to end."""
+        """Lowers a loop that each thread (or all redundantly) runs from start to end."""
         k = self.k
         self._privates(op)
         copies = dict(self.reductions.copies)
@@ -136,7 +136,7 @@ class DeviceLoopLowering:
             self.k.values[operand] = privatise.own_copy(self.k, owner, self.calls.recipes)
 
     def _partial(self, reduced: Sequence[acc.ReductionOp]) -> Partial:
-        """The copies of a variable that a loop reduces: one for each iteration side by side."""
+        """Makes the copies of a variable that a loop reduces: one for each of the iterations side by side."""
         k = self.k
         first = reduced[0]
         target = self.reductions.innermost(first)
@@ -147,7 +147,7 @@ class DeviceLoopLowering:
         return partial
 
     def _once_per_gang(self, op: acc.LoopOp) -> bool:
-        """Whether a gang has at most one iteration of the loop, so that none precedes another."""
+        """Whether a gang runs at most one iteration of the loop, so that no iteration follows another."""
         alone = has_level(op.gang) and not has_level(op.worker) and not has_level(op.vector)
         return alone and schedule_of(op).covers and self.k.shape.at_least_requested
 
@@ -205,7 +205,7 @@ class DeviceLoopLowering:
 
 
 def _reductions(op: acc.LoopOp) -> list[list[acc.ReductionOp]]:
-    """The reductions of a loop by their variable, of which iterations side by side have one each."""
+    """The reductions of a loop grouped by variable; each iteration side by side has one of a group."""
     found: dict[SSAValue, list[acc.ReductionOp]] = {}
     for reduced in op.reduction_operands:
         owner = reduced.owner
@@ -230,5 +230,6 @@ def _check_loop(op: acc.LoopOp) -> None:
     inclusive = op.inclusive_upperbound
     if inclusive is not None and any(inclusive.iter_values()):
         raise error(
-            SourceLoc.from_attr(op.location), "a loop with an inclusive upper bound is not counted"
+            SourceLoc.from_attr(op.location),
+            "a loop with an inclusive upper bound is not supported",
         )

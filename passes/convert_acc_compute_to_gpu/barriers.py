@@ -1,10 +1,10 @@
 """
-Barriers: where threads that run the same code redundantly must wait for each other.
+Placement of barriers between accesses of threads that run the same code redundantly.
 
 In gang-redundant (or worker-redundant) code every thread loads for itself, one thread stores, and
 partitioned loops let all threads do both. `EffectTracker` remembers the accesses since the last
-barrier; a new access that conflicts with one of them needs a barrier first. So nothing is emitted
-where nothing follows, and two accesses of the leader alone need none.
+barrier; a new access that conflicts with one of them needs a barrier first. So there is no barrier without
+a later access, nor between two accesses of the leader.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ class Space(Enum):
     INTERNAL = "internal"
     """A buffer of the lowering itself (broadcasts, reductions)."""
     UNKNOWN = "unknown"
-    """Could be any of the first two."""
+    """Either of the first two."""
 
 
 @dataclass(frozen=True, slots=True)
 class Root:
     """
-    The object a pointer points into. `key` identifies it within its space (None: unknown; "*": any
-    internal buffer). `distinct`: nothing else in the kernel points into it.
+    The object that a pointer points into. `key` identifies it within its space (None: unknown; "*": any
+    internal buffer). `distinct`: no other pointer in the kernel points into it.
     """
 
     space: Space
@@ -61,7 +61,7 @@ def may_alias(a: Root, b: Root) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ObjectAccess:
-    """A read or write of `root`; `leader`: by one thread only, the same for all such accesses."""
+    """A read or write of `root`; `leader`: by one thread only, which is the same for all such accesses."""
 
     root: Root
     write: bool
@@ -75,7 +75,7 @@ class ObjectAccess:
 
 
 def accesses(reads: Iterable[Root], writes: Iterable[Root], *, leader: bool) -> list[ObjectAccess]:
-    """The accesses for sets of roots."""
+    """The accesses that read and write these roots."""
     return [ObjectAccess(r, False, leader) for r in reads] + [
         ObjectAccess(w, True, leader) for w in writes
     ]
@@ -95,7 +95,7 @@ class EffectTracker:
         self.pending.update(new)
 
     def clear(self) -> None:
-        """A barrier has been passed."""
+        """Forgets all accesses, after a barrier."""
         self.pending.clear()
 
     def copy(self) -> EffectTracker:

@@ -1,4 +1,4 @@
-"""Bulk copies of rows into shared tiles (`dialects/accx_bulk.py`)."""
+"""Lowers bulk copies of rows into shared tiles (`dialects/accx_bulk.py`)."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from ...dialects import accx_bulk, llvm_ext, nvvm
 from .context import Kernel
 
 SLEEP = 10_000_000
-"""Nanoseconds that a waiting thread may sleep before it looks again."""
+"""The nanoseconds that a waiting thread may sleep before it tests again."""
 
 
 def lower(k: Kernel, op: Operation) -> None:
-    """One operation of `accx_bulk.OPERATIONS`, in every thread that comes here."""
+    """Lowers one operation of `accx_bulk.OPERATIONS`, in every thread that reaches it."""
     match op:
         case accx_bulk.StartCounterOp():
             k.insert(nvvm.MBarrierInitOp(k.values[op.counter], k.i32(1)))
-            # Seen by copies too, which are another proxy's accesses.
+            # Makes it visible to copies too, which access memory through another proxy.
             k.insert(nvvm.FenceMbarrierInitOp())
             k.insert(nvvm.FenceProxyOp())
         case accx_bulk.EndCounterOp():

@@ -1,6 +1,6 @@
 """
-Tiles in shared memory (`dialects/accx_cache.py`): the threads of a gang, its shared memory, its
-barriers, and asynchronous copies.
+Lowers the operations for tiles in shared memory (`dialects/accx_cache.py`): the threads of a gang, its
+shared memory, its barriers, and asynchronous copies.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .warp import all_reduce
 
 
 def coordinates(k: Kernel, op: accx_cache.GangThreadsOp) -> list[SSAValue]:
-    """The thread's place in the box of the operation, outermost first (i32)."""
+    """The thread's coordinates in the box of the operation, outermost first (i32)."""
     sizes = op.sizes
     if len(sizes) == 1:
         return [k.thread()]
@@ -43,14 +43,14 @@ def gang_threads(
     effects: Effects,
     lower_body: Callable[[Block], None],
 ) -> None:
-    """Runs the region in every thread of the gang; `lower_body` lowers a block at the current place."""
+    """Runs the region in every thread of the gang; `lower_body` lowers a block at the current position."""
     count = 1
     for size in op.sizes:
         count *= size
     if k.mode is Mode.WORKER or k.shape.threads not in (count, None):
         raise error(
             SourceLoc.from_attr(op.location),
-            f"code for {count} threads of a gang is where {k.shape.threads} run",
+            f"code for {count} threads of a gang is in a construct whose gangs have {k.shape.threads}",
             "give the construct the sizes that promote-cache-to-shared chose",
         )
     k.access(accesses(effects.reads, effects.writes, leader=False))
@@ -64,7 +64,7 @@ def gang_threads(
 
 
 def shared_tile(k: Kernel, op: accx_cache.SharedTileOp) -> None:
-    """The tile's memory. (What fits was decided when the tile was made.)"""
+    """Allocates the tile's memory. (The pass that made the tile has checked that it fits.)"""
     size = op.bytes.value.data
     type = llvm.LLVMArrayType(size, i8)
     variable = k.device.shared_global(f"{k.name}_{op.tile_name.data}_tile", type, k.loc)
@@ -80,13 +80,13 @@ def shared_tile(k: Kernel, op: accx_cache.SharedTileOp) -> None:
 
 
 def barrier(k: Kernel) -> None:
-    """A barrier of the whole gang, whatever the current code is run by."""
+    """Emits a barrier of the whole gang, whichever threads run the current code."""
     if k.shape.threads != 1:
         k.insert(gpu.BarrierOp())
 
 
 def gang_sum(k: Kernel, op: accx_cache.GangSumOp) -> None:
-    """The threads of a gang add up a value, as for a reduction."""
+    """Emits the sum of a value over the threads of a gang, as in a reduction."""
     value = k.values[op.value]
     with k.running(Mode.GANG, k.tracker):
         (total,) = all_reduce(k, [(ScalarOperator(Kind.ADD, i32), value)])
@@ -94,7 +94,7 @@ def gang_sum(k: Kernel, op: accx_cache.GangSumOp) -> None:
 
 
 def copy_async(k: Kernel, op: accx_cache.CopyAsyncOp) -> None:
-    """`cp.async`: the two sides get the address spaces it wants."""
+    """Emits `cp.async`, with casts to the address spaces that it requires."""
     target = k.values[op.target]
     source = k.value(llvm_ext.AddrSpaceCastOp(k.values[op.source], nvvm.GLOBAL_POINTER))
     size = op.bytes.value.data
@@ -108,7 +108,7 @@ def wait_copies(k: Kernel) -> None:
 
 
 def warp_product(k: Kernel, op: accx_cache.WarpProductOp) -> None:
-    """`mma.sync`, whose results come as a structure."""
+    """Emits `mma.sync`, whose results are members of a structure."""
     left, right, sums = (
         [k.values[value] for value in group] for group in (op.left, op.right, op.sums)
     )
@@ -119,6 +119,6 @@ def warp_product(k: Kernel, op: accx_cache.WarpProductOp) -> None:
 
 
 def opaque(k: Kernel, op: accx_cache.OpaqueOp) -> None:
-    """Assembly code that LLVM does not look into, and leaves where it is."""
+    """Emits inline assembly, which LLVM neither analyses nor moves."""
     asm = llvm.InlineAsmOp(nvvm.COPY, "=r,r", [k.values[op.value]], [i32], has_side_effects=True)
     k.values[op.result] = k.value(asm)

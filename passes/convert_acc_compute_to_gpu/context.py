@@ -1,6 +1,6 @@
 """
-The state of lowering one device function: where operations go, what values have become, which
-threads run the current code, and the device module's symbols.
+The state of lowering one device function: the insertion point, the value map, the threads that run the
+current code, and the device module's symbols.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from .scratch import ScratchArea, ScratchPlan
 
 STATIC_SHARED_LIMIT = 48 * 1024
 TICKET_BYTES = 16
-"""At the start of scratch memory: the ticket of gangs that have finished."""
+"""The bytes at the start of scratch memory for the ticket, a count of gangs that have finished."""
 EXCHANGE_RESERVE = 2048
-"""Bytes of shared memory that private copies leave for the threads' exchange of values."""
+"""The bytes of shared memory that private copies leave free for the exchange of values between threads."""
 _DIMENSIONS = (gpu.DimensionEnum.X, gpu.DimensionEnum.Y, gpu.DimensionEnum.Z)
 
 
@@ -100,14 +100,14 @@ class Kernel(Cursor):
 
     @contextmanager
     def at(self, place: Cursor) -> Generator[None]:
-        """Adds operations at `place` meanwhile."""
+        """A context in which operations are added at `place`."""
         point, self.point = self.point, place.point
         yield
         self.point = point
 
     @contextmanager
     def running(self, mode: Mode, tracker: EffectTracker) -> Generator[None]:
-        """Lowers code run in `mode`, with its own record of accesses."""
+        """A context for code that runs in `mode`, with its own record of accesses."""
         saved = self.mode, self.tracker
         self.mode, self.tracker = mode, tracker
         yield
@@ -124,11 +124,11 @@ class Kernel(Cursor):
         return Cursor(InsertPoint.at_end(self.prologue), self.loc)
 
     def in_setup(self) -> Cursor:
-        """A cursor behind the whole prologue, which all code there may use, and before the body."""
+        """A cursor after the whole prologue, whose values code there may use, and before the body."""
         return Cursor(InsertPoint.at_end(self.setup), self.loc)
 
     def finish(self) -> None:
-        """Puts the prologue and the setup in front of the function's body."""
+        """Puts the prologue and the setup before the function's body."""
         ops = [*self.prologue.ops, *self.setup.ops]
         for op in ops:
             op.detach()
@@ -149,7 +149,7 @@ class Kernel(Cursor):
         return self.stack_slot(type, hint)
 
     def inline(self, operations: Iterable[Operation], known: dict[SSAValue, SSAValue]) -> None:
-        """As of any cursor: lowered as code that a thread runs for itself."""
+        """As `Cursor.inline`, with the operations lowered as code that each thread runs for itself."""
         wanted = [
             op
             for op in operations
@@ -180,7 +180,7 @@ class Kernel(Cursor):
         return self.value(arith.SelectOp(condition, a, b), a.name_hint)
 
     def zero_extend(self, value: SSAValue, type: IntegerType) -> SSAValue:
-        """An integer known not to be negative, in a type at least as wide."""
+        """A non-negative integer extended to a type at least as wide."""
         if value.type == type:
             return value
         return self.value(arith.ExtUIOp(value, type), value.name_hint)
@@ -195,13 +195,13 @@ class Kernel(Cursor):
         return self._cached((op, dim), make)
 
     def lane(self) -> SSAValue:
-        """The thread's lane of its worker (i32)."""
+        """The thread's lane within its worker (i32)."""
         if self.shape.lanes == 1:
             return self.i32(0)
         return self._index(gpu.ThreadIdOp, 0, "lane")
 
     def worker(self) -> SSAValue:
-        """The thread's worker of its gang (i32)."""
+        """The thread's worker within its gang (i32)."""
         if self.shape.workers == 1:
             return self.i32(0)
         return self._index(gpu.ThreadIdOp, 1, "worker")
@@ -261,7 +261,7 @@ class Kernel(Cursor):
         return self.mul(self.mul(number, self.gangs(2)), self.gangs(3), "number_of_gangs")
 
     def add_argument(self, type: Attribute, hint: str) -> SSAValue:
-        """A further argument of the kernel."""
+        """Adds an argument to the kernel."""
         argument = self.entry.insert_arg(type, len(self.entry.args))
         argument.name_hint = value_name(hint)
         return argument
@@ -273,7 +273,7 @@ class Kernel(Cursor):
         return self.scratch.base
 
     def unit(self, unit: Sharers) -> tuple[SSAValue, SSAValue]:
-        """The thread's number in a unit of partition, and how many there are (i32)."""
+        """The thread's number within the threads of a partition, and their number (i32)."""
         match unit:
             case Sharers.NONE:
                 return self.i32(0), self.i32(1)
@@ -285,7 +285,7 @@ class Kernel(Cursor):
                 return self.thread(), self.threads()
 
     def unit_size(self, unit: Sharers) -> int | None:
-        """How many threads share a loop partitioned over `unit`, if known."""
+        """The number of threads that share a loop partitioned over `unit`; None if it is not constant."""
         match unit:
             case Sharers.NONE:
                 return 1
@@ -297,13 +297,13 @@ class Kernel(Cursor):
                 return self.shape.threads
 
     def group_size(self, mode: Mode) -> int | None:
-        """How many threads run the same code redundantly in `mode`, if known."""
+        """The number of threads that run the same code redundantly in `mode`; None if it is not constant."""
         if mode is Mode.THREAD:
             return 1
         return self.shape.threads if mode is Mode.GANG else self.shape.lanes
 
     def is_leader(self) -> SSAValue:
-        """Whether the thread is the one that acts for its gang (worker, in worker mode)."""
+        """An i1: the thread acts for its gang (in worker mode, for its worker)."""
         number = self.thread() if self.mode is Mode.GANG else self.lane()
         zero = self.i32(0)
         return self._cached(
@@ -342,7 +342,7 @@ class Kernel(Cursor):
     # Memory
 
     def root(self, pointer: SSAValue) -> Root | None:
-        """The object `pointer` (of the device function) points into; None: the thread's own."""
+        """The object that `pointer` (of the device function) points into; None if it is thread-private."""
         base = pointer
         for base in way_to_base(pointer):
             if base in self.shared_roots:
@@ -363,7 +363,10 @@ class Kernel(Cursor):
         return Root(Space.UNKNOWN)
 
     def access(self, new: list[ObjectAccess]) -> None:
-        """Announces accesses by code in the current mode: waits first where they conflict."""
+        """
+        Records accesses by code in the current mode, with a barrier before them if they conflict with
+        earlier ones.
+        """
         if self.mode is Mode.THREAD:
             return
         if self.tracker.conflicts(new):
@@ -371,7 +374,7 @@ class Kernel(Cursor):
         self.tracker.add(new)
 
     def barrier(self) -> None:
-        """All threads that run the current code redundantly wait for each other."""
+        """Emits a barrier of all threads that run the current code redundantly."""
         size = self.group_size(self.mode)
         if size is not None and size <= WARP:
             self.insert(nvvm.SyncWarpOp(self.warp_mask()))
@@ -387,14 +390,14 @@ class Kernel(Cursor):
         return self._cached("worker_barrier", lambda at: at.add(worker, one, "worker_barrier"))
 
     def stack_slot(self, type: Attribute, hint: str, count: int = 1) -> SSAValue:
-        """Memory of the thread's own, allocated once at the function's entry."""
+        """Thread-private memory, allocated once at the function's entry."""
         size = self.i32(count)
         return self.in_prologue().value(llvm.AllocaOp(size, type, alignment=16), hint)
 
     def shared_variable(self, type: Attribute, hint: str, key: SSAValue) -> SSAValue:
         """
-        The address (generic) of a new variable in shared memory that stands for `key`.
-        The caller has checked that it fits.
+        The generic address of a new variable in shared memory for the input's value `key`. The caller has
+        checked that it fits.
         """
         op = self.device.shared_global(f"{self.name}_{hint}", type, self.loc)
         address = self.in_prologue().value(llvm.AddressOfOp(op.sym_name, nvvm.SHARED_POINTER), hint)
@@ -404,8 +407,8 @@ class Kernel(Cursor):
 
     def buffer(self, purpose: str, bytes: int) -> SSAValue:
         """
-        The address of the internal buffer for `purpose`: in shared memory, or in device memory of
-        the gang's own where tiles and private arrays have left no room.
+        The address of the internal buffer for `purpose`: in shared memory, or in the gang's scratch memory
+        if tiles and private arrays leave no room.
         """
         known = self._buffers.get(purpose)
         if known is None:
@@ -445,8 +448,8 @@ class Kernel(Cursor):
 
     def launch_scratch(self, bytes: int, hint: str) -> SSAValue:
         """
-        `bytes` bytes of the kernel's scratch memory for all gangs, aligned to 16; zero before the
-        first launch, and kept from one launch to the next.
+        `bytes` bytes of the kernel's scratch memory for all gangs, aligned to 16; zero before the first
+        launch, and preserved between launches.
         """
         base = self.scratch_base()
         offset = TICKET_BYTES + self.scratch.fixed_bytes

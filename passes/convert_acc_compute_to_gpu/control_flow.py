@@ -6,7 +6,7 @@ from xdsl.ir import Block, Region
 
 
 def dominance_order(region: Region) -> list[Block]:
-    """The blocks that can be reached, each after those that dominate it; then the others."""
+    """The reachable blocks, each after those that dominate it, followed by the unreachable ones."""
     order: list[Block] = []
     seen: set[Block] = set()
 

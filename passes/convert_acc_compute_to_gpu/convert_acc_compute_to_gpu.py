@@ -6,7 +6,7 @@ Leaves: the gpu level: no `acc.parallel`, no `acc.loop` in kernels, no private, 
         reduction operations of constructs; a kernel per construct and copies of the routines and
         globals it reaches in `gpu.module @accopt_kernels`; a declare site for each declared global;
         data operations untouched.
-Fails:  on what has no GPU form, naming it: a reduction of an unsuitable type, a gang's array of
+Fails:  on constructs without a GPU form, by name: a reduction of an unsuitable type, a gang's array of
         unknown length, a directive inside the construct, a called function without a body, a global
         variable without `declare`.
 
@@ -23,13 +23,13 @@ After:
     gpu.func @f_3_kernel(%n : i32, %x : !llvm.ptr) kernel { … }
   }
 
-Options: `reduction_strategy`: how gangs' results combine (`last-block`: in a fixed order, at the end
+Options: `reduction_strategy`: how gangs' results are combined (`last-block`: in a fixed order, at the end
 of the same kernel; `atomic`: one atomic operation per gang where the operator has one; `auto` is
 `last-block`). `exchange`: how the threads of a gang combine (`shuffle`, or `shared`, for
 comparison). `redux`: 32-bit integer warp reductions in one instruction; the pipeline sets it from
 sm_80 on. `watch`: mark, for the simulator, scalars of a gang or worker that a partitioned loop
 assigns without a clause (`convert_acc_compute_to_gpu/watches.py`); the pipeline sets it for the target sim.
-Results are the same on every run of one grid, but for atomically combined floats.
+Results are the same on every run with one grid, except for atomically combined floats.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from ...dialects import nvvm
 
 @dataclass
 class DeviceModule:
-    """The `gpu.module`, the names in it, and how many loops and scalars are watched (`watches.py`)."""
+    """The `gpu.module`, the names in it, and the number of watched loops and scalars (`watches.py`)."""
 
     op: gpu.ModuleOp
     names: set[str] = field(default_factory=set[str])
@@ -23,7 +23,7 @@ class DeviceModule:
     watched_scalars: int = 0
 
     def unique(self, stem: str) -> str:
-        """`stem`, with a number appended if it is taken; taken from now on."""
+        """`stem`, with a number appended if it is taken; the result is then reserved."""
         name, count = stem, 1
         while name in self.names:
             count += 1

@@ -1,4 +1,4 @@
-"""What a piece of input IR does to memory that threads share, and whether it can run in one thread."""
+"""The effects of input IR on memory that threads share, and whether it can run in one thread."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COPIES = (llvm_ext.MemcpyOp, llvm_ext.MemmoveOp)
 @dataclass
 class Effects:
     """
-    Shared objects read and written; the thread's own variables written (as values of the input);
+    The shared objects read and written; the thread-private variables written (as values of the input);
     `once`: it must not be repeated by every thread (atomics, calls with effects); `collective`: it
     needs all threads (partitioned loops, calls of routines with parallelism).
     """
@@ -38,8 +38,8 @@ class Effects:
 
 def object_of(k: Kernel, pointer: SSAValue) -> tuple[Root | None, SSAValue]:
     """
-    The shared object that a pointer of the input refers to (None: the thread's own), and the value
-    of the input that it comes from.
+    The shared object that a pointer of the input points into (None: thread-private), and the value of the
+    input that is its base.
     """
     base = pointer
     for base in way_to_base(pointer):
@@ -64,7 +64,7 @@ def object_of(k: Kernel, pointer: SSAValue) -> tuple[Root | None, SSAValue]:
 
 
 def _in_vector_loop(op: Operation) -> bool:
-    """Whether `op` stands in a loop shared by lanes, so that its variables are the thread's own."""
+    """Whether `op` is in a loop shared by lanes, so that its variables are thread-private."""
     parent = op.parent_op()
     while parent is not None:
         if isinstance(parent, acc.LoopOp) and has_level(parent.vector):
@@ -74,7 +74,7 @@ def _in_vector_loop(op: Operation) -> bool:
 
 
 def _is_private_to_threads(op: Operation) -> bool:
-    """Whether the loop that names a private copy is shared by lanes, or stands in one that is."""
+    """Whether the loop that names a private copy is shared by lanes, or is inside one that is."""
     loops = [use.operation for use in op.results[0].uses if isinstance(use.operation, acc.LoopOp)]
     return _in_vector_loop(op) or any(
         has_level(loop.vector) or _in_vector_loop(loop) for loop in loops
@@ -82,7 +82,7 @@ def _is_private_to_threads(op: Operation) -> bool:
 
 
 _harmless: set[type[Operation]] = set()
-"""The classes of operations that have turned out to have no effect but those of their regions."""
+"""A cache of the operation classes that have no effects other than those of their regions."""
 
 
 class Summary:
@@ -94,7 +94,7 @@ class Summary:
         self.effects = Effects()
 
     def of(self, op: Operation) -> Effects:
-        """The effects of `op` with everything in it."""
+        """The effects of `op`, including its regions."""
         self._visit(op)
         return self.effects
 
@@ -187,7 +187,7 @@ def _operations(region: Region) -> list[Operation]:
 
 
 def slot_of(address: SSAValue) -> llvm.AllocaOp | None:
-    """The stack slot of the scalar or structure that `address` points into, if it is one."""
+    """The stack slot of the scalar or structure that `address` points into; None for other memory."""
     owner = base_of(address).owner
     if isinstance(owner, llvm.AllocaOp) and not isinstance(owner.elem_type, llvm.LLVMArrayType):
         return owner
@@ -195,28 +195,28 @@ def slot_of(address: SSAValue) -> llvm.AllocaOp | None:
 
 
 def slots(k: Kernel, effects: Effects) -> list[llvm.AllocaOp]:
-    """The stack slots a piece of input writes, each once."""
+    """The stack slots that a piece of input writes, each once."""
     found = (slot_of(k.values[v]) for v in effects.own_writes)
     unique = {slot: None for slot in found if slot is not None}
     return sorted(unique, key=_position)
 
 
 def _position(slot: llvm.AllocaOp) -> int:
-    """A number that orders stack slots the same way in every run."""
+    """A sort key of stack slots that is the same in every run."""
     block = slot.parent_block()
     return -1 if block is None else block.get_operation_index(slot)
 
 
 def repeated(effects: Effects) -> list[ObjectAccess]:
-    """What an earlier iteration of a sequential loop may have left pending."""
+    """The accesses of an earlier iteration of a sequential loop that no barrier has followed yet."""
     roots = accesses(effects.reads, effects.writes, leader=False)
     return roots + accesses((ANY_INTERNAL,), (ANY_INTERNAL,), leader=False)
 
 
 def carried(effects: Effects) -> list[ObjectAccess]:
     """
-    What an earlier iteration of a partitioned loop may have left pending: its iterations are
-    independent, but for the memory of the gang or worker that each uses in turn.
+    The accesses of an earlier iteration of a partitioned loop that no barrier has followed yet. Its
+    iterations are independent, except for memory of the gang or worker that they use one after the other.
     """
     spaces = (Space.SHARED, Space.UNKNOWN)
     reads = [r for r in effects.reads if r.space in spaces]

@@ -2,13 +2,14 @@
 Reductions over gangs, at the end of a kernel (OpenACC 3.4, 2.5.15 and 2.9.11).
 
 Every thread holds an accumulator. The gang's threads combine theirs; then, by the strategy of
-`decisions/reduction_strategy.py`, one gang folds its result, every gang's leader updates the variable
-atomically, or the last gang to finish combines the results all gangs left in scratch memory.
+`decisions/reduction_strategy.py`, a single gang folds its result, or every gang's leader updates the
+variable atomically, or the last gang to finish combines the results that all gangs have stored to scratch
+memory.
 
 Scratch memory: a ticket (16 bytes, 0 between launches), then for each variable one slot per gang.
 The leader stores its gang's results, a fence makes them visible, and it takes a ticket. The gang
 that draws the last one sees all other gangs' results after a second fence; its threads combine them
-in a fixed order, its leader folds them into the variable and puts the ticket back to 0.
+in a fixed order, its leader folds them into the variable and resets the ticket to 0.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class GridReduction:
 @dataclass(frozen=True, slots=True)
 class _LeafSlot:
     """
-    A leaf of a reduction and where its gangs' results start: `offset` bytes per gang, or, for a
+    A leaf of a reduction and the place of its gangs' results: `offset` bytes per gang, or, for a
     length known only at run time, at `area`.
     """
 
@@ -66,7 +67,10 @@ def finish_grid(
     *,
     single_gang: bool,
 ) -> Strategy | None:
-    """Combines the gangs' results and folds them into the variables; the strategy used."""
+    """
+    Combines the gangs' results and folds them into the variables; returns the strategy used, None without
+    reductions.
+    """
     if not reductions:
         return None
     slots: list[_LeafSlot] = []
@@ -100,7 +104,7 @@ def _with_area(k: Kernel, slot: _LeafSlot) -> _LeafSlot:
 
 
 def _gang_share(k: Kernel, slot: _LeafSlot, index: SSAValue | None) -> SSAValue:
-    """The thread's share of its gang's result."""
+    """The thread's part of its gang's result."""
     value = load_leaf(k, slot.leaf, slot.reduction.accumulator, index)
     copy = slot.reduction.gang_copy
     if copy is None:
@@ -125,7 +129,10 @@ def _each_combined(
     share: Callable[[_LeafSlot, SSAValue | None], SSAValue],
     use: Callable[[_LeafSlot, SSAValue | None, SSAValue], None],
 ) -> None:
-    """Scalars of all variables share one exchange; arrays take one for each element."""
+    """
+    Combines the threads' `share` of each scalar over the gang and calls `use` with the result. The scalars
+    of all variables share one exchange; arrays take one for each element.
+    """
     scalars = [slot for slot in slots if slot.leaf.count == 1]
     shares = [(slot.leaf.combiner, share(slot, None)) for slot in scalars]
     for slot, total in zip(scalars, all_reduce(k, shares) if shares else [], strict=True):
@@ -167,7 +174,7 @@ def _update_atomically(k: Kernel, slot: _LeafSlot, index: SSAValue | None, total
 def _slot_address(
     k: Kernel, slot: _LeafSlot, index: SSAValue | None, gang: SSAValue, gangs: SSAValue
 ) -> SSAValue:
-    """Where the result of `gang` for a scalar of a leaf lies in scratch memory."""
+    """The address in scratch memory of the result of `gang` for a scalar of a leaf."""
     if slot.area is not None:
         assert index is not None
         first = k.mul(k.zero_extend(gang, i64), count_of(k, slot.leaf))
@@ -217,7 +224,7 @@ def _last_block(k: Kernel, slots: Sequence[_LeafSlot]) -> None:
 
 
 def _sum_of_gangs(k: Kernel, slot: _LeafSlot, index: SSAValue | None, gangs: SSAValue) -> SSAValue:
-    """The thread's share of all gangs' results: gangs t, t + threads, … in this order."""
+    """The combined results of the gangs t, t + threads, …, in this order, of which thread t takes care."""
     combiner = slot.leaf.combiner
     body = Block(arg_types=[i32, combiner.type])
     body.args[0].name_hint, body.args[1].name_hint = "gang", "sum"

@@ -1,8 +1,8 @@
 """
-A compute construct as a kernel and its launch.
+Lowers a compute construct to a kernel and its launch.
 
-The region is outlined (`passes/ir/outline.py`), lowered into a `gpu.func`, and launched where the
-construct stood: grid = gangs, block = (lanes, workers, 1), `asyncObject` = the OpenACC queue.
+The region is outlined (`passes/ir/outline.py`), lowered into a `gpu.func`, and launched in place of the
+construct: grid = gangs, block = (lanes, workers, 1), `asyncObject` = the OpenACC queue.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ from .specialise import Specialiser
 class Options:
     """
     `reduction_strategy`, `exchange`: see `decisions/reduction_strategy.py`; `redux`: use `redux.sync`;
-    `watch`: tell the simulator of scalars to watch (`watches.py`).
+    `watch`: mark scalars that the simulator watches (`watches.py`).
     """
 
     reduction_strategy: StrategyOption = "auto"
@@ -78,7 +78,7 @@ class Options:
 
 @dataclass
 class _LaunchSizes:
-    """Host-side sizes of a launch (i32), and the kernel's view of the block."""
+    """The sizes of a launch as host values (i32), and the block shape that the kernel assumes."""
 
     gangs: list[SSAValue]
     lanes: SSAValue
@@ -119,8 +119,8 @@ class ModuleLowering:
 
     def finish(self) -> None:
         """
-        Writes the site table, erases what only the constructs used, and takes back what loops have
-        become unfit for.
+        Writes the site table, erases operations that only the constructs used, and removes loop attributes
+        that no longer apply.
         """
         for block in self.blocks:
             erase_privatising(block)
@@ -166,7 +166,7 @@ class ModuleLowering:
         self.blocks.setdefault(block)
 
     def _workers_synchronise(self, outlined: OutlinedKernel) -> bool:
-        """Whether lanes of one worker may have to wait for each other."""
+        """Whether the lanes of one worker may need a barrier."""
         for op in outlined.region.walk():
             if isinstance(op, acc.LoopOp) and has_level(op.worker) and not has_level(op.vector):
                 return True
@@ -256,13 +256,13 @@ def _check(construct: acc.ParallelOp) -> None:
     if construct.if_cond is not None or construct.self_cond is not None or construct.self_attr:
         raise error(
             SourceLoc.from_attr(construct.location),
-            "an if or self clause is still on the compute construct",
+            "the compute construct still has an if or self clause",
             "run lower-if-clauses before convert-acc-compute-to-gpu",
         )
 
 
 MAX_GRID_YZ = 65535
-"""Blocks of a grid in its second and third dimension, at most."""
+"""The most blocks of a grid in its second and third dimension."""
 
 
 def _at_least_one(cursor: Cursor, value: SSAValue) -> SSAValue:
@@ -285,7 +285,7 @@ def _at_most(cursor: Cursor, value: SSAValue, limit: SSAValue) -> SSAValue:
 def _launch_sizes(
     cursor: Cursor, construct: acc.ParallelOp, outlined: OutlinedKernel, synchronise: bool
 ) -> _LaunchSizes:
-    """Grid and block of the launch, as values on the host."""
+    """The grid and block of the launch, as values on the host."""
     gangs = [_at_least_one(cursor, cursor.to_integer(g, i32)) for g in outlined.num_gangs]
     schedules = [schedule_of(op) for op in construct.walk()]
     covered = {schedule.gang_dim for schedule in schedules if schedule.covers}
@@ -336,8 +336,8 @@ def _scratch_operands(
     site: int,
 ) -> list[SSAValue]:
     """
-    The values for the arguments that lowering added to the kernel: the site's scratch memory and
-    where each area of private copies starts in it.
+    The values for the arguments that lowering added to the kernel: the site's scratch memory, and the
+    offset of each area of private copies in it.
     """
     plan = k.scratch
     if plan.base is None:

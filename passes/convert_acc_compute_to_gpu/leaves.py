@@ -1,4 +1,4 @@
-"""What private copies hold: sections of variables, and the scalars that a reduction combines."""
+"""The contents of private copies: sections of variables, and the scalars that a reduction combines."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ..ir.private_storage import section_element
 from ..ir.recipe_reading import Recipes, Run, runs_for
 
 MOST_WHOLE_BYTES = 512
-"""Of an object that threads exchange as a value, because its recipe combines it as a whole."""
+"""The most bytes of an object that threads exchange as a value, because its recipe combines it as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
     """
     A scalar, or `count` consecutive scalars (an i64 of the kernel's prologue where it is not
-    constant), of a reduction variable, `offset` bytes into a copy. `per_row`: how many of the `count`
-    are in a row, for a section of rows whose number is known only at run time. A structure that is
-    combined as a whole counts as a scalar.
+    constant), of a reduction variable, `offset` bytes into a copy. `per_row`: the number of scalars in a
+    row, for a section of rows whose number is known only at run time. A structure that is combined as a
+    whole counts as a scalar.
     """
 
     combiner: Combiner
@@ -52,8 +52,8 @@ class Leaf:
 @dataclass(frozen=True, slots=True)
 class ReductionSpec:
     """
-    What an `acc.reduction` reduces: `storage` is the type of a private copy (None for a section of
-    a length known only at run time), `leaves` its scalars.
+    The contents of an `acc.reduction`: `storage` is the type of a private copy (None for a section whose
+    length is known only at run time), `leaves` its scalars.
     """
 
     op: acc.ReductionOp
@@ -69,8 +69,8 @@ class ReductionSpec:
 @dataclass(frozen=True, slots=True)
 class CopyLayout:
     """
-    A private copy: `length` elements of `element`, standing for those from `lower` (None: 0) of the
-    variable. `length` is None for one object that is not a section, and a value of the region for a
+    A private copy: `length` elements of `element`, which correspond to those from `lower` (None: 0) on of
+    the variable. `length` is None for one object that is not a section, and a value of the region for a
     section of a length known only at run time.
     """
 
@@ -101,8 +101,8 @@ def copy_layout(op: acc.ReductionOp | acc.PrivateOp | acc.FirstprivateOp) -> Cop
 
 def reduction_spec(op: acc.ReductionOp, recipes: Recipes) -> ReductionSpec:
     """
-    The reduction an operation asks for. Raises `CompileError` for types that cannot be reduced on
-    the device.
+    The contents of the reduction that an operation asks for. Raises `CompileError` for types that cannot be
+    reduced on the device.
     """
     layout = copy_layout(op)
     recipe = recipes.reduction(op)
@@ -117,7 +117,9 @@ def reduction_spec(op: acc.ReductionOp, recipes: Recipes) -> ReductionSpec:
 
 
 def _leaves(run: Run) -> list[Leaf]:
-    """Leaves are exchanged each in a loop of its own: scattered scalars are many."""
+    """
+    The leaves of a run. Each leaf is exchanged in its own loop, so scattered scalars become single leaves.
+    """
     if run.count == 1 or run.stride == size_of(run.scalar):
         return [Leaf(run.combiner, run.offset, run.count)]
     return [Leaf(run.combiner, run.offset + i * run.stride, 1) for i in range(run.count)]
@@ -147,7 +149,7 @@ def _check(op: acc.ReductionOp, runs: tuple[Run, ...]) -> None:
             raise error(
                 SourceLoc.from_attr(op.location),
                 f"the recipe of reduction variable{_named(op)} combines {combiner.bytes} bytes at once;"
-                f" threads of a GPU exchange {MOST_WHOLE_BYTES} at most",
+                f" threads of a GPU can exchange at most {MOST_WHOLE_BYTES}",
                 "write the combiner as a loop over the elements, each of which is combined with one",
             )
 

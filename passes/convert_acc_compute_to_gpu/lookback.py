@@ -1,17 +1,17 @@
 """
-What the tiles before a tile of a scan hold, while other gangs still work on them ("decoupled
-look-back": D. Merrill and M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
-NVIDIA NVR-2016-002).
+The combined value of all tiles before a tile of a scan, while other gangs still work on them ("decoupled
+look-back": D. Merrill and M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVIDIA
+NVR-2016-002).
 
-Gangs take tiles in order, from a counter. A gang publishes the total of its tile at once; then its first
-warp looks back over the published totals of the tiles before, 32 at a time, until it comes to one
-whose gang has published the total of everything up to there; and publishes that of its own.
+Gangs take tiles in order, from a counter. A gang publishes the total of its tile immediately. Then its
+first warp looks back over the published totals of the preceding tiles, 32 at a time, until it finds one
+whose gang has published the prefix up to that tile, and publishes the prefix of its own tile.
 
-Published values lie in a ring of `RING` slots in scratch memory. A word of 64 bits holds 32 bits of a
-value beside a tag, so that they become visible together and no fence is needed. A tag is the number of
-the tile, counted over all launches (so that nothing has to be cleared), and what the value is. The
-tiles that gangs still work on are among the latest `MAX_GANGS`, and they look back no further than a
-window before these, so a slot is free again when its turn comes.
+Published values lie in a ring of `RING` slots in scratch memory. A word of 64 bits holds 32 bits of a value
+and a tag, which become visible together, so that no fence is needed. A tag is the number of the tile,
+counted over all launches (so that nothing needs clearing), and the kind of value. The tiles that gangs
+still work on are among the latest `MAX_GANGS`, and gangs look back at most one window before these, so a
+slot is free when it is used again.
 
     scratch:  0 next tile (i64)   8 first tile of this launch (i64)   16 gangs that are done (i32)   32 ring
 """
@@ -35,14 +35,17 @@ from .prefixes import ThreadGroup, either
 from .warp import leader_branch, shuffle
 
 MAX_GANGS = 2048
-"""Gangs that share a scan; others have nothing to do. More than any device holds at once."""
+"""The most gangs that share a scan: more than are resident on any device. Further gangs do nothing."""
 RING = 4096
 POLL_NS = 100
-"""Between two looks at what is not published yet, which would slow down those who publish."""
+"""
+The nanoseconds between two reads of a slot that is not published yet, as reads slow down the publishing
+gangs.
+"""
 _HEADER_BYTES = 32
 _TAG_BITS = 30
 _TOTAL, _PREFIX = 1, 2
-"""What a word's value is: of its tile, or of all tiles up to it."""
+"""The kind of a word's value: the total of its tile, or the prefix up to its tile."""
 _RELAXED = int(llvm_ext.AtomicOrdering.monotonic)
 
 
@@ -57,7 +60,7 @@ def _words(type: Attribute) -> int:
 
 @dataclass
 class LookBack:
-    """A scan's place in scratch memory; `initial`: what precedes the first tile."""
+    """The state of a scan in scratch memory; `initial`: the value before the first tile."""
 
     k: Kernel
     group: ThreadGroup
@@ -70,19 +73,19 @@ class LookBack:
     def begin(
         k: Kernel, group: ThreadGroup, combiner: Combiner, state: SSAValue, initial: SSAValue
     ) -> LookBack:
-        """Reads which tile number this launch begins with."""
+        """Emits the read of the tile number with which this launch begins."""
         first = k.load(k.field(state, 8), i64, "first_tile")
         return LookBack(k, group, combiner, state, initial, first)
 
     def take_tile(self) -> SSAValue:
-        """In one thread: the number of the gang's next tile of this scan (i64)."""
+        """Emits, for one thread, the fetch of the number of the gang's next tile of this scan (i64)."""
         k = self.k
         one = k.constant(1, i64)
         update = llvm_ext.AtomicRMWOp(llvm_ext.AtomicBinOp.add, self.state, one, syncscope="device")
         return k.sub(k.value(update, "ticket"), self.first, "tile")
 
     def end(self) -> None:
-        """The last gang to come here prepares the next launch."""
+        """Emits the code by which the last gang to finish prepares the next launch."""
         k = self.k
         gangs = k.value(arith.MinSIOp(k.number_of_gangs(), k.i32(MAX_GANGS)), "sharing_gangs")
         with k.at(k if k.mode is Mode.THREAD else leader_branch(k)):
@@ -102,7 +105,7 @@ class LookBack:
     # Tags and words.
 
     def _tag(self, tile: SSAValue) -> tuple[SSAValue, SSAValue]:
-        """The number of a tile over all launches (i64), and its tag without what the value is (i32)."""
+        """The number of a tile over all launches (i64), and its tag without the kind of value (i32)."""
         k = self.k
         number = k.add(self.first, tile, "tile_number")
         low = k.value(arith.TruncIOp(number, i32))
@@ -115,7 +118,7 @@ class LookBack:
         return k.offset(k.field(self.state, _HEADER_BYTES), bytes, "slot")
 
     def _parts(self, value: SSAValue) -> list[SSAValue]:
-        """A value as 32-bit words in i64."""
+        """A value split into 32-bit words, each in an i64."""
         k, type = self.k, value.type
         bits = size_of(type) * 8
         if isinstance(type, AnyFloat):
@@ -126,7 +129,7 @@ class LookBack:
         return [low, k.value(arith.ShRUIOp(value, k.constant(32, i64)))]
 
     def _value(self, words: Sequence[SSAValue]) -> SSAValue:
-        """The value that words hold beside their tags."""
+        """The value in words that also hold tags."""
         k, type = self.k, self.combiner.type
         bits = size_of(type) * 8
         if bits < 64:
@@ -152,7 +155,8 @@ class LookBack:
 
     def run(self, tile: SSAValue, total: SSAValue) -> SSAValue:
         """
-        In the group's first warp: publishes the tile's total, and gives what the tiles before hold.
+        Emits, for the group's first warp, the publication of the tile's total; returns the prefix before
+        the tile.
         """
         k, first_lane = self.k, self._first_lane()
         with k.at(k.if_then(first_lane)):
@@ -166,7 +170,9 @@ class LookBack:
         return self.k.compare("eq", self.group.lane, self.k.i32(0), "first_lane")
 
     def _sum_before(self, tile: SSAValue) -> SSAValue:
-        """A loop over windows of tiles, the nearest first."""
+        """
+        Emits the loop over windows of preceding tiles, nearest first; returns the prefix before the tile.
+        """
         k, type = self.k, self.combiner.type
         lane = k.zero_extend(self.group.lane, i64)
         nearest = k.sub(k.sub(tile, k.constant(1, i64)), lane, "nearest")
@@ -200,8 +206,8 @@ class LookBack:
 
     def _wait_for(self, tile: SSAValue) -> tuple[SSAValue, SSAValue]:
         """
-        Waits until all lanes' tiles have published something: whether it is a prefix, and its value.
-        Before the first tile stands the initial value.
+        Emits the wait until all lanes' tiles have published a value; returns whether it is a prefix, and
+        the value. Before the first tile, that is the initial value.
         """
         k, type = self.k, self.combiner.type
         none = k.compare("slt", tile, k.constant(0, i64), "no_tile")
@@ -227,7 +233,10 @@ class LookBack:
         return loop.results[0], loop.results[1]
 
     def _read(self, place: SSAValue, tag: SSAValue) -> list[SSAValue]:
-        """Whether a slot holds something of this tile, whether that is a prefix, and what."""
+        """
+        Emits the read of a slot: whether it holds a value of this tile, whether that is a prefix, and the
+        value's words.
+        """
         k = self.k
         words = [
             k.value(

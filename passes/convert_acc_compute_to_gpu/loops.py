@@ -1,11 +1,11 @@
 """
-Iterations of a loop shared out among gangs and threads.
+Distribution of a loop's iterations over gangs and threads.
 
 Gangs take contiguous tiles of `threads × elements` iterations; thread t of a gang takes iterations
 t, t + threads, … of the tile. Full tiles run without guards, `elements` iterations side by side, so
-that loads are in flight together. Everything about tiles is computed in 64 bits (it is the same for
-all threads), everything about elements in 32 bits where the trip count fits, so no index overflows
-whatever the launch shape.
+that loads are in flight together. Indices of tiles, which are the same for all threads, are computed in 64
+bits, indices of elements in 32 bits if the trip count fits, so no index overflows whatever the launch
+shape.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Bodies = Callable[[list[list[SSAValue]]], None]
 
 @dataclass(frozen=True, slots=True)
 class LoopVariable:
-    """One loop variable: its bounds, and how often it steps in the counter's type."""
+    """One loop variable: its bounds, and its trip count in the counter's type."""
 
     lower: SSAValue
     step: SSAValue
@@ -69,7 +69,7 @@ def _starts_non_negative(lower: SSAValue) -> bool:
 def _trips(
     k: Kernel, lower: SSAValue, upper: SSAValue, step: SSAValue, counter: IntegerType
 ) -> SSAValue:
-    """How often a loop variable steps, at least 0, as `counter`."""
+    """The trip count of a loop variable, at least 0, as `counter`."""
     lower, upper, step = (k.to_integer(v, counter) for v in (lower, upper, step))
     zero = constant_value(lower) == 0
     bounded = k.value(arith.MaxSIOp(upper, lower), "bounded")
@@ -101,8 +101,8 @@ def iteration_space(
     steps: Sequence[SSAValue],
 ) -> IterationSpace:
     """
-    The iterations of a loop with these bounds (values of the device function, outermost first). A
-    32-bit counter is used where the number of iterations provably fits.
+    The iterations of a loop with these bounds (values of the device function, outermost first). The counter
+    has 32 bits if the number of iterations certainly fits, else 64.
     """
     types = [v.type for v in lowers]
     narrow = all(t == i32 for t in types) and all(_starts_non_negative(v) for v in lowers)
@@ -151,7 +151,7 @@ def sequential_loop(
     steps: Sequence[SSAValue],
     body: Body,
 ) -> None:
-    """A nest of loops that one thread (or all redundantly) run in order."""
+    """Emits a nest of loops that one thread (or all redundantly) runs sequentially."""
     cursor: Cursor = k
     values: list[SSAValue] = []
     with k.at(k):
@@ -172,9 +172,9 @@ def partitioned_loop(
     bodies: Bodies | None,
 ) -> None:
     """
-    Runs `body` for every iteration that belongs to this gang and thread. `covers`: the gangs of the
-    launch have a tile for every iteration, so that none needs a second. `bodies` emits `elements`
-    iterations side by side (None: they depend on each other's code and run one after the other).
+    Emits `body` for every iteration that belongs to this gang and thread. `covers`: the launch has a gang
+    for every tile, so that no gang needs a second one. `bodies` emits `elements` iterations side by side
+    (None: they must run one after the other).
     """
     number, _ = k.unit(partition.unit)
     if partition.gang_dim is None:
@@ -214,7 +214,7 @@ def partitioned_loop(
 def _guarded(
     k: Kernel, space: IterationSpace, index: SSAValue, total: SSAValue, body: Body, *, exact: bool
 ) -> None:
-    """One iteration, if there is one with this number (`exact`: there is)."""
+    """Emits one iteration, guarded by a test that its number exists unless `exact`."""
     place: Cursor = k if exact else k.if_then(k.compare("slt", index, total, "inside"))
     with k.at(place):
         body(variables(k, space, k.to_integer(index, space.counter)))
@@ -230,7 +230,7 @@ def _tile(
     body: Body,
     bodies: Bodies | None,
 ) -> None:
-    """The thread's share of the tile that begins with iteration `start`."""
+    """Emits the thread's iterations of the tile that begins with iteration `start`."""
     number, count = k.unit(partition.unit)
     remaining = k.sub(k.to_i64(space.total), start, "remaining")
     base = k.to_integer(start, space.counter)
@@ -258,7 +258,7 @@ def _tile(
 def _side_by_side(
     k: Kernel, space: IterationSpace, first: SSAValue, count: SSAValue, elements: int
 ) -> list[list[SSAValue]]:
-    """Loop variables of iterations `first`, `first + count`, …"""
+    """The loop variables of the iterations `first`, `first + count`, …"""
     out: list[list[SSAValue]] = []
     size = constant_value(count)
     for element in range(elements):
@@ -281,8 +281,8 @@ def _within_gang(
     bodies: Bodies | None,
 ) -> None:
     """
-    A loop shared by the threads of one gang (or worker): thread t takes t, t + threads, …, counted
-    so that no index passes the end.
+    Emits a loop shared by the threads of one gang (or worker): thread t takes t, t + threads, …, counted so
+    that no index exceeds the end.
     """
     number, count = k.unit(partition.unit)
     counter = space.counter
@@ -318,7 +318,7 @@ def _within_gang(
 def loop_bounds(
     k: Kernel, loop: acc.LoopOp
 ) -> tuple[list[SSAValue], list[SSAValue], list[SSAValue]]:
-    """Lower bounds, upper bounds and steps of a loop in the device function."""
+    """The lower bounds, upper bounds and steps of a loop as values of the device function."""
     lowers = [k.values[v] for v in loop.lowerbound]
     uppers = [k.values[v] for v in loop.upperbound]
     steps = [k.values[v] for v in loop.step]

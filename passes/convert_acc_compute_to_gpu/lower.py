@@ -1,11 +1,11 @@
 """
-Device code from the region of a construct or a routine: walks the input once, and decides for each
+Lowers the region of a construct or a routine to device code: walks the input once, and decides for each
 operation which threads run it.
 
 - Pure operations and loads: every thread, redundantly.
-- Stores to the thread's own variables: every thread.
+- Stores to thread-private variables: every thread.
 - Other stores, atomics, calls with effects: the leader of the group; results are broadcast.
-- Control flow: uniform. A structured operation with effects and nothing collective in it runs in the
+- Control flow: uniform. A structured operation with effects and without collective operations runs in the
   leader as a whole.
 - `acc.loop`: `acc_loops.py`.
 """
@@ -47,7 +47,7 @@ from .specialise import Specialiser
 from .warp import by_leader
 
 _copied: set[type[Operation]] = set()
-"""The classes of operations that have turned out to be copied, unless they have regions."""
+"""A cache of the operation classes that are cloned unchanged unless they have regions."""
 
 
 class RegionLowering:
@@ -98,13 +98,13 @@ class RegionLowering:
             k.tracker.pending |= start
 
     def lower_single(self, old: Block) -> None:
-        """Lowers the operations of a block except its terminator at the current place."""
+        """Lowers the operations of a block, except its terminator, at the current position."""
         for op in old.ops:
             if not op.has_trait(IsTerminator):
                 self.lower(op, {})
 
     def _lower_body(self, region: Region) -> None:
-        """The body of an `acc.loop`, once; several blocks go into an `scf.execute_region`."""
+        """Lowers the body of an `acc.loop` once; several blocks go into an `scf.execute_region`."""
         if len(region.blocks) == 1:
             self.lower_single(region.block)
             return
@@ -113,13 +113,13 @@ class RegionLowering:
         self.lower_blocks(region, inner)
 
     def _lower_within(self, op: Operation) -> None:
-        """An operation that is no terminator."""
+        """Lowers an operation that is not a terminator."""
         self.lower(op, {})
 
     # Operations
 
     def lower(self, op: Operation, blocks: dict[Block, Block]) -> None:
-        """Lowers one operation at the current place."""
+        """Lowers one operation at the current position; `blocks` maps successors."""
         k = self.k
         k.loc = op.location
         if op.__class__ in _copied and not op.regions:
@@ -205,7 +205,7 @@ class RegionLowering:
             self._once(op)
 
     def _once(self, op: Operation) -> None:
-        """An operation with effects that may not be repeated by every thread."""
+        """Lowers an operation with effects that every thread must not repeat."""
         k = self.k
         if k.mode is Mode.THREAD:
             self._copy(op)
@@ -219,8 +219,8 @@ class RegionLowering:
 
     def _in_leader(self, op: Operation, effects: Effects) -> None:
         """
-        Runs a whole operation in the leader; what it yields, and the thread's own variables that it
-        sets, reach the other threads.
+        Lowers a whole operation to run in the leader; its results, and the thread-private variables that it
+        sets, are broadcast to the other threads.
         """
         k = self.k
         own = slots(k, effects)
@@ -300,7 +300,7 @@ class RegionLowering:
             self._uniform(op, effects)
 
     def _uniform(self, op: Operation, effects: Effects | None) -> None:
-        """Control flow that all threads of the group follow together."""
+        """Lowers control flow that all threads of the group follow together."""
         k = self.k
         copy = op.clone_without_regions(k.values)
         k.place(copy)
@@ -320,7 +320,7 @@ class RegionLowering:
     # Private variables
 
     def _privatising(self, op: acc.PrivateOp | acc.FirstprivateOp | acc.ReductionOp) -> None:
-        """The construct's own copies; those of a loop are made when the loop is reached."""
+        """Makes the construct's own copies; those of a loop are made with the loop."""
         if isinstance(op, acc.ReductionOp):
             if op in self.reductions.construct:
                 self.reductions.begin_construct(op)
@@ -331,7 +331,7 @@ class RegionLowering:
 
 
 def _is_clause_of_loop(user: Operation, value: SSAValue) -> bool:
-    """Whether a use of a private copy is a loop's clause, or stands in a loop with that clause."""
+    """Whether a use of a private copy is a loop's clause, or inside a loop with that clause."""
     op: Operation | None = user
     while op is not None:
         if isinstance(op, acc.LoopOp) and (

@@ -1,6 +1,6 @@
 """
-Prefixes over the threads of a group (a gang, or the lanes of a worker): what the threads before this
-one hold, combined in their order.
+Prefixes over the threads of a group (a gang, or the lanes of a worker): the values of the preceding
+threads, combined in their order.
 """
 
 from __future__ import annotations
@@ -35,9 +35,8 @@ def either(
 @dataclass
 class ThreadGroup:
     """
-    The threads that run the current code together. `lane` of `width` (a constant) is the thread's
-    place in its warp, as far as that belongs to the group, `warp` of `warps` the number of this part; all
-    i32.
+    The threads that run the current code together. `lane` of `width` (a constant) is the thread's position
+    in the part of its warp that belongs to the group, `warp` of `warps` the number of this part; all i32.
     """
 
     k: Kernel
@@ -69,7 +68,7 @@ class ThreadGroup:
             self.k.barrier()
 
     def buffer(self, combiner: Combiner, more: int = 0) -> SSAValue:
-        """Shared memory for a value of each warp of the group and `more` others."""
+        """Shared memory for a value of each warp of the group and `more` further values."""
         k = self.k
         bytes = (WARP + more) * size_of(combiner.type)
         bytes = -(-bytes // 16) * 16
@@ -82,7 +81,7 @@ class ThreadGroup:
         return shared_element(k, whole, k.mul(k.worker(), k.i32(bytes)), i8)
 
     def from_leader(self, make: Callable[[], SSAValue]) -> SSAValue:
-        """An i64 that one thread makes, for all threads of the group."""
+        """An i64 that one thread computes by `make`, broadcast to all threads of the group."""
         if self.width == 1:
             return make()
         return by_leader(self.k, [i64], lambda: [make()])[0]
@@ -90,7 +89,7 @@ class ThreadGroup:
     # Within a warp.
 
     def before(self, combiner: Combiner, value: SSAValue) -> tuple[SSAValue, SSAValue]:
-        """What the lanes before this one hold, and what all lanes of the warp hold."""
+        """The combined values of the preceding lanes, and of all lanes of the warp."""
         k = self.k
         if self.width == 1:
             return combiner.neutral(k), value
@@ -108,7 +107,7 @@ class ThreadGroup:
         return self.k.compare("uge", self.lane, self.k.i32(lane), f"lane_ge_{lane}")
 
     def _from_lane_below(self, value: SSAValue, offset: int) -> SSAValue:
-        """The value of the lane `offset` below; anything where there is none."""
+        """The value of the lane `offset` below; undefined if there is none."""
         k = self.k
         source = k.value(arith.SubiOp(self.lane, k.i32(offset)))
         source = k.value(arith.AndIOp(source, k.i32(self.width - 1)), "lane_below")
@@ -120,8 +119,8 @@ class ThreadGroup:
         self, combiner: Combiner, buffer: SSAValue, total: SSAValue
     ) -> tuple[SSAValue, SSAValue]:
         """
-        What the warps before this one hold of `total`, and what the whole group holds. A barrier
-        stands in it; another must follow before `buffer` is used again.
+        `total` combined over the preceding warps, and over the whole group. The emitted code contains a
+        barrier; another must follow before `buffer` is used again.
         """
         k = self.k
         if not self.several:
@@ -138,7 +137,7 @@ class ThreadGroup:
         return shuffle(k, nvvm.ShflKind.IDX, before, self.warp, self.width), all_of_it
 
     def vote(self, kind: nvvm.VoteSyncKind, value: SSAValue) -> SSAValue:
-        """A vote of the warp's lanes of the group: i1, or an i32 with a bit per lane."""
+        """A vote of those lanes of the warp that belong to the group: i1, or an i32 with a bit per lane."""
         k = self.k
         if self.width == 1:
             return k.zero_extend(value, i32) if kind is nvvm.VoteSyncKind.BALLOT else value

@@ -1,5 +1,5 @@
 """
-Private copies: where each variable of a gang, worker or thread lives.
+Private copies: the memory of each variable of a gang, worker or thread.
 
 Scalars and structures live in stack slots of every thread (LLVM makes them registers), even for a
 gang's copy: code in gang-redundant mode keeps them equal in all threads. Arrays of a gang or worker
@@ -42,7 +42,7 @@ def local_variable(k: Kernel, op: llvm.AllocaOp) -> SSAValue:
 
 
 def allocate(k: Kernel, layout: CopyLayout, hint: str, op: Operation) -> SSAValue:
-    """Memory for a copy in the current mode; the result is where element 0 of the variable is."""
+    """Allocates a copy in the current mode; returns the address of element 0 of the variable."""
     storage = layout.storage
     if storage is None:
         address = _in_scratch(k, layout, hint, op)
@@ -102,7 +102,7 @@ def _host_known(k: Kernel, length: int | SSAValue) -> int | SSAValue | None:
 
 
 def _follows_from(value: SSAValue, entry: Block) -> bool:
-    """Whether the host can compute `value`: by integer arithmetic on the kernel's arguments."""
+    """Whether the host can compute `value`, because it is integer arithmetic on the kernel's arguments."""
 
     def is_fine(part: SSAValue) -> bool:
         owner = part.owner
@@ -114,7 +114,7 @@ def _follows_from(value: SSAValue, entry: Block) -> bool:
 
 
 def _in_scratch(k: Kernel, layout: CopyLayout, hint: str, op: Operation) -> SSAValue:
-    """Memory of the gang, worker or thread in the kernel's scratch memory."""
+    """Allocates a copy for the gang, worker or thread in the kernel's scratch memory."""
     assert layout.length is not None
     length = _host_known(k, layout.length)
     if length is None or not k.is_kernel:
@@ -138,7 +138,7 @@ def _in_scratch(k: Kernel, layout: CopyLayout, hint: str, op: Operation) -> SSAV
 def _scratch_area(
     k: Kernel, layout: CopyLayout, length: int | SSAValue, per: Mode, hint: str
 ) -> tuple[SSAValue, SSAValue]:
-    """A new area of scratch memory: where it starts, and the bytes (i64) of each copy in it."""
+    """A new area of scratch memory: its address, and the bytes (i64) of each copy in it."""
     base, offset = k.scratch_base(), k.add_argument(i64, f"{hint}_offset")
     element_bytes = size_of(layout.element)
     k.scratch.areas.append(ScratchArea(length, element_bytes, per, offset))
@@ -176,7 +176,7 @@ def section_length(k: Kernel, layout: CopyLayout, hint: str, op: Operation) -> S
 
 
 def thread_section(k: Kernel, element: Attribute, length: SSAValue, hint: str) -> SSAValue:
-    """Scratch memory of each thread's own for `length` elements, found in the prologue."""
+    """Scratch memory for `length` elements of each thread; the address is computed in the prologue."""
     with k.at(k.in_prologue()):
         layout = CopyLayout(element, length, None)
         start, bytes = _scratch_area(k, layout, length, Mode.THREAD, hint)
@@ -187,7 +187,10 @@ def thread_section(k: Kernel, element: Attribute, length: SSAValue, hint: str) -
 
 
 def gang_results(k: Kernel, element: Attribute, length: SSAValue, hint: str) -> SSAValue:
-    """Scratch memory for `length` results of every gang, gang after gang; found in the prologue."""
+    """
+    Scratch memory for `length` results of every gang, gang after gang; the address is computed in the
+    prologue.
+    """
     with k.at(k.in_prologue()):
         return _scratch_area(k, CopyLayout(element, length, None), length, Mode.GANG, hint)[0]
 
@@ -211,8 +214,8 @@ def _each_object(
     *addresses: SSAValue,
 ) -> None:
     """
-    Runs a part of `recipe` for the objects at `addresses`, the last of which is the copy, each of a section
-    in turn: in every thread for copies of its own, in the leader for shared ones.
+    Applies `act` of `recipe` to the objects at `addresses`, the last of which is the copy; for a section,
+    to each of its elements. Every thread does so for its own copy, the leader for a shared one.
     """
     check_object(op, recipe, layout.element)
     root = k.root(addresses[-1])
@@ -232,7 +235,7 @@ def _each_object(
 
 
 def _section(k: Kernel, layout: CopyLayout) -> tuple[SSAValue, SSAValue]:
-    """The first element of a section and how many there are (i64)."""
+    """The first element of a section and the number of its elements (i64)."""
     lower = k.constant(0, i64)
     if layout.lower is not None:
         lower = k.to_i64(k.values.get(layout.lower, layout.lower))
@@ -243,9 +246,7 @@ def _section(k: Kernel, layout: CopyLayout) -> tuple[SSAValue, SSAValue]:
 
 
 def firstprivate_copy(k: Kernel, op: acc.FirstprivateOp, recipe: CopyRecipe) -> SSAValue:
-    """
-    The copy of a `firstprivate` clause, initialised from the variable (OpenACC 3.4, 2.5.14).
-    """
+    """The copy of a `firstprivate` clause, initialised from the variable (OpenACC 3.4, 2.5.14)."""
     if recipe.is_plain:
         return _copy_of_bytes(k, op)
     hint = "firstprivate" if op.var_name is None else op.var_name.data
@@ -258,7 +259,7 @@ def firstprivate_copy(k: Kernel, op: acc.FirstprivateOp, recipe: CopyRecipe) -> 
 
 
 def _copy_of_bytes(k: Kernel, op: acc.FirstprivateOp) -> SSAValue:
-    """A copy that has the variable's bytes; a gang's array is copied by its threads together."""
+    """Makes a bytewise copy of the variable; the threads of a gang copy its array together."""
     hint = "firstprivate" if op.var_name is None else op.var_name.data
     source = k.values[op.var]
     layout = copy_layout(op)
@@ -297,7 +298,7 @@ def _copy_of_bytes(k: Kernel, op: acc.FirstprivateOp) -> SSAValue:
 
 
 def own_copy(k: Kernel, op: acc.PrivateOp | acc.FirstprivateOp, recipes: Recipes) -> SSAValue:
-    """The copy that a `private` or `firstprivate` clause makes at the current place."""
+    """The copy that a `private` or `firstprivate` clause makes at the current position."""
     recipe = recipes.copies(op)
     if isinstance(op, acc.FirstprivateOp):
         return firstprivate_copy(k, op, recipe)

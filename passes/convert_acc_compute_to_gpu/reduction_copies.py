@@ -1,6 +1,6 @@
 """
-The copies of reduced variables that a kernel knows: of the construct, of the loops being lowered, and
-the accumulators of reductions over gangs (OpenACC 3.4, 2.5.15 and 2.9.11).
+The copies of reduced variables in a kernel: those of the construct, of the loops being lowered, and the
+accumulators of reductions over gangs (OpenACC 3.4, 2.5.15 and 2.9.11).
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class ReductionCopies:
         self.calls = calls
         self.construct = list(construct)
         self.copies: dict[SSAValue, SSAValue] = {}
-        """Reduced variable → the copy that stands for it in the loop (construct) being lowered."""
+        """Reduced variable → its copy in the loop (or construct) being lowered."""
         self.accumulators: dict[SSAValue, GridReduction] = {}
 
     def spec(self, op: acc.ReductionOp) -> ReductionSpec:
-        """What `op` reduces and how; the length of a section is computed at the current place."""
+        """The contents of reduction `op`; the length of a section is computed at the current position."""
         spec = reduction_spec(op, self.calls.recipes)
         if spec.storage is not None:
             return spec
@@ -43,7 +43,7 @@ class ReductionCopies:
         return replace(spec, leaves=(with_count(leaf, count),))
 
     def begin_construct(self, op: acc.ReductionOp) -> None:
-        """The construct's reduction: a copy for the gang, the same in all threads."""
+        """Makes the gang's copy for a reduction of the construct, with equal values in all threads."""
         k = self.k
         reduction = self.over_gangs(op)
         copy = thread_copy(k, reduction.spec, reduction.spec.name)
@@ -53,7 +53,7 @@ class ReductionCopies:
         k.values[op.acc_var] = self.copies[reduction.variable] = visible
 
     def over_gangs(self, op: acc.ReductionOp) -> GridReduction:
-        """The kernel's reduction over gangs that `op` belongs to, made if there is none yet."""
+        """The kernel's reduction over gangs to which `op` belongs, created on first use."""
         outer = op
         while isinstance(outer.var.owner, acc.ReductionOp):
             outer = outer.var.owner
@@ -68,6 +68,6 @@ class ReductionCopies:
         return known
 
     def innermost(self, op: acc.ReductionOp) -> SSAValue:
-        """What a loop's reduction is folded into: the innermost copy of its variable."""
+        """The target of a loop's reduction: the innermost copy of its variable."""
         variable = self.k.values[op.var]
         return self.copies.get(variable, variable)

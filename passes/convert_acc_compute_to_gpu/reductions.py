@@ -1,6 +1,6 @@
 """
 Reductions of loops: every thread combines its iterations into a partial copy that starts at the
-neutral value; after the loop the partial copies of the threads that took part are combined, and the
+neutral value; after the loop the partial copies of the threads that ran it are combined, and the
 result is folded into the variable once (OpenACC 3.4, 2.9.11).
 
 A loop over gangs adds its threads' partial copies to an accumulator of the kernel instead; the gangs'
@@ -40,12 +40,12 @@ class Partial:
 
 
 def count_of(k: Kernel, leaf: Leaf) -> SSAValue:
-    """How many scalars a leaf has (i64)."""
+    """The number of scalars in a leaf (i64)."""
     return k.constant(leaf.count, i64) if isinstance(leaf.count, int) else leaf.count
 
 
 def thread_copy(k: Kernel, spec: ReductionSpec, hint: str) -> SSAValue:
-    """Memory of each thread's own for a copy of what is reduced."""
+    """Thread-private memory for a copy of the reduced variable."""
     if spec.storage is not None:
         return k.stack_slot(spec.storage, hint)
     (leaf,) = spec.leaves
@@ -54,10 +54,10 @@ def thread_copy(k: Kernel, spec: ReductionSpec, hint: str) -> SSAValue:
 
 
 def initialise(k: Kernel, at: Cursor, spec: ReductionSpec, copy: SSAValue) -> None:
-    """Gives a private copy its first value."""
+    """Stores the neutral value to a private copy."""
     for leaf in spec.leaves:
         with k.at(at):
-            # Before the loop: constants go to the prologue, in which it may stand.
+            # Before the loop: constants go to the prologue, where the copy may also be.
             neutral = leaf.combiner.neutral(k) if leaf.is_operator else None
             place, index = for_each_scalar(k, leaf)
             with k.at(place):
@@ -69,12 +69,12 @@ def initialise(k: Kernel, at: Cursor, spec: ReductionSpec, copy: SSAValue) -> No
 
 
 def needs_constants_only(spec: ReductionSpec) -> bool:
-    """Whether the first values are constants, which take no code of a recipe."""
+    """Whether the neutral values are constants, without code of a recipe."""
     return all(leaf.is_operator for leaf in spec.leaves)
 
 
 def make_partial(k: Kernel, spec: ReductionSpec, target: SSAValue, count: int) -> Partial:
-    """`count` partial copies with their first value."""
+    """`count` partial copies, initialised."""
     copies: list[SSAValue] = []
     for _ in range(count):
         copy = thread_copy(k, spec, f"{spec.name}_partial")
@@ -84,7 +84,9 @@ def make_partial(k: Kernel, spec: ReductionSpec, target: SSAValue, count: int) -
 
 
 def for_each_scalar(k: Kernel, leaf: Leaf) -> tuple[Cursor, SSAValue | None]:
-    """Where to handle one scalar of a leaf (in a loop for several), and its index."""
+    """
+    A cursor for the code of one scalar of a leaf (in a loop if there are several), and the scalar's index.
+    """
     if leaf.count == 1:
         return k, None
     zero, one = k.constant(0, i64), k.constant(1, i64)
@@ -97,7 +99,7 @@ def load_leaf(k: Kernel, leaf: Leaf, variable: SSAValue, index: SSAValue | None)
 
 
 def fold_copies(k: Kernel, partial: Partial) -> None:
-    """Combines the copies of iterations that ran side by side into the first."""
+    """Combines the copies of iterations that run side by side into the first copy."""
     first, *others = partial.copies
     if not others:
         return
@@ -112,8 +114,8 @@ def fold_copies(k: Kernel, partial: Partial) -> None:
 
 def counted_once(k: Kernel, combiner: Combiner, value: SSAValue, inside: Mode) -> SSAValue:
     """
-    `value` in the threads whose partial copies are different ones, the neutral value in those that hold
-    the same copy as another thread because they ran the loop's body redundantly.
+    `value`, but the neutral value in threads whose partial copy equals that of another thread because they
+    ran the loop's body redundantly.
     """
     if inside is Mode.THREAD:
         return value
@@ -123,7 +125,10 @@ def counted_once(k: Kernel, combiner: Combiner, value: SSAValue, inside: Mode) -
 
 
 def finish_in_gang(k: Kernel, partials: Sequence[Partial], inside: Mode) -> None:
-    """After a loop shared by threads of the gang (worker): the result, in every thread."""
+    """
+    Combines the results after a loop shared by threads of the gang (or worker); every thread gets the
+    result.
+    """
     scalars: list[tuple[Partial, Leaf, SSAValue]] = []
     for partial in partials:
         fold_copies(k, partial)
@@ -141,7 +146,7 @@ def finish_in_gang(k: Kernel, partials: Sequence[Partial], inside: Mode) -> None
 
 
 def finish_alone(k: Kernel, partials: Sequence[Partial]) -> None:
-    """After a loop that every thread runs from start to end: its one copy goes into the variable."""
+    """Folds a thread's copy into the variable, after a loop that every thread runs from start to end."""
     for partial in partials:
         for leaf in partial.spec.leaves:
             place, index = for_each_scalar(k, leaf)
@@ -167,7 +172,7 @@ def _finish_array_in_gang(k: Kernel, partial: Partial, leaf: Leaf, inside: Mode)
 def _fold_into_variable(
     k: Kernel, partial: Partial, leaf: Leaf, index: SSAValue | None, total: SSAValue
 ) -> None:
-    """`variable op= total`: in every thread for its own copy, by the leader for shared memory."""
+    """Emits `variable op= total`: every thread for its own copy, the leader for shared memory."""
     spec = partial.spec
     variable = section_start(k, spec, partial.target)
     root = k.root(variable)
@@ -189,7 +194,10 @@ def section_start(k: Kernel, spec: ReductionSpec, variable: SSAValue) -> SSAValu
 
 
 def add_to_accumulator(k: Kernel, partial: Partial, accumulator: SSAValue, inside: Mode) -> None:
-    """After a loop over gangs: each thread keeps its share until the end of the region."""
+    """
+    Adds a thread's copy to its accumulator, after a loop over gangs; accumulators are combined at the end
+    of the region.
+    """
     fold_copies(k, partial)
     for leaf in partial.spec.leaves:
         place, index = for_each_scalar(k, leaf)

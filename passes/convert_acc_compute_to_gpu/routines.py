@@ -2,8 +2,8 @@
 Device functions: calls in kernels, the routines they reach (OpenACC 3.4, 2.15.1), and globals.
 
 A routine without parallelism is copied into the device module once. One with worker or vector
-loops is copied for each block shape and calling mode that needs it, so that it, too, knows its
-threads. Functions without a body (the math library) keep their declaration.
+loops is copied for each block shape and calling mode that needs it, so that the shape is constant in it.
+Functions without a body (the math library) keep their declaration.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ def device_symbol(name: str) -> str:
 
 
 def is_link(declared: acc.DeclareAttr) -> bool:
-    """Whether a `declare` clause makes the device's version a pointer."""
+    """Whether a `declare` clause makes the device's version a pointer (`declare link`)."""
     return declared.data_clause.data is acc.DataClause.ACC_DECLARE_LINK
 
 
 @dataclass
 class DeviceReferences:
-    """Copies what device code refers to into the device module."""
+    """Copies the symbols to which device code refers into the device module."""
 
     device: DeviceModule
     calls: Calls
@@ -85,7 +85,7 @@ class DeviceReferences:
     def _copy(self, variable: llvm.GlobalOp, linkage: str) -> None:
         """
         Copies a variable into global memory, once. The runtime finds it by name and may change it,
-        so that a declared one is weak: its initial value must not be assumed.
+        so a declared one gets weak linkage: LLVM must not assume its initial value.
         """
         name = variable.sym_name.data
         if name in self.copied:

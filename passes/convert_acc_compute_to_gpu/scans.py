@@ -1,11 +1,12 @@
 """
-`accx.scan` in device code: a prefix over an array, by the threads of a gang, of a worker, or of all gangs.
+Lowers `accx.scan` to device code: a prefix over an array, by the threads of a gang, of a worker, or of all
+gangs.
 
 The array is cut into tiles. In a tile each warp has consecutive elements, and each lane groups of up to 16
 bytes of them, which it loads, combines and stores together. A lane's groups, the lanes of a warp and the
-warps are combined in the order of the elements (`prefixes.py`). What the tiles before hold is carried from
-one to the next; where all gangs share a scan, they look back (`lookback.py`), so that the array is read
-once and written once.
+warps are combined in the order of the elements (`prefixes.py`). The prefix is carried from one tile to the
+next; gangs that share a scan use look-back (`lookback.py`), so that the array is read once and written
+once.
 
 Positions count from the element before the loop's first one. An inclusive scan has the old value of
 the target there, an exclusive one begins with its identity.
@@ -33,11 +34,11 @@ from .warp import shared_element
 GROUP_BYTES = 16
 THREAD_BYTES = 128
 MOST_ELEMENTS = 32
-"""A thread's part of a tile: enough to have in flight, and few enough for its registers."""
+"""The bytes of a tile per thread: enough loads in flight, and few enough registers."""
 
 
 def lower_scan(k: Kernel, op: ScanOp) -> None:
-    """Emits the scan; all threads that run the current code come here."""
+    """Emits the scan, which all threads that run the current code must reach."""
     roots = [k.root(k.values[op.target]) or UNKNOWN, k.root(k.values[op.source]) or UNKNOWN]
     k.access(accesses(roots, roots[:1], leader=False))
     group = ThreadGroup.of(k)
@@ -66,7 +67,7 @@ def lower_scan(k: Kernel, op: ScanOp) -> None:
 
 @dataclass
 class _Scan:
-    """`identity`: of an exclusive scan, else None."""
+    """The state of emitting one scan. `identity` is that of an exclusive scan, else None."""
 
     k: Kernel
     group: ThreadGroup
@@ -88,9 +89,9 @@ class _Scan:
         zero, one = k.constant(0, i64), k.constant(1, i64)
         some = k.compare("sgt", self.steps, zero, "some")
         self.positions = k.select(some, k.add(self.steps, one, "positions"), zero)
-        """Elements of the target that are written."""
+        """The number of elements of the target that are written."""
         self.read = self.positions if self.identity is None else self.steps
-        """The position behind the last one read."""
+        """The position after the last element read."""
         in_warp = k.constant(self.rows * self.row, i64)
         self.tile = k.mul(k.zero_extend(self.group.warps, i64), in_warp, "tile_size")
         within = k.mul(k.zero_extend(self.group.warp, i64), in_warp)
@@ -101,7 +102,7 @@ class _Scan:
 
     @property
     def initial(self) -> SSAValue:
-        """What precedes position 0."""
+        """The value before position 0."""
         return self.combiner.neutral(self.k) if self.identity is None else self.identity
 
     def _is_aligned(self) -> SSAValue:
@@ -114,10 +115,10 @@ class _Scan:
         assert bits is not None
         return k.compare("eq", bits, k.constant(0, i64), "aligned")
 
-    # Who takes which tiles.
+    # The distribution of tiles.
 
     def by_group(self) -> None:
-        """One tile after the other, by the threads that run the current code."""
+        """Emits the loop over all tiles, for the threads that run the current code."""
         k, type = self.k, self.combiner.type
         body = Block(arg_types=[i64, type])
         body.args[0].name_hint, body.args[1].name_hint = "tile", "carry"
@@ -134,7 +135,7 @@ class _Scan:
             k.insert(scf.YieldOp(self.combiner.combine(k, carry, total, "carry")))
 
     def by_gangs(self) -> None:
-        """Gangs take tiles as they come, and look back."""
+        """Emits the loop in which gangs take tiles from the counter and look back."""
         k = self.k
         state = k.launch_scratch(scratch_bytes(self.combiner.type), "scan_state")
         shares = k.compare("ult", k.gang_number(), k.i32(MAX_GANGS), "shares")
@@ -143,7 +144,8 @@ class _Scan:
             before, after = Block(), Block(arg_types=[i64])
             k.insert(scf.WhileOp([], [i64], Region(before), Region(after)))
             with k.at(Cursor.at_end(before, k.loc)):
-                # Not before the last tile is finished: others wait for what was taken to be published.
+                # Only after the gang's last tile: other gangs wait for the values of tiles that it has
+                # taken.
                 tile = self.group.from_leader(look.take_tile)
                 more = k.compare("slt", k.mul(tile, self.tile), self.positions, "more")
                 k.insert(scf.ConditionOp(more, tile))
@@ -157,7 +159,7 @@ class _Scan:
             look.end()
 
     def _carry(self, look: LookBack, tile: SSAValue, total: SSAValue) -> SSAValue:
-        """What the tiles before hold, from the first warp for the others."""
+        """The prefix before the tile, found by the first warp and broadcast to the others."""
         k, type = self.k, self.combiner.type
         if not self.group.several:
             return look.run(tile, total)
@@ -175,8 +177,8 @@ class _Scan:
 
     def _prefixes(self, rows: list[list[SSAValue]]) -> tuple[list[list[SSAValue]], SSAValue]:
         """
-        What each of the thread's elements and those before it in the tile hold (exclusive: only
-        those before), and what the whole tile holds.
+        The prefix within the tile at each of the thread's elements (including the element, or excluding it
+        in an exclusive scan), and the total of the tile.
         """
         k, combiner = self.k, self.combiner
         running = combiner.neutral(k)
@@ -202,7 +204,7 @@ class _Scan:
         return k.add(start, k.constant(row * self.row, i64), "position")
 
     def _whole(self, first: SSAValue) -> SSAValue:
-        """Whether a tile is accessed in groups: all of it is there, and they are aligned."""
+        """An i1: the tile is complete and aligned, so that it is accessed in groups."""
         k = self.k
         fits = k.compare("sle", k.add(first, self.tile), self.read, "fits")
         return k.value(arith.AndIOp(fits, self.aligned), "whole")
@@ -251,7 +253,7 @@ class _Scan:
         return values
 
     def _or_old_target(self, first: SSAValue, value: SSAValue) -> SSAValue:
-        """Position 0 of an inclusive scan holds what the target has there."""
+        """The old value of the target at position 0 of an inclusive scan, else `value`."""
         k = self.k
         at_start = k.compare("eq", k.add(first, self.within), k.constant(0, i64), "at_start")
         op, then, otherwise = either(k, at_start, [self.combiner.type])
@@ -292,5 +294,5 @@ class _Scan:
 
 
 def _alignment(group: int, offset: int) -> int:
-    """What is known of the alignment of a byte of an aligned group."""
+    """The known alignment of the address `offset` bytes into an aligned group."""
     return group if offset == 0 else min(group, offset & -offset)

@@ -1,4 +1,7 @@
-"""Device memory that a kernel asks its site for, and what the host computes for it beforehand."""
+"""
+Scratch memory of kernels: device memory of a launch site, with sizes that the host computes before the
+launch.
+"""
 
 from __future__ import annotations
 
@@ -22,21 +25,21 @@ HOST_ARITHMETIC = (
     arith.ExtUIOp,
     arith.TruncIOp,
 )
-"""What the host may compute again from a kernel's arguments for the length of an array."""
+"""The operations that the host may repeat on a kernel's arguments to compute the length of an array."""
 
 
 def recompute(
     cursor: Cursor, value: SSAValue, known: Mapping[SSAValue, SSAValue] | None = None
 ) -> SSAValue:
     """
-    A value that `HOST_ARITHMETIC` makes of a kernel's arguments, computed at `cursor`; `known` maps
-    the arguments to what they are there (themselves, if None).
+    A value, made from a kernel's arguments by `HOST_ARITHMETIC`, computed again at `cursor`; `known` maps
+    the arguments to the values there (None: themselves).
     """
     return _recompute(cursor, value, dict(known or {}))
 
 
 def _recompute(cursor: Cursor, value: SSAValue, made: dict[SSAValue, SSAValue]) -> SSAValue:
-    """As `recompute`; adds to `made` what it makes."""
+    """As `recompute`; `made` caches the values made."""
     owner = value.owner
     if value not in made:
         constant = constant_value(value)
@@ -68,9 +71,9 @@ class ScratchArea:
 @dataclass
 class ScratchPlan:
     """
-    What a kernel needs of its site's scratch memory: the ticket, `fixed_bytes` that keep their
-    contents from launch to launch, `bytes_per_gang` of partial results, then the areas. `base` is
-    the kernel's argument, None if nothing is needed.
+    A kernel's use of its site's scratch memory: the ticket, `fixed_bytes` that keep their
+    contents from launch to launch, `bytes_per_gang` of partial results, then the areas. `base` is the
+    kernel's argument, None if it needs no scratch memory.
     """
 
     base: SSAValue | None = None
