@@ -26,7 +26,7 @@
 // ORDER:                 accx.unroll = 8
 // ORDER:             } else {
 // ORDER:               scf.if %valid {
-// ORDER:           accx.why = "groups of 4 iterations and 4 of the loops inside share what they read through tiles
+// ORDER:           accx.why = "groups of 4 iterations and 4 of the loops inside share their reads through tiles
 // LANES-LABEL: llvm.func @products
 // LANES:       acc.parallel num_gangs({%{{.*}} : i32}) num_workers(%c16{{[_0-9]*}} : i32) vector_length(%c8{{[_0-9]*}} : i32)
 // LANES:         acc.loop vector
@@ -144,7 +144,7 @@ llvm.func @integers(%n: i32, %m: i32, %lower: i32, %gangs: i32, %a: !llvm.ptr, %
 // ORDER:           llvm.freeze
 // ORDER-COUNT-16:  %u{{[_0-9]*}} = arith.muli
 // ORDER:         {accx.unroll = 4 : i32}
-// ORDER:       accx.why = "groups of 4 iterations and 4 of the loops inside share what they read; a thread adds up each sequentially"
+// ORDER:       accx.why = "groups of 4 iterations and 4 of the loops inside share their reads; one thread computes each sum sequentially"
 llvm.func @factors(%n: i32, %gangs: i32, %a: !llvm.ptr, %c: !llvm.ptr) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32

@@ -1,4 +1,4 @@
-"""Copies of routines in the device module, one per block shape and calling mode where it matters."""
+"""Copies of routines in the device module; for parallel routines one per block shape and calling mode."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .routines import DeviceReferences
 @dataclass
 class Specialiser:
     """
-    Makes the device copies of functions. `lower_body` lowers the function's region with a kernel
-    state (given by `launch.py`, which knows the whole lowering).
+    Makes the device copies of functions. `lower_body` lowers the function's region with a kernel state
+    (`launch.py` provides it).
     """
 
     symbols: DeviceReferences
@@ -76,7 +76,7 @@ class Specialiser:
 
 
 def _suffix(caller: Kernel) -> str:
-    """What a parallel routine's copy depends on: the calling mode and the block shape."""
+    """The name suffix of a parallel routine's copy, which names the calling mode and the block shape."""
     lanes = "n" if caller.shape.lanes is None else str(caller.shape.lanes)
     workers = "n" if caller.shape.workers is None else str(caller.shape.workers)
     return f"_{caller.mode.value}_{lanes}x{workers}"

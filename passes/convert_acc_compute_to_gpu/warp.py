@@ -1,4 +1,6 @@
-"""Values between the threads of a warp or gang: shuffles, broadcasts, and reductions over a group."""
+"""
+Exchange of values between the threads of a warp or gang: shuffles, broadcasts, and reductions over a group.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +30,14 @@ from .barriers import Root, Space, accesses
 from .context import Kernel
 
 MAX_THREADS = 1024
-"""Threads of a gang whose size is only known at run time, at most."""
+"""The most threads of a gang whose size is known only at run time."""
 
 REDUCE_BUFFER = Root(Space.INTERNAL, "reduce")
 BROADCAST_BUFFER = Root(Space.INTERNAL, "broadcast")
 
 
 def can_shuffle(type: Attribute) -> bool:
-    """Whether values of this type travel through registers."""
+    """Whether values of this type can be shuffled between registers."""
     return isinstance(type, Float32Type | Float64Type | llvm.LLVMPointerType) or (
         isinstance(type, IntegerType) and type.width.data <= 64
     )
@@ -44,7 +46,7 @@ def can_shuffle(type: Attribute) -> bool:
 def shuffle(
     k: Kernel, kind: nvvm.ShflKind, value: SSAValue, offset: SSAValue, width: int
 ) -> SSAValue:
-    """The value of another lane, `width` lanes (a power of two) forming a group."""
+    """The value of another lane of the group of `width` lanes (a power of two)."""
     clamp = k.i32(((WARP - width) << 8) | (WARP - 1))
     mask = k.warp_mask()
 
@@ -55,7 +57,7 @@ def shuffle(
     if isinstance(type, llvm.LLVMStructType | llvm.LLVMArrayType):
         members = [shuffle(k, kind, part, offset, width) for part in parts(k.value, value)]
         return make(k.value, type, *members)
-    if is_long_double(type):  # which device code computes as f64
+    if is_long_double(type):  # types that device code computes as f64
         narrow = k.value(arith.TruncFOp(value, f64), value.name_hint)
         return k.value(arith.ExtFOp(shuffle(k, kind, narrow, offset, width), type))
     if isinstance(type, Float32Type) or type == i32:
@@ -80,8 +82,8 @@ def shuffle(
 
 def leader_branch(k: Kernel) -> Cursor:
     """
-    A place that only the leader of the group executes. Continues the branch before it if nothing
-    stands in between.
+    A cursor in code that only the leader of the group executes; continues the previous such branch if no
+    operation is in between.
     """
     block, leader = k.point.block, k.is_leader()
     before = k.point.insert_before
@@ -102,7 +104,7 @@ def by_leader(
     k: Kernel, types: Sequence[Attribute], emit: Callable[[], Sequence[SSAValue]]
 ) -> list[SSAValue]:
     """
-    Runs `emit` in the leader alone; its results, of the given types, reach every thread of the
+    Runs `emit` in the leader only and broadcasts its results, of the given types, to every thread of the
     group: by shuffles within a warp, through shared memory between warps.
     """
     if not types:
@@ -174,12 +176,12 @@ def shared_element(k: Kernel, buffer: SSAValue, index: SSAValue, type: Attribute
 
 
 def _butterfly(k: Kernel, combiner: Combiner, value: SSAValue, width: int) -> SSAValue:
-    """Combines groups of `width` lanes; every lane gets the result, the same to the last bit."""
+    """Combines groups of `width` lanes; every lane gets the same result, bit for bit."""
     offset = width // 2
     while offset:
         other = shuffle(k, nvvm.ShflKind.BFLY, value, k.i32(offset), width)
         first, second = value, other
-        if not combiner.is_symmetric:  # both lanes of a pair put the lower one's value first
+        if not combiner.is_symmetric:  # the lower lane's value is the first operand in both
             bit = k.value(arith.AndIOp(k.lane_in_warp(), k.i32(offset)), "upper_half")
             upper = k.compare("ne", bit, k.i32(0), "is_upper")
             first, second = k.select(upper, other, value), k.select(upper, value, other)
@@ -209,9 +211,9 @@ def _reduce_in_warp(k: Kernel, combiner: Combiner, value: SSAValue, width: int) 
 def all_reduce(k: Kernel, items: Sequence[tuple[Combiner, SSAValue]]) -> list[SSAValue]:
     """
     Combines each value over all threads that run the current code together (the gang, or the lanes
-    of a worker); every one of them gets the results. Within warps by shuffles; between warps each
-    warp leaves its result in shared memory and, after one barrier, every warp combines all of them.
-    The order of combination is fixed. With the kernel's exchange `shared`, see `reduce_in_shared`.
+    of a worker); every one of them gets the results. Warps combine by shuffles; then each warp stores its
+    result to shared memory and, after one barrier, every warp combines all of them. The order of
+    combination is fixed. With the kernel's exchange `shared`, see `reduce_in_shared`.
     """
     size = k.group_size(k.mode)
     if size == 1:
@@ -241,7 +243,7 @@ def all_reduce(k: Kernel, items: Sequence[tuple[Combiner, SSAValue]]) -> list[SS
 def _combine_warps(
     k: Kernel, combiners: Sequence[Combiner], buffer: SSAValue, offsets: list[int], size: int | None
 ) -> list[SSAValue]:
-    """Step after the barrier of `all_reduce`: each warp combines the warps' results in `buffer`."""
+    """The step of `all_reduce` after its barrier: each warp combines the results of all warps in `buffer`."""
     if size is None:
         threads = k.threads() if k.mode is Mode.GANG else k.lanes()
         warps = k.value(arith.DivUIOp(threads, k.i32(WARP)), "warps")
@@ -271,8 +273,8 @@ def _combine_warps(
 
 def reduce_in_shared(k: Kernel, combiner: Combiner, value: SSAValue) -> SSAValue:
     """
-    Combines `value` over the threads that run the current code together, through shared memory
-    alone: thread t takes in what thread t + s has, for s from half the threads down to 1.
+    Combines `value` over the threads that run the current code together, through shared memory only: thread
+    t combines its value with that of thread t + s, for s from half the threads down to 1.
     """
     size = k.group_size(k.mode)
     threads = k.shape.threads or MAX_THREADS

@@ -1,12 +1,13 @@
 """
-Scalars that iterations of a partitioned loop pass on without a clause that says so, for the simulator.
+Marks, for the simulator, scalars through which iterations of a partitioned loop may depend on each other
+without a clause.
 
 A gang's or worker's scalar has a copy in every thread (`privatise.py`), and code that all threads
-run keeps the copies equal. A loop that is shared out and assigns such a scalar, without naming it
-in private, firstprivate or reduction, lets them diverge: what a copy then holds depends on which
-gang, worker or lane ran which iteration. Such loops and scalars are found here while the construct is
-lowered; `accx.watch` operations tell the simulator of their iterations and accesses. Correct
-programs have none or few.
+run keeps the copies equal. If a partitioned loop assigns such a scalar without a private, firstprivate or
+reduction clause for it, the copies diverge: the value of a copy then depends on which gang, worker or lane
+ran which iteration. Such loops and scalars are found here while the construct is lowered; `accx.watch`
+operations tell the simulator of their iterations and accesses. Correct programs have few such scalars or
+none.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class Watches:
         self.scalars: dict[SSAValue, Scalar] = {}
 
     def loop(self, op: acc.LoopOp, partition: Partition) -> Watch | None:
-        """What to do around a loop that assigns scalars of its gang or worker; None: it assigns none."""
+        """The watch of a loop that assigns scalars of its gang or worker; None if it assigns none."""
         slots = [(root, self._slot(root)) for root in assigned(op)]
         here = [(root, slot) for root, slot in slots if slot is not None]
         if not here:
@@ -81,7 +82,10 @@ class Watches:
         return Watch(self.k, number, about)
 
     def _slot(self, root: SSAValue) -> SSAValue | None:
-        """The thread's own copy of a scalar from outside of the loop, if only loads and stores use it."""
+        """
+        The thread's copy of a scalar from outside the loop; None if it has uses other than loads and
+        stores.
+        """
         slot = self.k.values.get(root)
         owner = slot.owner if slot is not None else None
         if not isinstance(owner, llvm.AllocaOp):
@@ -97,7 +101,7 @@ class Watches:
         return known
 
     def finish(self) -> None:
-        """Marks the accesses to the watched scalars, when all of them are there."""
+        """Marks the accesses to the watched scalars, once all of them have been emitted."""
         for slot, scalar in self.scalars.items():
             about = scalar.about()
             for use in list(slot.uses):
@@ -124,14 +128,14 @@ class Watch:
     about: DictionaryAttr
 
     def event(self, name: str) -> None:
-        """Announces `begin`, `iteration` or `end` at the current place."""
+        """Emits the event `begin`, `iteration` or `end` at the current position."""
         self.k.insert(WatchOp(name, self.number, self.about))
 
 
 def assigned(loop: acc.LoopOp) -> list[SSAValue]:
     """
-    The scalars from outside of a loop that it assigns, and has no clause for. What the construct or a loop
-    around reduces is left to reductions, and what a callee gets the address of cannot be followed.
+    The scalars from outside a loop that it assigns without a clause. Variables that the construct or an
+    enclosing loop reduces are left out, and so are those whose address is passed to a function.
     """
     own = {*loop.private_operands, *loop.firstprivate_operands, *loop.reduction_operands}
     stored: dict[SSAValue, None] = {}
@@ -183,7 +187,10 @@ def _name(root: SSAValue) -> str:
 
 
 def _copy_in_words(root: SSAValue) -> str:
-    """What kind of copy a scalar is, and where it is said: `firstprivate at line 4, one for each gang`."""
+    """
+    The kind of copy that a scalar is, with the line of its clause: `firstprivate at line 4, one for each
+    gang`.
+    """
     owner = root.owner
     assert isinstance(owner, Operation) and not isinstance(owner, Block)
     kind = {"acc.private": "private", "acc.firstprivate": "firstprivate"}.get(

@@ -1,1 +1,1 @@
-"""The pass `convert-acc-compute-to-host`, and how gangs combine what they reduced."""
+"""The pass `convert-acc-compute-to-host`, and the combination of gangs' reduction results."""

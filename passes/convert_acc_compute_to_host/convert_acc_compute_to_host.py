@@ -2,11 +2,11 @@
 Turn every scheduled `acc.parallel` into a kernel function for CPU threads and its launch
 (docs/design.md, "host level"; OpenACC 3.4, 2.5).
 
-A kernel runs gangs `[gang_begin, gang_end)`, the whole body once per gang; a body that is nothing
-but a gang loop runs the chunk of all its gangs as one loop. Worker and vector loops run in one
-thread, the innermost partitioned loops marked for SIMD. Reductions over gangs are deterministic:
-every gang leaves its part in the launch's scratch memory, and the call that finishes last folds them
-into the variable in the order of gangs.
+A kernel runs gangs `[gang_begin, gang_end)`, the whole body once per gang; if the body is a single gang
+loop, the chunks of all these gangs run as one loop. Worker and vector loops run in one thread, the
+innermost partitioned loops marked for SIMD. Reductions over gangs are deterministic: every gang stores its
+partial result to the launch's scratch memory, and the kernel call that finishes last folds them into the
+variable in the order of gangs.
 
 Functions that kernels reach become `@f.acc_device`, global variables in `declare` clauses
 `@g.acc_device` (`device_symbols.py`).
@@ -66,7 +66,7 @@ from .gang_partials import GangPartials
 
 @dataclass
 class _Kernels:
-    """What the kernels of one module share."""
+    """The state that all kernels of one module share."""
 
     module: ModuleOp
     symbols: dict[str, Operation]
@@ -77,9 +77,11 @@ class _Kernels:
         default_factory=list[tuple[llvm.FuncOp, "Gangs"]]
     )
     blocks: dict[Block, None] = field(default_factory=dict[Block, None])
-    """Where constructs stood."""
+    """The places of the replaced constructs."""
     typed: bool = False
-    """Whether memory is accessed as what it is declared: no unions, nothing compressed."""
+    """
+    Whether all memory is accessed by its declared type: the program has no unions and no compressed arrays.
+    """
 
     def convert(self, construct: acc.ParallelOp) -> None:
         """Replaces `construct` by a launch."""
@@ -149,7 +151,7 @@ class _Kernels:
         return func, gangs, partials
 
     def _is_unset(self, op: Operation) -> bool:
-        """Whether `op` is a private variable that no gang gives a value, so that gangs may share one."""
+        """Whether `op` is an uninitialised private variable, of which gangs may share one copy."""
         return isinstance(op, acc.PrivateOp) and not self.recipes.copies(op).has_init
 
     def _fill(
@@ -161,7 +163,7 @@ class _Kernels:
         sizes: list[SSAValue],
         partials: GangPartials,
     ) -> Gangs:
-        """Puts the body into the loop over gangs and lowers it; gives the gang of the body."""
+        """Puts the body into the loop over gangs and lowers it; returns the gang that the body runs for."""
         begin, end, num_gangs = func.body.blocks[0].args[:3]
         privatised = [
             *kernel.privatised,
@@ -221,7 +223,10 @@ def _split(body: Block, start: Operation) -> tuple[list[Operation], list[Operati
 
 
 def _load_arguments(at: Cursor, body: Block, args: SSAValue) -> dict[SSAValue, SSAValue]:
-    """Loads what `args` points at in place of the arguments of `body`; gives the values loaded."""
+    """
+    Loads the kernel's arguments through `args` and replaces the arguments of `body` by them; returns the
+    map.
+    """
     loaded: dict[SSAValue, SSAValue] = {}
     for index, arg in enumerate(tuple(body.args)):
         hint = arg.name_hint or f"arg{index}"
@@ -233,11 +238,11 @@ def _load_arguments(at: Cursor, body: Block, args: SSAValue) -> dict[SSAValue, S
 
 
 def _is_one_gang_loop(operations: list[Operation]) -> bool:
-    """Whether the body is one gang loop without reduction, so that gangs may run together."""
+    """Whether the body is one gang loop without reduction, so that several gangs can run as one loop."""
     loops = [op for op in operations if isinstance(op, acc.LoopOp)]
     if len(loops) != 1 or loops[0].reduction_operands:
         return False
-    # What may run once for several gangs instead of once for each.
+    # Code that may run once for several gangs instead of once for each.
     shared = (acc.LoopOp, *PRIVATIZING_OPS, llvm.LoadOp)
     alike = all(isinstance(op, shared) or (is_pure(op) and not op.regions) for op in operations)
     return alike and select_device_type(loops[0].gang) is not None
@@ -246,7 +251,7 @@ def _is_one_gang_loop(operations: list[Operation]) -> bool:
 def _gang_dimensions(
     at: Cursor, gang: SSAValue, num_gangs: SSAValue, sizes: list[SSAValue]
 ) -> dict[int, GangRange]:
-    """This gang in each gang dimension; dimension 1 varies fastest."""
+    """This gang's range in each gang dimension; dimension 1 varies fastest."""
     one = at.i64(1)
     if not sizes:
         return {1: GangRange(gang, at.add(gang, one), num_gangs)}

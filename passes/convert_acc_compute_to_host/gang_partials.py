@@ -2,10 +2,9 @@
 Reductions over the gangs of a host kernel.
 
 The launch's scratch memory holds a header (a counter of finished gangs and a lock, zero between
-launches) and a slot per gang. A gang writes its parts into its slot; the kernel call that completes
-the counter folds all slots into the variables in the order of gangs, so that results do not depend
-on how threads run. Sections whose size is known at run time only are folded by each gang itself
-under the lock.
+launches) and a slot per gang. A gang writes its partial results to its slot; the kernel call that completes
+the counter folds all slots into the variables in the order of gangs, so that results do not depend on the
+scheduling of threads. Each gang folds sections whose size is known only at run time itself, under the lock.
 """
 
 from __future__ import annotations
@@ -53,12 +52,15 @@ class GangPartials:
         return bool(self.reductions) and not self.single_gang
 
     def enter_gang(self, body: Cursor, gang: SSAValue) -> None:
-        """Says where a gang's body is: `body` is empty but for its terminator."""
+        """Sets the place of a gang's body: `body` is empty except for its terminator."""
         mark = self._mark = body.insert(arith.ConstantOp.from_int_and_width(0, i1))
         self.gang_start, self._gang_end, self._gang = Cursor.before(mark), body, gang
 
     def add(self, reduction: ReductionCopy) -> None:
-        """Takes over `reduction`: identity at the gang's start, its part saved at the end."""
+        """
+        Takes over `reduction`: stores the neutral value at the gang's start, and saves its partial result
+        at the end.
+        """
         assert self.gang_start is not None
         if self.has(reduction):
             return
@@ -74,7 +76,9 @@ class GangPartials:
         return any(known is reduction for known in self.reductions)
 
     def finish(self, at: Cursor, begin: SSAValue, end: SSAValue) -> None:
-        """Emits the saving at the end of each gang, and the folding after the last at `at`."""
+        """
+        Emits the stores to the slot at the end of each gang, and at `at` the folding after the last gang.
+        """
         if self._mark is None or self._gang_end is None or self._gang is None:
             return
         erase(self._mark)
@@ -135,7 +139,7 @@ class GangPartials:
 
 
 def _check_section(reduction: ReductionCopy) -> None:
-    """A section's place and size must be known outside the loop over gangs."""
+    """Raises `CompileError` if a section's position or size is not known outside the loop over gangs."""
     for value in (reduction.extent.start, reduction.extent.count):
         if value is None or constant_value(value) is not None:
             continue
@@ -154,7 +158,7 @@ def _atomic_store(value: SSAValue, pointer: SSAValue) -> llvm.StoreOp:
 
 
 def _acquire(at: Cursor, lock: SSAValue) -> None:
-    """Spins until `lock` changes from 0 to 1."""
+    """Emits a spin lock: repeats until this thread has changed `lock` from 0 to 1."""
     before, after = Block(), Block()
     loop = scf.WhileOp([], [], Region(before), Region(after))
     loop.attributes[ATOMIC] = UnitAttr()

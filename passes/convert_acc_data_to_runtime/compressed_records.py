@@ -1,6 +1,7 @@
 """
-The descriptor of a compressed array behind its data record (`compiler/base/abi.py`, `Compression`): how host
-code fills it, and reads the coefficients from it once the runtime has entered the record.
+The descriptor of a compressed array, to which its data record points (`compiler/base/abi.py`,
+`Compression`): host code fills it, and reads the coefficients from it after the runtime has entered the
+record.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from ..ir.building import Cursor
 from ..ir.outline import DATA_ENTRY
 
 _WORD, _WORDS = 8, 4
-"""Bytes of a coefficient, and coefficients of a member, in the table of a `Compression`."""
+"""The bytes of a coefficient, and the coefficients of a member, in the table of a `Compression`."""
 
 
 @dataclass(frozen=True)
 class Packing:
-    """What a data operation says about the packed form of its array."""
+    """The packed form of an array, as a data operation describes it."""
 
     packed: PackedType
     decodes: bool
@@ -42,12 +43,14 @@ class Packing:
 
     @property
     def words(self) -> int:
-        """How many 64-bit words the descriptor has; a kernel's has room for coefficients behind it."""
+        """
+        The number of 64-bit words of the descriptor; for kernels there is space for coefficients after it.
+        """
         coefficients = _WORDS * self.packed.members.data if self.decodes else 0
         return ctypes.sizeof(Compression) // 8 + coefficients
 
     def fill(self, at: Cursor, memory: SSAValue, shape: SSAValue) -> None:
-        """Writes the descriptor at `memory`; `shape` is the section's shape or 0."""
+        """Writes the descriptor at `memory`; `shape` is the address of the section's shape, or 0."""
         flags = CompressionFlag(0)
         if self.decodes:
             flags |= CompressionFlag.DECODES
@@ -64,13 +67,16 @@ class Packing:
         at.store(at.i64(head), memory)
         at.store(shape, at.field(memory, Compression.shape.offset))
         if self.decodes:
-            # Where there is nothing to enter the runtime says nothing, and any coefficients will do.
+            # If there is nothing to enter, the runtime writes no coefficients, and any will do.
             table = at.field(memory, ctypes.sizeof(Compression))
             at.store(table, at.field(memory, Compression.coefficients.offset))
 
 
 def read_coefficients(at: Cursor, memory: SSAValue, op: CoefficientsOp) -> None:
-    """Replaces the results of `op` by loads from the descriptor at `memory`, and from where it points."""
+    """
+    Replaces the results of `op` by loads from the descriptor at `memory`, and from the table to which it
+    points.
+    """
     for result, place in ((op.plane, Compression.plane), (op.counter, Compression.counter)):
         if result.uses:
             value = at.load(at.field(memory, place.offset), result.type, result.name_hint)

@@ -4,12 +4,12 @@ calls of the runtime (docs/runtime.md; OpenACC 3.4, 2.6, 2.7, 2.14, 2.16).
 
 The data operations before a construct become one `__accopt_data_enter`, those after it one
 `__accopt_data_exit` with the same records. Records and launch arguments live in stack slots of the
-function's entry block, so that a construct in a loop does not use up the stack. What is constant
-goes to the site table (`ir/sites.py`).
+function's entry block, so that a construct in a loop does not use up the stack. Constant data goes to the
+site table (`ir/sites.py`).
 
 Takes:  IR without acc.parallel, acc.loop and atomics; `gpu.launch_func` and `accx.launch_host`.
 Leaves: no acc, accx or gpu operation in host functions; a gpu.module is untouched.
-Fails:  sections in data clauses that are certainly not contiguous.
+Fails:  on sections in data clauses that are certainly not contiguous.
 
 Before:
   %x_dev = acc.copyin varPtr(%x : !llvm.ptr) varType(f32) bounds(%b) -> !llvm.ptr {name = "x"}
@@ -53,7 +53,7 @@ def _needs_work(function: llvm.FuncOp) -> bool:
 
 @dataclass(frozen=True)
 class ConvertAccDataToRuntimePass(ModulePass):
-    """Runtime calls for data and executable directives; see the file's docstring."""
+    """See the contract at the top of this file."""
 
     name = "convert-acc-data-to-runtime"
 

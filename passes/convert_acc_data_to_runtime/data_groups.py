@@ -1,5 +1,5 @@
 """
-Groups of data operations that are entered together, and left together: their launch sites, records and calls.
+Groups of data operations that are entered and exited together: their launch sites, records and calls.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from .data_uses import is_address
 
 @dataclass
 class DataGroup:
-    """The data operations of one construct, entered; `queue` and `condition` serve its exit too."""
+    """
+    The data operations of one construct, already entered; `queue` and `condition` also apply to its exit.
+    """
 
     site: int
     records: RecordArray
@@ -37,7 +39,7 @@ class DataGroup:
 
 @dataclass
 class DataGroups:
-    """Those of one host function, by the entry operations in them."""
+    """The groups of one host function, by their entry operations."""
 
     function: llvm.FuncOp
     sites: SiteTable
@@ -82,7 +84,10 @@ class DataGroups:
         queue: SSAValue,
         condition: SSAValue | None = None,
     ) -> DataGroup:
-        """Fills the records of `entries` at `at`, enters them, and gives their results."""
+        """
+        Emits, at `at`, code that fills the records of `entries` and enters them, and replaces the results
+        of `entries`.
+        """
         site = self.site(kind, op, records)
         array = RecordArray.make(records, self.entry())
         array.fill(at)
@@ -104,12 +109,12 @@ class DataGroups:
         return group
 
     def call(self, at: Cursor, name: str, group: DataGroup) -> None:
-        """A call of the runtime with the group's records."""
+        """Emits a call of the runtime with the group's records."""
         records = group.records
         self.calls.records(at, name, group.site, records.memory, len(records.records), group.queue)
 
     def exit(self, at: Cursor, group: DataGroup) -> None:
-        """Leaves `group`, once."""
+        """Emits the exit of `group`, unless that has been done."""
         if group.exited:
             return
         group.exited = True
@@ -126,7 +131,7 @@ class DataGroups:
         queue: SSAValue,
         condition: SSAValue | None,
     ) -> None:
-        """One call with `records` and nothing to leave later."""
+        """Emits one call with `records`, without a later exit."""
         if not records:
             return
         inner = at if condition is None else at.if_then(condition)

@@ -1,9 +1,9 @@
 """
-Data records: what each data operation asks of the runtime, and the host code that says so.
+Data records: the request of each data operation to the runtime, and the host code that fills them.
 
 A `Record` is one data operation translated to `DataKind`, flags and section. `RecordArray` is the
 memory that holds the `DataRecord`s of one construct (`compiler/base/abi.py`), a stack slot of the function;
-its records are filled where the construct stands.
+its records are filled at the construct.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Record:
 
     @property
     def variable(self) -> SiteVariable:
-        """Its entry in the site table."""
+        """The record's variable for the site table."""
         try:
             return SiteVariable(self.name, type_name(self.type), size_of(self.type))
         except TypeError:
@@ -130,7 +130,7 @@ def exit_operations(entry: EntryOp) -> list[ExitOp]:
 
 def entry_record(entry: EntryOp) -> Record:
     """
-    The record of an entry operation. `copy` and `copyout` are told from `copyin` and `create` by
+    The record of an entry operation. `copy` and `copyout` are distinguished from `copyin` and `create` by
     the exit operation, or (in `declare`, whose exit has its own operations) by the clause.
     """
     flags = _flags(entry)
@@ -173,8 +173,8 @@ def exit_record(exit: ExitOp) -> Record:
 @dataclass(frozen=True)
 class _Bracket:
     """
-    One section bracket, all i64; `stride` in bytes. `pointers`: its elements are pointers, to what
-    the next bracket is a section of.
+    One section bracket, all i64; `stride` in bytes. `pointers`: its elements are pointers to arrays of
+    which the next bracket is a section.
     """
 
     lower: SSAValue
@@ -209,7 +209,7 @@ def _brackets(at: Cursor, record: Record) -> list[_Bracket]:
 
 
 def _same(a: SSAValue, b: SSAValue, product: SSAValue) -> bool | None:
-    """Whether `a * b == product`, where that can be told."""
+    """Whether `a * b == product`; None if that is not known."""
     values = constant_value(a), constant_value(b), constant_value(product)
     if values[0] is not None and values[1] is not None and values[2] is not None:
         return values[0] * values[1] == values[2]
@@ -234,7 +234,7 @@ def _equal(a: SSAValue, b: SSAValue) -> bool:
 
 
 def is_contiguous(at: Cursor, brackets: Sequence[_Bracket]) -> bool | None:
-    """Whether the section is one run of bytes: True, False, or None if only the run time knows."""
+    """Whether the section is one run of bytes: True, False, or None if that is known only at run time."""
     answer: bool | None = True
     single = True
     for outer, inner in pairwise(brackets):
@@ -259,8 +259,8 @@ class _Section:
 
 def _section(at: Cursor, record: Record) -> _Section:
     """
-    Offset and size of what `record` names: the whole object without bounds. Raises `CompileError`
-    if a data clause names what is certainly not one run of bytes.
+    The offset and size of the section of `record`, without bounds of the whole object. Raises
+    `CompileError` if the section of a data clause is certainly not one run of bytes.
     """
     if not record.bounds:
         try:
@@ -319,7 +319,7 @@ class RecordArray:
         return at.field(self.memory, index * RECORD_BYTES + _offset(field))
 
     def fill(self, at: Cursor) -> None:
-        """Writes all fields; `device` is the host address until the runtime says otherwise."""
+        """Writes all fields; `device` is the host address until the runtime changes it."""
         for index, record in enumerate(self.records):
             section = _section(at, record)
             base = record.base
@@ -353,7 +353,10 @@ class RecordArray:
         return memory
 
     def _shape(self, at: Cursor, section: _Section) -> SSAValue:
-        """Memory with (lower, extent, stride) of each bracket; strides of pointers are negative."""
+        """
+        Fills memory with (lower, extent, stride) of each bracket and returns its address; strides of
+        pointers are negative.
+        """
         count = 3 * len(section.brackets)
         memory = self.entry.alloca(llvm.LLVMArrayType(count, i64), "shape")
         for index, bracket in enumerate(section.brackets):

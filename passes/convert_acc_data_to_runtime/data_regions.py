@@ -1,9 +1,9 @@
 """
 The walk over a host function that replaces data constructs, launches and directives by runtime calls.
 
-Data operations are gathered into groups. `data`, `enter data`, `update` and the like name theirs as
-operands; a compute construct's stand before its launch in the same block, so that the group is
-closed when the walk meets the launch (or an operation that contains it).
+Data operations are collected into groups. `data`, `enter data`, `update` and similar directives have theirs
+as operands; those of a compute construct are before its launch in the same block, so the group ends when
+the walk reaches the launch (or an operation that contains it).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class HostFunctionLowering:
         self.directives = DirectiveCalls(self.groups)
 
     def run(self) -> None:
-        """Replaces everything in the function, then drops the data operations."""
+        """Lowers all operations of the function, then removes the data operations."""
         self._region(self.function.body)
         for op in self.dead:
             erase(op)
@@ -83,7 +83,7 @@ class HostFunctionLowering:
             self.pending = outer
 
     def _operation(self, op: Operation) -> Operation | None:
-        """Lowers `op` and gives the operation to continue with."""
+        """Lowers `op`; returns the operation to continue with."""
         following = op.next_op
         match op:
             case acc.DataOp():
@@ -129,7 +129,7 @@ class HostFunctionLowering:
         return following
 
     def _exit_operation(self, op: acc.CopyoutOp | acc.DeleteOp | acc.DetachOp | acc.UpdateHostOp):
-        """An exit operation: the first of a group's leaves the group."""
+        """Lowers an exit operation: the first one of a group exits the whole group."""
         entry = op.acc_var.owner
         if isinstance(entry, DATA_ENTRY) and any(e is entry for e in self.pending):
             self._close_compute_group(op, None)
@@ -183,7 +183,10 @@ class HostFunctionLowering:
         erase(op)
 
     def _launch_site(self, op: LaunchHostOp | gpu.LaunchFuncOp) -> int:
-        """The launch's site with the sizes of its arguments, added if the launch has none."""
+        """
+        The number of the launch's site, with the sizes of its arguments; the site is added if the launch
+        has none.
+        """
         attr = op.attributes.get(SITE)
         args = op.args if isinstance(op, LaunchHostOp) else op.kernelOperands
         sizes = tuple(size_of(arg.type) for arg in args)
@@ -202,7 +205,7 @@ class HostFunctionLowering:
     # Data constructs
 
     def _data(self, op: acc.DataOp) -> Operation | None:
-        """`acc.data`: enter, the region's operations in place, leave."""
+        """Lowers `acc.data` to an entry, the region's operations in place, and an exit."""
         at = Cursor.before(op)
         queue = self.directives.queue_of(op, at)
         entries = entries_of(op.data_clause_operands)
@@ -215,7 +218,7 @@ class HostFunctionLowering:
         return inline_region(op)
 
     def _host_data(self, op: acc.HostDataOp) -> Operation | None:
-        """`acc.host_data`: device addresses of the variables for the region."""
+        """Lowers `acc.host_data`, which gives the region the device addresses of the variables."""
         entries = entries_of(op.data_clause_operands)
         flags = DataFlag.IF_PRESENT if op.if_present is not None else DataFlag(0)
         records = [_with_flags(entry_record(e), flags) for e in entries]
@@ -267,7 +270,9 @@ class HostFunctionLowering:
         self.tokens[op.token] = group
 
     def _declare_exit(self, op: acc.DeclareExitOp) -> None:
-        """Leaves what `declare_enter` entered, with its records; several returns may do so."""
+        """
+        Exits, at one of the function's returns, the data that `declare_enter` entered, with its records.
+        """
         at = Cursor.before(op)
         group = None if op.token is None else self.tokens.get(op.token)
         if group is not None:
@@ -286,5 +291,8 @@ def _with_flags(record: Record, flags: DataFlag) -> Record:
 
 
 def _waited_for(at: Cursor, queue: SSAValue) -> SSAValue:
-    """The queue of a construct that reduces: the synchronous one if the host would go on at its end."""
+    """
+    The queue for the exit of a construct that reduces: the synchronous queue if the host continues after
+    it.
+    """
     return synchronous(at) if constant_value(queue) == ASYNC_ON_DEVICE else queue

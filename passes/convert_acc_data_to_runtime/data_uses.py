@@ -1,6 +1,6 @@
 """
-Questions about the data operations of a block: which belong together, which use a device address, and
-where the first use stands.
+Queries on the data operations of a block: which belong together, which use a device address, and which use
+is first.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def is_claimed(op: Operation) -> bool:
 
 def is_address(use: Use) -> bool:
     """
-    Whether the use of a data operation's result wants the device address, and does not just say
-    which data operation is meant (the operands of constructs, `accPtr` of exit operations).
+    Whether a use of a data operation's result needs the device address, rather than just identify the data
+    operation (the operands of constructs, `accPtr` of exit operations).
     """
     if isinstance(use.operation, EXIT_OPS):
         return use.index != 0
@@ -50,7 +50,7 @@ def is_address(use: Use) -> bool:
 
 
 def following_exits(op: Operation, operands: Sequence[SSAValue]) -> list[ExitOp]:
-    """The exit operations of `operands` that stand after `op`, in their order."""
+    """The exit operations of `operands` after `op`, in program order."""
     block = op.parent_block()
     wanted = {
         use.operation
@@ -93,7 +93,7 @@ def contains_use(op: Operation, entries: Sequence[EntryOp]) -> bool:
 
 
 def entry_queue(at: Cursor, entry: EntryOp) -> SSAValue:
-    """The queue a data operation itself names."""
+    """The queue that a data operation itself names."""
     return queue_value(
         at, list(entry.async_operands), entry.async_operands_device_type, entry.async_only
     )
@@ -142,7 +142,7 @@ def _block_owner(block: Block) -> Operation:
 
 
 def inline_region(op: acc.DataOp | acc.HostDataOp) -> Operation | None:
-    """Puts the operations of the region in place of `op`; gives the first operation to continue at."""
+    """Replaces `op` by the operations of its region; returns the operation to continue with."""
     following = op.next_op
     region = op.region
     if len(region.blocks) > 1:

@@ -30,12 +30,12 @@ _DEVICE_TYPES = {
 
 @dataclass
 class DirectiveCalls:
-    """Of one host function; `groups` has its launch sites."""
+    """Lowers the executable directives of one host function; `groups` has its launch sites."""
 
     groups: DataGroups
 
     def queue_of(self, op: acc.DataOp | acc.UpdateOp, at: Cursor) -> SSAValue:
-        """The queue of a directive's async clause, once it has waited for those of its wait clause."""
+        """The queue of a directive's async clause, after emitting its wait clause."""
         queue = queue_value(
             at, list(op.async_operands), op.async_operands_device_type, op.async_only
         )
@@ -56,7 +56,7 @@ class DirectiveCalls:
         async_attr: Attribute | None,
         condition: SSAValue | None,
     ) -> tuple[Cursor, SSAValue]:
-        """The queue of `enter data` or `exit data`, after the wait its wait clause asks for."""
+        """The queue of `enter data` or `exit data`, and a cursor after the wait of its wait clause."""
         at = Cursor.before(op)
         queue = _queue(at, async_operand, async_attr)
         wait: WaitArgument | None = None
@@ -75,7 +75,7 @@ class DirectiveCalls:
         wait: WaitArgument | None,
         condition: SSAValue | None,
     ) -> None:
-        """What a wait clause or directive asks `queue` to wait for."""
+        """Emits the wait of `queue` that a wait clause or directive asks for."""
         if wait is None:
             return
         inner = at if condition is None else at.if_then(condition)
@@ -83,7 +83,7 @@ class DirectiveCalls:
         self.groups.calls.wait(inner, self.groups.entry(), site, wait, queue)
 
     def wait(self, op: acc.WaitOp) -> None:
-        """`wait`."""
+        """Lowers `wait`."""
         at = Cursor.before(op)
         queue = _queue(at, op.async_operand, op.async_attr)
         wait = WaitArgument(tuple(op.wait_operands), op.wait_devnum)
@@ -93,7 +93,7 @@ class DirectiveCalls:
     def init(
         self, op: acc.InitOp | acc.ShutdownOp, operation: DeviceOperation, kind: SiteKind
     ) -> None:
-        """`init` and `shutdown`."""
+        """Lowers `init` and `shutdown`."""
         at = Cursor.before(op)
         inner = at if op.if_cond is None else at.if_then(op.if_cond)
         types = op.device_types
@@ -106,7 +106,7 @@ class DirectiveCalls:
         erase(op)
 
     def set(self, op: acc.SetOp) -> None:
-        """`set`."""
+        """Lowers `set`."""
         at = Cursor.before(op)
         inner = at if op.if_cond is None else at.if_then(op.if_cond)
         site = self.groups.site("set", op)

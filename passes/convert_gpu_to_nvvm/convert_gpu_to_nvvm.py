@@ -5,16 +5,16 @@ and libdevice in place of C's library (PTX ISA, chapters 9 and 10).
 Takes:  the gpu level without `scf`; host code is not touched.
 Leaves: `llvm.func`, kernels with `nvvm.kernel` and `nvvm.reqntid`; no `gpu` operation except the
         modules; no calls of C library functions.
-Fails:  on functions GPUs do not have (with the place of the call), on `long double`, on variable
-        arguments, and on other `gpu` operations.
+Fails:  on functions that GPUs do not have, at the call, on `long double`, on variable arguments, and on
+        other `gpu` operations.
 
-Variables in shared memory marked `accx.dynamic` become places in the memory that the launch asks for,
-which may be larger than what a kernel declares (`dynamic_shared.py`).
+Variables in shared memory marked `accx.dynamic` become offsets in the launch's dynamic shared memory, which
+may be larger than the memory that a kernel can declare (`dynamic_shared.py`).
 
-After recursion, lanes wait for each other before they shuffle (`warp_convergence.py`).
+After recursion, the lanes of a warp are synchronised before they shuffle (`warp_convergence.py`).
 
-Thread and block indices are i32 and stay so: casts of them to i32 vanish, `index` is made only for
-other uses.
+Thread and block indices remain i32: casts of them to i32 are removed, and an `index` is made only for other
+uses.
 
 Before:
   gpu.func @k(%x : !llvm.ptr) kernel attributes {gpu.known_block_size = array<i32: 128, 1, 1>} {
@@ -66,7 +66,7 @@ from .warp_convergence import bring_lanes_together
 _DIMENSIONS = {gpu.DimensionEnum.X: 0, gpu.DimensionEnum.Y: 1, gpu.DimensionEnum.Z: 2}
 _MAX_BLOCK = (1024, 1024, 64)
 _MAX_GRID = ((1 << 31) - 1, 65535, 65535)
-"""Launch limits from compute capability 5.0 on (CUDA C++ Programming Guide, Technical Specifications)."""
+"""The launch limits from compute capability 5.0 on (CUDA C++ Programming Guide, Technical Specifications)."""
 
 _WARP_SIZE = 32
 
@@ -76,7 +76,7 @@ _VARIABLE_ARGUMENTS = (llvm_ext.VaStartOp, llvm_ext.VaEndOp, llvm_ext.VaCopyOp, 
 def register_range(
     family: nvvm.SpecialRegisterFamily, dimension: int, block: Sequence[int] | None
 ) -> tuple[int, int]:
-    """The values `[low, high)` a register can have in kernels with this block size, if known."""
+    """The range `[low, high)` of a special register in kernels with this block size (None: unknown)."""
     size = _MAX_BLOCK[dimension] if block is None else block[dimension]
     if family is nvvm.THREAD_ID:
         return 0, size
@@ -89,8 +89,8 @@ def register_range(
 
 def _replace_index(op: Operation, value: SSAValue, cursor: Cursor) -> None:
     """
-    Lets the i32 `value` stand for the `index` that `op` gives: casts to i32 become the value itself,
-    casts to i64 extensions, other uses get an `index`.
+    Replaces the `index` result of `op` by the i32 `value`: casts to i32 become the value itself, casts to
+    i64 extensions, other uses get an `index`.
     """
     result = op.results[0]
     value.name_hint = result.name_hint
@@ -132,7 +132,7 @@ def _register(family: nvvm.SpecialRegisterFamily) -> Callable[[KernelLowering, O
 
 
 def _global_id(lowering: KernelLowering, op: Operation) -> None:
-    """`block id * block dimension + thread id`, in i64 as it may exceed i32."""
+    """Lowers to `block id * block dimension + thread id`, in i64 as it may exceed i32."""
     assert isinstance(op, gpu.GlobalIdOp)
     dimension = _DIMENSIONS[op.dimension.data]
     cursor = Cursor.before(op)
@@ -176,13 +176,13 @@ def _return(lowering: KernelLowering, op: Operation) -> None:
 
 @dataclass
 class KernelLowering:
-    """Lowers the bodies of one module's functions; `block_size` is the current kernel's, if known."""
+    """Lowers the bodies of one module's functions; `block_size` is that of the current kernel, if known."""
 
     calls: LibraryCalls
     block_size: Sequence[int] | None = field(default=None)
 
     def region(self, region: Region) -> None:
-        """Replaces every operation that needs it, in one walk."""
+        """Lowers the operations of a region in one walk."""
         for block in region.blocks:
             for argument in block.args:
                 _check_type(argument.type, SourceLoc.from_attr(argument.location))
@@ -193,7 +193,7 @@ class KernelLowering:
         for inner in op.regions:
             self.region(inner)
         if op.parent is None:
-            return  # erased with the value it cast
+            return  # erased together with the value that it casts
         for result in op.results:
             _check_type(result.type, SourceLoc.from_attr(op.location))
         lower = _LOWERINGS.get(op.__class__)

@@ -1,7 +1,9 @@
 """
 Dynamic shared memory: a kernel may declare 48 KiB, and be launched with as much as the GPU has (CUDA C++
-Programming Guide, 7.7 "Shared Memory"). What it gets at the launch is one array without a size, which
-starts where the declared variables end; variables marked `accx.dynamic` lie at offsets in it.
+Programming Guide, 7.7 "Shared Memory").
+
+The memory added at the launch is one array without a size, which starts after the declared variables;
+variables marked `accx.dynamic` are at offsets in it.
 """
 
 from __future__ import annotations
@@ -18,7 +20,10 @@ ALIGNMENT = 16
 
 
 def place_dynamic_tiles(module: gpu.ModuleOp) -> None:
-    """Replaces the variables of a `gpu.module` that are marked `accx.dynamic` by their places."""
+    """
+    Replaces the variables of a `gpu.module` that are marked `accx.dynamic` by their addresses in dynamic
+    shared memory.
+    """
     offsets: dict[str, int] = {}
     for op in list(module.body.block.ops):
         if isinstance(op, llvm.GlobalOp) and isinstance(

@@ -58,7 +58,7 @@ _CLASS_MASKS = {
 
 
 class LibraryCalls:
-    """Lowers the library calls of one `gpu.module`, and declares what replaces them there."""
+    """Lowers the library calls of one `gpu.module`, and declares the functions that replace them."""
 
     def __init__(self, module: gpu.ModuleOp, *, approximate: bool):
         self.approximate = approximate
@@ -74,7 +74,10 @@ class LibraryCalls:
         self._replaced: set[str] = set()
 
     def call(self, call: llvm.CallOp) -> None:
-        """Replaces a call of a library function; others must be defined in the module."""
+        """
+        Replaces a call of a library function. Raises `CompileError` for a function that is neither known
+        nor defined in the module.
+        """
         if call.callee is None:
             return
         name = call.callee.root_reference.data
@@ -135,7 +138,10 @@ class LibraryCalls:
                 erase(declaration)
 
     def declare(self, name: str, inputs: Sequence[Attribute], result: Attribute | None) -> None:
-        """Declares an external function in the module, once; what expands to a call of itself keeps it."""
+        """
+        Declares an external function in the module, once. A function whose expansion calls itself keeps its
+        declaration.
+        """
         self._replaced.discard(name)
         if name not in self._symbols:
             type = llvm.LLVMFunctionType(inputs, result)
@@ -202,11 +208,14 @@ def _memset(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> SSAValue:
 
 
 _TOO_LARGE = 1 << 62
-"""A size that no device has, and that GPUs' `malloc` rounds up without leaving 64 bits."""
+"""A size larger than any device's memory that GPUs' `malloc` can round up without overflow of 64 bits."""
 
 
 def _allocated(calls: LibraryCalls, cursor: Cursor, size: SSAValue) -> SSAValue:
-    """A block of `size` bytes (i64) of the device's heap; null where there is none so large."""
+    """
+    Emits the allocation of `size` bytes (i64) on the device's heap; the result is null if there is no such
+    block.
+    """
     limited = cursor.value(arith.MinUIOp(size, cursor.constant(_TOO_LARGE, i64)), "bytes")
     calls.declare("malloc", [i64], PTR)
     found = cursor.insert(llvm.CallOp("malloc", limited, return_type=PTR)).returned
@@ -219,7 +228,7 @@ def _malloc(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> SSAValue:
 
 
 def _calloc(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> SSAValue:
-    """`malloc` and zeros; null where the product of the arguments is no size (C17 7.22.3.2)."""
+    """Expands `calloc`: `malloc` and zeros; null if the product of the arguments overflows (C17 7.22.3.2)."""
     count, size = call.args
     zero = cursor.constant(0, i64)
     bytes = cursor.mul(count, size, "bytes")
@@ -238,7 +247,7 @@ def _calloc(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> SSAValue:
 
 
 def _entry_cursor(op: Operation) -> Cursor:
-    """The start of the function around `op`, where stack slots belong."""
+    """The start of the function around `op`, where stack slots are made."""
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, gpu.FuncOp | llvm.FuncOp):
         parent = parent.parent_op()
@@ -250,8 +259,8 @@ def _entry_cursor(op: Operation) -> Cursor:
 
 def _printf(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> SSAValue | None:
     """
-    `vprintf(format, buffer)`: the buffer holds the arguments, promoted as C does and each aligned
-    to its size (CUDA C++ Programming Guide, "Formatted Output"; PTX interoperability, "System
+    Expands `printf` to `vprintf(format, buffer)`: the buffer holds the arguments, promoted as in C and each
+    aligned to its size (CUDA C++ Programming Guide, "Formatted Output"; PTX interoperability, "System
     Calls").
     """
     format, *arguments = call.args
@@ -275,14 +284,16 @@ def _trap(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> None:
 
 
 def _assert_fail(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> None:
-    """`__assertfail` of the CUDA driver wants the size of a character as well."""
+    """
+    Replaces `__assert_fail` by the CUDA driver's `__assertfail`, which also takes the size of a character.
+    """
     size = _constant(cursor, 1, i64)
     calls.declare("__assertfail", [PTR, PTR, i32, PTR, i64], None)
     cursor.insert(llvm.CallOp("__assertfail", *call.args, size))
 
 
 def _as_int(cursor: Cursor, flag: SSAValue, call: llvm.CallOp) -> SSAValue:
-    """C's predicates are int."""
+    """An i1 as the int that C's predicates return."""
     return cursor.value(llvm.ZExtOp(flag, call.results[0].type))
 
 
@@ -315,7 +326,7 @@ def _classify(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> SSAValu
 
 
 def _on_device(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> SSAValue:
-    """`acc_on_device` is true for what NVIDIA GPUs are (OpenACC 3.4, 3.2.9)."""
+    """Expands `acc_on_device`, which is true for the device types of NVIDIA GPUs (OpenACC 3.4, 3.2.9)."""
     argument = call.args[0]
     type = cast(IntegerType, argument.type)
     predicate = IntegerAttr(llvm.ICmpPredicateFlag.EQ.to_int(), i64)

@@ -1,8 +1,10 @@
 """
-Lanes that meet again after recursion. The lanes of a warp leave a recursive function one by one, because its
-levels share a convergence barrier; ptxas takes them to be together after the branch that held the call, and
-lets `shfl.sync` with a full mask, and barriers, run without waiting for all lanes. It does not where a
-`bar.warp.sync` comes first whose mask it cannot know: all lanes, as two special registers say.
+Reconvergence of the lanes of a warp after recursion.
+
+The lanes of a warp leave a recursive function one by one, because its levels share a convergence barrier.
+ptxas assumes that they have converged after the branch that contains the call, and lets `shfl.sync` with a
+full mask, and barriers, run without waiting for all lanes. A preceding `bar.warp.sync` whose mask ptxas
+cannot know prevents that: here the mask of all lanes, computed from two special registers.
 
 Before, in a function that calls a recursive one:
   %sum = nvvm.shfl.sync bfly %all, %part, … : i32
@@ -29,7 +31,10 @@ _SREG = "llvm.nvvm.read.ptx.sreg.lanemask."
 
 
 def bring_lanes_together(module: gpu.ModuleOp) -> None:
-    """Inserts such a barrier before what lanes do together, in functions that reach a recursive one."""
+    """
+    Inserts such a barrier before operations that lanes carry out together, in functions that reach a
+    recursive one.
+    """
     functions = {
         op.sym_name.data: op for op in module.body.ops if isinstance(op, gpu.FuncOp | llvm.FuncOp)
     }
@@ -49,8 +54,8 @@ def _called(func: Operation) -> set[str]:
 
 def reaching_cycles(calls: Mapping[str, set[str]]) -> list[str]:
     """
-    The functions from which calls lead to a function that calls itself, perhaps through others: what is
-    left when functions whose callees are all gone are taken away until there is none.
+    The functions from which calls lead to a function that calls itself, directly or through others. They
+    remain after repeatedly removing functions whose callees have all been removed.
     """
     callers: dict[str, list[str]] = {name: [] for name in calls}
     for name, callees in calls.items():
@@ -67,7 +72,7 @@ def reaching_cycles(calls: Mapping[str, set[str]]) -> list[str]:
 
 
 def _wait_in(block: Block) -> None:
-    """Lanes may be apart at the start of the block, and after every call."""
+    """Inserts barriers in a block, at whose start, and after every call, lanes may have diverged."""
     apart = True
     for op in list(block.ops):
         if isinstance(op, llvm.CallOp):

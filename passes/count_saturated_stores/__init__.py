@@ -1,1 +1,1 @@
-"""The pass `count-saturated-stores`, and the counter of a store."""
+"""The pass `count-saturated-stores`, and the recognition of saturated codes."""

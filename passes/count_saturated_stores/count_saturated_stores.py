@@ -1,12 +1,12 @@
 """
-Count the numbers that saturate when a kernel stores them in a compressed array (docs/compression.md).
+Count the numbers that saturate when a kernel stores them to a compressed array (docs/compression.md).
 
-Takes:  constructs with `accx.counted` on the `accx.coefficients` of arrays to count for, and on the
-        operations that compute the codes to store.
-Leaves: on the GPU, after the last such store of a block to an array, one comparison for all of them;
-        where it finds that some may have saturated they are counted, and an atomic operation adds
-        their number at the array's counter. On the host, counts of the gang's own, added at its end:
-        a branch would keep LLVM from vectorising. `accx.counted` stays, for the runtime to be told.
+Takes:  constructs with `accx.counted` on the `accx.coefficients` of the arrays concerned, and on the
+        operations that compute the stored codes.
+Leaves: on the GPU, after the last such store of a block to an array, one comparison for all of them; if
+        some may have saturated they are counted, and an atomic operation adds their number to the array's
+        counter. On the host each gang has its own count, added at its end, since a branch would keep LLVM
+        from vectorising. `accx.counted` stays, so that the runtime is told.
 Fails:  never.
 
 Options:
@@ -54,7 +54,7 @@ class Counted:
 
 
 def counted_arrays(construct: acc.ParallelOp) -> dict[int, Counted]:
-    """The arrays to count for, by the number that their stores carry."""
+    """The arrays concerned, by the number in their `accx.counted`."""
     found: dict[int, Counted] = {}
     for entry, packed in packed_arrays(construct):
         for use in entry.results[0].uses:
@@ -66,7 +66,7 @@ def counted_arrays(construct: acc.ParallelOp) -> dict[int, Counted]:
 
 
 def stores_of(construct: acc.ParallelOp) -> dict[tuple[Block, int], list[llvm.StoreOp]]:
-    """The stores to count, by block and array."""
+    """The stores that are counted, by block and array."""
     found: dict[tuple[Block, int], list[llvm.StoreOp]] = {}
     for op in construct.walk():
         if not isinstance(op, llvm.StoreOp) or not isinstance(op.value.owner, Operation):
@@ -79,7 +79,7 @@ def stores_of(construct: acc.ParallelOp) -> dict[tuple[Block, int], list[llvm.St
 
 
 def count_at_once(stores: Sequence[llvm.StoreOp], array: Counted) -> None:
-    """After the last of `stores`, which stand in one block: a test for all, then their count."""
+    """Emits, after the last of `stores`, which are in one block, a test for all of them and the count."""
     at = Cursor.after(stores[-1])
     farthest: SSAValue | None = None
     limit = 0
@@ -91,7 +91,7 @@ def count_at_once(stores: Sequence[llvm.StoreOp], array: Counted) -> None:
     inside = at.if_then(some)
     total = _total(inside, stores, array)
     wide = inside.value(arith.ExtUIOp(total, i64))
-    # Neighbouring threads take neighbouring words: on one word they would wait for each other.
+    # Neighbouring threads use neighbouring words: atomics on one word would be serialised.
     place = inside.value(llvm.PtrToIntOp(stores[0].ptr, i64))
     chosen = inside.value(arith.AndIOp(place, inside.i64(8 * (COUNTER_WORDS - 1))))
     word = inside.offset(array.counter, chosen, "word")
@@ -101,7 +101,10 @@ def count_at_once(stores: Sequence[llvm.StoreOp], array: Counted) -> None:
 def count_by_gang(
     construct: acc.ParallelOp, groups: Sequence[Sequence[llvm.StoreOp]], array: Counted
 ) -> None:
-    """A count of the gang's own, to which each block adds, and which is added at the gang's end."""
+    """
+    Makes a count private to the gang, to which each block adds, and which is added to the counter at the
+    gang's end.
+    """
     block = construct.region.block
     assert block.first_op is not None and block.last_op is not None
     begin = Cursor.before(block.first_op, construct.location)
@@ -119,7 +122,7 @@ def count_by_gang(
 
 
 def _total(at: Cursor, stores: Sequence[llvm.StoreOp], array: Counted) -> SSAValue:
-    """How many of `stores` store a code of saturated numbers, as an i32."""
+    """The number (i32) of `stores` that store the code of a saturated number."""
     total: SSAValue | None = None
     for store in stores:
         one = at.value(arith.ExtUIOp(is_saturated(at, array.format, store.value), i32))

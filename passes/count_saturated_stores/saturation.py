@@ -1,6 +1,6 @@
 """
-Which codes are those of saturated numbers (docs/compression.md, "Codec"), seen from the operations
-with which `element_code.py` computes a code.
+Tests whether a code is that of a saturated number (docs/compression.md, "Codec"), on the operations with
+which `element_code.py` computes codes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ...compiler.base.packed import EXPONENT_OF_ONE, MANTISSA_BITS, Code, Packed
 from ..ir.building import Cursor
 
 _UPPER_BITS = 20
-"""Mantissa bits in the upper word of a double."""
+"""The mantissa bits in the upper word of a double."""
 
 _INFINITY = {Code.HALF: 0x7C00, Code.BFLOAT16: 0x7F80}
 _MAGNITUDE = 0x7FFF
@@ -21,8 +21,8 @@ _MAGNITUDE = 0x7FFF
 
 def distance(at: Cursor, fmt: PackedFormat, code: SSAValue) -> tuple[SSAValue, int]:
     """
-    An i32 and its limit: it reaches the limit if `code` is that of a saturated number, and for no
-    number of the range.
+    An i32 and a limit, such that the i32 is at least the limit exactly if `code` is that of a saturated
+    number.
     """
     if not fmt.needs_range:
         return _magnitude(at, code), _INFINITY[fmt.code]
@@ -34,7 +34,8 @@ def distance(at: Cursor, fmt: PackedFormat, code: SSAValue) -> tuple[SSAValue, i
     if fmt.base_bits == 64:
         one >>= 32
         if word.type == i64:
-            # The upper word will do: numbers of the range stay clear of the ends by more than that.
+            # The upper word suffices: numbers of the range are further from the ends than the lower word's
+            # weight.
             word = at.value(arith.TruncIOp(at.value(arith.ShRUIOp(word, at.i64(32))), i32))
             bits, drop = _UPPER_BITS, 0
         else:
@@ -45,7 +46,7 @@ def distance(at: Cursor, fmt: PackedFormat, code: SSAValue) -> tuple[SSAValue, i
 
 
 def is_saturated(at: Cursor, fmt: PackedFormat, code: SSAValue) -> SSAValue:
-    """Whether `code` is that of a saturated number, as an i1."""
+    """An i1: `code` is that of a saturated number."""
     if not fmt.needs_range:
         return at.value(
             arith.CmpiOp(_magnitude(at, code), at.i32(_INFINITY[fmt.code]), "eq"), "infinite"
@@ -68,7 +69,10 @@ def _magnitude(at: Cursor, code: SSAValue) -> SSAValue:
 
 
 def _rounded(code: SSAValue) -> SSAValue | None:
-    """The rounded number in [1, 2), or its upper word, whose leading mantissa bits `code` is."""
+    """
+    The rounded number in [1, 2), or its upper word, of which `code` is the leading mantissa bits; None for
+    other codes.
+    """
     owner = code.owner
     while isinstance(owner, arith.TruncIOp | arith.AndIOp):
         owner = owner.operands[0].owner

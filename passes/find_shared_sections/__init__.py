@@ -1,1 +1,1 @@
-"""`find-shared-sections`: sections for nests whose iterations read the same data."""
+"""The pass `find-shared-sections`: cached sections for nests whose iterations read the same data."""

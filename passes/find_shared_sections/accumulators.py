@@ -1,8 +1,8 @@
 """
-Sums that a loop over terms keeps in memory, in a register instead.
+Keeps sums that a loop over terms accumulates in memory in registers.
 
-`for k: c[i][j] += a[i][k] * b[k][j]` loads and stores the same element in every turn. That is one load
-before the loop and one store behind it, where nothing else that the loop reads can be that element.
+`for k: c[i][j] += a[i][k] * b[k][j]` loads and stores the same element in every iteration. One load before
+the loop and one store after it suffice if no other access of the loop can be to that element.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..ir.purity import is_pure
 
 
 def _address(store: llvm.StoreOp, loop: scf.ForOp, at: Cursor) -> SSAValue:
-    """The address of a store, which is the same in all turns, computed before the loop."""
+    """The address of a store, which is loop-invariant, computed before the loop."""
     needed: list[Operation] = []
 
     def visit(value: SSAValue) -> None:
@@ -41,7 +41,10 @@ def _address(store: llvm.StoreOp, loop: scf.ForOp, at: Cursor) -> SSAValue:
 
 
 def _set_before(loop: scf.ForOp, store: llvm.StoreOp, symbols: Symbols) -> llvm.StoreOp | None:
-    """The store in front of the loop that sets what `store` adds to, if nobody can read that in between."""
+    """
+    The store before the loop that initialises the element to which `store` adds, if it cannot be read in
+    between; else None.
+    """
     place = place_in_array(store, symbols)
     op = loop.prev_op
     while op is not None:
@@ -55,13 +58,13 @@ def _set_before(loop: scf.ForOp, store: llvm.StoreOp, symbols: Symbols) -> llvm.
 
 
 def keep_in_registers(loop: scf.ForOp, stores: Sequence[llvm.StoreOp]) -> scf.ForOp:
-    """The loop with the elements that `stores` write carried from turn to turn."""
+    """Replaces the loop by one that carries the elements written by `stores` in registers; returns it."""
     symbols = Symbols(loop)
     at = Cursor.before(loop)
     addresses = [_address(store, loop, at) for store in stores]
     body = loop.body.block
     places = {store: place_in_array(store, symbols) for store in stores}
-    # Without any turn nothing is accessed, and an array may not be there.
+    # If the loop does not run, it accesses nothing, and the array may not be mapped.
     runs = at.value(arith.CmpiOp(loop.lb, loop.ub, "slt"), "runs")
     turns = constant_side([constant_value(loop.lb), constant_value(loop.ub)])
     safe: list[bool] = []
@@ -69,7 +72,7 @@ def keep_in_registers(loop: scf.ForOp, stores: Sequence[llvm.StoreOp]) -> scf.Fo
     for store, address in zip(stores, addresses, strict=True):
         first = _set_before(loop, store, symbols)
         if first is not None:
-            # The element is set anyway, which now waits for its sum.
+            # The element is set in any case; that store now comes after the sum.
             safe.append(True)
             starts.append(first.value)
             erase(first)
@@ -113,7 +116,7 @@ def keep_in_registers(loop: scf.ForOp, stores: Sequence[llvm.StoreOp]) -> scf.Fo
 
 
 def _load_if(condition: SSAValue, address: SSAValue, type_: Attribute, at: Cursor) -> SSAValue:
-    """What stands at an address if a condition holds, else 0."""
+    """The value at an address if a condition holds, else 0."""
     then, otherwise = Block(), Block()
     inside, outside = Cursor.at_end(then, at.loc), Cursor.at_end(otherwise, at.loc)
     inside.insert(scf.YieldOp(inside.load(address, type_)))

@@ -1,20 +1,20 @@
 """
-Name the sections that the iterations of a product share, as `cache` directives would.
+Add `acc.cache` for the array sections that the iterations of a product share.
 
-Takes:  data level, before the schedule. Looks at two free parallel loops of one variable, one directly in
-        the other, around a sequential loop with the same bounds for all iterations, whose body is
+Takes:  data level, before the schedule. Considers two free parallel loops of one variable, one directly in
+        the other, around a sequential loop with the same bounds in all iterations, whose body is
         straight-line code that loads elements which move with one of the parallel loops and the loop over
         terms only.
-Leaves: where `decisions/shared_sections.py` says that it pays, the sequential loop over pieces of 16 terms
-        with an `acc.cache` for each such load, around a loop over the terms of a piece; then the original,
-        for the terms that are left. Where only the host knows whether there are any, the construct has a
-        version for each case. Lengths in structures are loaded before the nest, bounds computed before the
-        construct where the host can; sums that the loop kept in memory are in registers. Where that is right
-        only because the parallel loops' iterations are independent (plain pointers, which might overlap),
-        there is a version for loops of several iterations, and the original for others. An inner loop up to
-        the outer one's variable, or from there, runs over all columns (`triangles.py`). The parallel loops
-        are swapped where the outer one runs along what is written. `promote-cache-to-shared` does the rest.
-        `accx.remarks` of the construct says so.
+Leaves: if `decisions/shared_sections.py` finds that it pays, a sequential loop over pieces of 16 terms with
+        an `acc.cache` for each such load, around a loop over the terms of a piece; then the original loop
+        for the remaining terms. If only the host knows whether there are any, the construct has a version
+        for each case. Lengths in structures are loaded before the nest, bounds are computed before the
+        construct if the host can do so, and sums that the loop kept in memory are in registers. If that is
+        correct only because the parallel loops' iterations are independent (plain pointers, which might
+        overlap), there is a version for loops of several iterations, and the original for others. An inner
+        loop bounded by the outer one's variable runs over all columns (`triangles.py`). The parallel loops
+        are swapped if the outer one moves along the elements written. `promote-cache-to-shared` then makes
+        the tiles. `accx.remarks` of the construct describes the result.
 Fails:  never.
 
 Before:
@@ -29,7 +29,7 @@ After:
   }
   %sum = scf.for %k = %whole to %ub step %c1 iter_args(%s = %part) -> (f32) { … }
 
-Options: `target` (`host`: nothing to do). `enabled`.
+Options: `target` (`host`: no change). `enabled`: false turns the pass off.
 """
 
 from __future__ import annotations
@@ -63,12 +63,12 @@ def _terms_in(construct: acc.ParallelOp, *, triangles: bool = False) -> list[Ter
 
 
 def _cut(construct: acc.ParallelOp, *, whole: bool) -> None:
-    """Cuts the products of a construct into pieces; `whole`: none of them has terms left over."""
+    """Splits the products of a construct into pieces; `whole`: no product has remaining terms."""
     for terms in _terms_in(construct):
         assert isinstance(terms.loop, scf.ForOp)
         names = dict.fromkeys(factor.name for factor in terms.factors)
-        rest = "" if whole else f", the last terms of sums that are no multiple of {PIECE} apart"
-        text = f"iterations share what they read of {', '.join(names)}: cached in pieces{rest}"
+        rest = "" if whole else f", terms beyond multiples of {PIECE} separately"
+        text = f"iterations share their reads of {', '.join(names)}: cached in pieces{rest}"
         note(construct, [(terms.loop, text)])
         loop = keep_in_registers(terms.loop, terms.sums) if terms.sums else terms.loop
         in_pieces(loop, terms.factors, whole=whole, apart=terms.independent)
@@ -82,7 +82,7 @@ def _hoist_bounds(terms: Terms, outside: ValuesOutside) -> None:
 
 
 def _has_whole_pieces(construct: acc.ParallelOp, found: Sequence[Terms]) -> SSAValue | bool:
-    """Whether the sums' lengths are multiples of a piece: known, or a value before the construct."""
+    """Whether the sums' lengths are multiples of a piece: a constant, or an i1 before the construct."""
     at = Cursor.before(construct)
     total: SSAValue | None = None
     for terms in found:
@@ -104,7 +104,7 @@ def _has_whole_pieces(construct: acc.ParallelOp, found: Sequence[Terms]) -> SSAV
 
 
 def _has_several(construct: acc.ParallelOp, found: Sequence[Terms]) -> SSAValue | bool:
-    """Whether all parallel loops have several iterations: known, or a value before the construct."""
+    """Whether all parallel loops have several iterations: a constant, or an i1 before the construct."""
     at = Cursor.before(construct)
     total: SSAValue | None = None
     for loop in dict.fromkeys(loop for terms in found for loop in (terms.outer, terms.inner)):
@@ -123,16 +123,16 @@ def _has_several(construct: acc.ParallelOp, found: Sequence[Terms]) -> SSAValue 
 
 
 def _outside(at: Cursor, value: SSAValue) -> SSAValue:
-    """A value from before the construct, or the same constant there."""
+    """`value`, which is defined before the construct, or a constant, which is made again there."""
     known = constant_value(value)
     return value if known is None else at.constant(known, value.type)
 
 
 def name_sections(construct: acc.ParallelOp) -> None:
     """
-    Gives the products of a construct their sections: in two versions where only the host knows whether
-    the lengths of their sums are multiples of a piece. Where sums are kept in arrays that are apart from the
-    others only if the loops have several iterations, a version for those that do.
+    Adds the sections of the products in a construct: in two versions if only the host knows whether the
+    lengths of their sums are multiples of a piece. If sums are kept in arrays that are known not to overlap
+    the others only when the loops have several iterations, there is a version for that case.
     """
     hoist_members(construct)
     outside = ValuesOutside(construct)
@@ -156,7 +156,15 @@ def name_sections(construct: acc.ParallelOp) -> None:
     for outer, inner in {terms.inner: (terms.outer, terms.inner) for terms in found}.values():
         if should_swap(outer, inner):
             swap(outer, inner)
-            note(construct, [(outer, "loops swapped: what they write lies along the outer one")])
+            note(
+                construct,
+                [
+                    (
+                        outer,
+                        "loops swapped: the outer one writes neighbouring elements",
+                    )
+                ],
+            )
     versions = can_have_versions(construct) and queue_outside(construct)
     whole = _has_whole_pieces(construct, found) if versions else False
     if isinstance(whole, bool):

@@ -1,7 +1,7 @@
 """
-Two parallel loops in the order that gives the lanes neighbouring elements to write.
+Swaps two parallel loops if that lets neighbouring lanes write neighbouring elements.
 
-The iterations of both are independent, so that either may be the inner one. Sections are shared by blocks of
+The iterations of both are independent, so either may be the inner loop. Sections are shared by blocks of
 both, whose lanes run along the inner loop.
 """
 
@@ -35,7 +35,7 @@ def _moves_along(store: llvm.StoreOp, variable: SSAValue, symbols: Symbols) -> b
 
 
 def should_swap(outer: acc.LoopOp, inner: acc.LoopOp) -> bool:
-    """Whether all that is written lies along the outer loop, and the loops may be swapped."""
+    """Whether all stores move along memory with the outer loop, and the loops may be swapped."""
     symbols = Symbols(outer)
     variables = [loop.region.block.args[0] for loop in (outer, inner)]
     along: list[tuple[bool | None, ...]] = [
@@ -49,7 +49,7 @@ def should_swap(outer: acc.LoopOp, inner: acc.LoopOp) -> bool:
 
 
 def _is_tight(outer: acc.LoopOp, inner: acc.LoopOp) -> bool:
-    """Whether nothing in `outer` but what `inner` holds depends on its variable."""
+    """Whether, of the operations in `outer`, only those inside `inner` depend on its variable."""
     if outer.private_operands or outer.firstprivate_operands:
         return False
     variable = outer.region.block.args[0]

@@ -1,9 +1,9 @@
 """
-Members of structures that all iterations of a product load alike, loaded once before its loops.
+Hoists loads of structure members that are the same in all iterations of a product.
 
-In `sum += a->data[i * a->cols + k] * …` the length of a row is in memory, and each turn would load it again;
-as one value from before the loops it may stand in a section. A member does not change meanwhile where the
-construct stores floating-point numbers only: these are no members of other types (C11 6.5, 7).
+In `sum += a->data[i * a->cols + k] * …` the length of a row is in memory and loaded in each iteration; as
+one value defined before the loops it can be part of a section. An integer member does not change if the
+construct stores only floating-point numbers, which cannot alias it (C11 6.5, 7).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Member = tuple[Hashable, ...]
 
 
 def _member(op: Operation) -> Member | None:
-    """What tells the integer member that `op` loads from others; None if it loads something else."""
+    """A key of the integer member that `op` loads; None if it loads anything else."""
     if not isinstance(op, llvm.LoadOp) or is_ordered(op):
         return None
     type_, address = op.dereferenced_value.type, op.ptr.owner
@@ -42,7 +42,9 @@ def _member(op: Operation) -> Member | None:
 
 
 def _is_there(entry: Operation | Block) -> bool:
-    """Whether a data clause maps a structure at least, so that it may be loaded though no iteration does."""
+    """
+    Whether a data clause maps at least one structure, so that the load is valid even if no iteration runs.
+    """
     if not isinstance(entry, MAPPING_OPS):
         return False
     lengths = [
@@ -52,7 +54,7 @@ def _is_there(entry: Operation | Block) -> bool:
 
 
 def _keeps_members(construct: acc.ParallelOp) -> bool:
-    """Whether the construct stores nothing that may be an integer member of a structure."""
+    """Whether no store of the construct can change an integer member of a structure."""
     for op in construct.walk():
         if op is construct or isinstance(op, _STRUCTURE) or only_reads(op) or is_pure_call(op):
             continue
@@ -65,7 +67,7 @@ def _keeps_members(construct: acc.ParallelOp) -> bool:
 
 
 def _holds_terms(loop: acc.LoopOp) -> bool:
-    """Whether a parallel loop holds one around a sequential loop."""
+    """Whether a parallel loop contains one around a sequential loop."""
     return any(
         isinstance(op, scf.ForOp)
         and isinstance(op.parent_op(), acc.LoopOp)
@@ -75,7 +77,7 @@ def _holds_terms(loop: acc.LoopOp) -> bool:
 
 
 def hoist_members(construct: acc.ParallelOp) -> None:
-    """Loads members before the outermost loops of what may be products."""
+    """Hoists the member loads of nests that may be products to before their outermost loops."""
     loops = [op for op in construct.region.block.ops if isinstance(op, acc.LoopOp)]
     nests = [loop for loop in loops if _holds_terms(loop)]
     wanted = [op for loop in nests for op in loop.walk() if _member(op) is not None]

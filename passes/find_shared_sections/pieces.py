@@ -1,4 +1,7 @@
-"""Writes a loop over terms as one over pieces of them, with an `acc.cache` for each factor."""
+"""
+Splits a loop over terms into a loop over pieces, with an `acc.cache` for each factor, and one over the
+terms of a piece.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from ..ir.product_loads import Factor
 
 
 def emit(at: Cursor, poly: Polynomial, values: dict[SSAValue, SSAValue]) -> SSAValue:
-    """The value of a polynomial over integers (i64); `values` stand for some of its symbols."""
+    """The value (i64) of a polynomial over integers; `values` replaces some of its symbols."""
     total: SSAValue | None = None
     for monomial, coefficient in poly.terms.items():
         term: SSAValue | None = None
@@ -54,8 +57,8 @@ def _bounds(at: Cursor, lower: SSAValue, length: int, stride: SSAValue) -> SSAVa
 
 def _view(at: Cursor, factor: Factor, piece: dict[SSAValue, SSAValue], *, apart: bool) -> SSAValue:
     """
-    The `acc.cache` of a factor for the terms of a piece, of which `piece` has the one that lies lowest;
-    `apart`: nothing writes its array.
+    Emits the `acc.cache` of a factor for the terms of a piece; `piece` maps the term variable to the term
+    with the lowest address. `apart`: the nest does not write the factor's array.
     """
     place, along = factor.place, factor.place.terms_along
     rows = _bounds(
@@ -84,7 +87,7 @@ def _view(at: Cursor, factor: Factor, piece: dict[SSAValue, SSAValue], *, apart:
 def _address(
     at: Cursor, view: SSAValue, factor: Factor, values: dict[SSAValue, SSAValue]
 ) -> SSAValue:
-    """The address of a factor's element by row and column, so that both stand in the subscripts."""
+    """The address of a factor's element by row and column, as two subscripts."""
     row, column = (emit(at, poly, values) for poly in (factor.place.row, factor.place.column))
     known = factor.place.stride.as_constant
     if known is not None:
@@ -110,7 +113,7 @@ def _for(
 def _terms(
     at: Cursor, loop: scf.ForOp, factors: Sequence[Factor], piece: SSAValue, *, apart: bool
 ) -> scf.ForOp:
-    """The loop over the terms of one piece, whose factors are read through views of their arrays."""
+    """Emits the loop over the terms of one piece, which reads the factors through views of their arrays."""
     type_ = piece.type
     assert isinstance(type_, IntegerType)
     variable = loop.body.block.args[0]
@@ -146,8 +149,8 @@ def _terms(
 
 def in_pieces(loop: scf.ForOp, factors: Sequence[Factor], *, whole: bool, apart: bool) -> None:
     """
-    Puts the loop over whole pieces in front of `loop`, which keeps the terms that are left; `whole`: in
-    its place, as there are none. `apart`: what the nest writes is not what it reads of the factors.
+    Puts the loop over whole pieces before `loop`, which keeps the remaining terms; with `whole` there are
+    none, and it replaces `loop`. `apart`: the nest does not write the factors' arrays.
     """
     at = Cursor.before(loop)
     type_ = loop.lb.type

@@ -1,11 +1,11 @@
 """
-Products of which only a triangle is wanted, as whole ones that store the triangle.
+Products that compute only a triangle of their result, turned into rectangles that store the triangle.
 
-`for i: for j < i + 1: c[i][j] = sum of a[i][k] * b[k][j]` has a nest whose blocks are not rectangles, and
-shares nothing between rows. Here the inner loop runs over the columns of all rows, what is accessed
-besides the factors is accessed where the triangle is, and other sums are dropped: those of blocks that hold
-its edge, as blocks without any of it are left out (`accx.wanted`). The factors' elements are those that some
-iteration of the triangle reads.
+`for i: for j < i + 1: c[i][j] = sum of a[i][k] * b[k][j]` is a nest whose blocks are not rectangles. After
+the rewriting, the inner loop runs over the columns of all rows, accesses other than those to factors are
+guarded by the triangle's condition, and sums outside the triangle are discarded. These exist only in blocks
+on the triangle's edge, because blocks entirely outside are skipped (`accx.wanted`). Every element of a
+factor that is read is also read by some iteration of the triangle.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from .pieces import emit
 @dataclass(frozen=True)
 class Triangle:
     """
-    The inner loop's bounds for all rows, the outer loop's for rows that are not empty, and the bound that
-    moves with the outer loop (`below`: it is the end).
+    The inner loop's bounds over all rows, the outer loop's bounds without empty rows, and the bound that
+    moves with the outer loop (`below`: it is the upper bound).
     """
 
     outer: tuple[Polynomial, Polynomial]
@@ -48,7 +48,7 @@ def _bounds(loop: acc.LoopOp, symbols: Symbols) -> tuple[Polynomial, Polynomial]
 
 
 def _offset(bound: Polynomial, row: SSAValue) -> Polynomial | None:
-    """What is added to the outer variable in a bound; None if it is not that."""
+    """The polynomial added to the outer variable in a bound; None if the bound has another form."""
     parts = bound.split(row)
     return None if parts is None or parts[1].as_constant != 1 else parts[0]
 
@@ -60,7 +60,10 @@ def _is_own(op: Operation) -> bool:
 
 
 def find_triangle(terms: Terms, construct: acc.ParallelOp) -> Triangle | None:
-    """The triangle that the parallel loops around `terms` run over, if it can be made a rectangle."""
+    """
+    The triangle that the parallel loops around `terms` cover; None if it is not one that can become a
+    rectangle.
+    """
     outer, inner = terms.outer, terms.inner
     symbols = Symbols(construct)
     row = outer.region.block.args[0]
@@ -96,7 +99,7 @@ def _zero(value: SSAValue, at: Cursor) -> SSAValue | None:
 
 
 def _escaping(ops: Sequence[Operation]) -> list[SSAValue]:
-    """Results that operations outside of `ops` use."""
+    """Results of `ops` that other operations use."""
     inside = {inner for op in ops for inner in op.walk()}
     return [
         result
@@ -107,7 +110,10 @@ def _escaping(ops: Sequence[Operation]) -> list[SSAValue]:
 
 
 def _guard(ops: Sequence[Operation], condition: SSAValue) -> None:
-    """Runs `ops` of a block, where the last stands, if the condition holds; else their results are 0."""
+    """
+    Moves `ops` of a block, at the position of the last one, into an `scf.if` on the condition; otherwise
+    their results are 0.
+    """
     escaping = _escaping(ops)
     at = Cursor.before(ops[-1])
     then, otherwise = Block(), Block()
@@ -126,10 +132,10 @@ def _guard(ops: Sequence[Operation], condition: SSAValue) -> None:
 
 
 def _wanted_only(ops: Sequence[Operation]) -> list[Operation]:
-    """Those of `ops` that access what other iterations may see, or need what such operations give."""
+    """Those of `ops` that access memory other iterations may access, and those that use their results."""
     found: list[Operation] = []
     results: set[SSAValue] = set()
-    stores = False  # to variables of the iteration: what reads these has to wait for it
+    stores = False  # to variables of the iteration: reads of these depend on it
     for op in ops:
         needs = any(v in results for inner in op.walk() for v in inner.operands)
         waits = stores and isinstance(op, llvm.LoadOp | llvm.StoreOp)
@@ -141,7 +147,7 @@ def _wanted_only(ops: Sequence[Operation]) -> list[Operation]:
 
 
 def _parts(terms: Terms, loop: scf.ForOp) -> list[list[Operation]]:
-    """What of the body before and behind the loop over terms has to be guarded."""
+    """The operations of the body, before and after the loop over terms, that must be guarded."""
     ops = [op for op in terms.inner.region.block.ops if not isinstance(op, acc.YieldOp)]
     place = ops.index(loop)
     return [_wanted_only(part) for part in (ops[:place], ops[place + 1 :])]
@@ -153,7 +159,7 @@ def _can_guard(ops: Sequence[Operation]) -> bool:
 
 
 def square(terms: Terms, construct: acc.ParallelOp) -> None:
-    """Makes a rectangle of the triangle around `terms`, if it is one."""
+    """Turns the triangle around `terms` into a rectangle; does nothing if it is not a triangle."""
     loop = terms.loop
     triangle = find_triangle(terms, construct)
     if triangle is None or terms.independent or not isinstance(loop, scf.ForOp):
@@ -188,7 +194,7 @@ def square(terms: Terms, construct: acc.ParallelOp) -> None:
         [
             (
                 inner,
-                "a triangle of a product: in blocks, of which those on its edge are computed whole",
+                "a triangle of a product: computed in blocks, those on its edge as a whole",
             )
         ],
     )

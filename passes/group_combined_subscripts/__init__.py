@@ -1,1 +1,1 @@
-"""The pass `group-combined-subscripts`: groups of iterations of two loops, their loads and copies."""
+"""The pass `group-combined-subscripts`: groups of iterations of two loops that share loads."""

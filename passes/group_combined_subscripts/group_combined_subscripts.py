@@ -2,28 +2,26 @@
 Give every worker aligned groups of iterations whose subscripts combine two loops' variables.
 
 In `for i: for j: sum += a[j] * b[i ^ j]` the sixteen pairs of four iterations i = 4I + r and four
-j = 4J + s read four elements of b: `i ^ j` is `4(I ^ J) + (r ^ s)`. Four sums in one thread load four
-elements of a and four of b, neighbours all, for sixteen products; a thread with one sum loads two
-elements for each product, and the load units are then what limits the loop. The same holds for other
-bitwise operations, and for sums and differences (`b[i + j]`: seven elements). Threads with four
-outputs are few, so the lanes of a worker share the sum over j.
+j = 4J + s read four elements of b: `i ^ j` is `4(I ^ J) + (r ^ s)`. A thread with four sums loads four
+neighbouring elements of a and four of b for sixteen products; a thread with one sum loads two elements for
+each product, so that the load units limit the loop. The same holds for other bitwise operations, and for
+sums and differences (`b[i + j]`: seven elements). With four outputs per thread there are few threads, so
+the lanes of a worker share the sum over j.
 
 Takes:  scheduled IR for a GPU.
-Leaves: a construct that is one gang and vector loop, which holds a sequential loop that only sums up (or
-        one gang loop that holds vector loops with reductions that do) and whose loads are all
-        shared by several pairs of neighbours (`decisions/spread.py`), is a gang and worker loop
-        over the iterations that are not in a whole group, followed by aligned groups of eight or
-        four. The inner loop is a vector loop over aligned groups of as many with a reduction per
-        sum, between sequential loops for what is not in a whole group. What the copies of its
-        body share is there once. Where arrays start at multiples of 16 bytes, loads say so,
-        which makes them wide. The construct has the launch shape this needs. It stands in an
-        `scf.if` on the inner loops' trip counts, where those are not constant: the other
-        version, for short ones, is the construct as it was.
-        Where the order has to be kept (sums of floating-point numbers without `reassociate`, what is no
-        sum), the loop is one gang and vector loop, and subscripts are sums or differences, a lane takes a
-        group of four alone, in the program's order, and loads groups before their turn. So it does where a
-        subscript is `i ^ j`, and the gang's threads load what they read together (`staged_groups.py`). Other
-        constructs are untouched.
+Leaves: the construct is one gang vector loop that contains a sequential loop of sums (or one gang loop that
+        contains vector loops with such reductions), and all loads serve several pairs of neighbours
+        (`decisions/spread.py`). It becomes a gang worker loop over the iterations that are not in a whole
+        group, followed by aligned groups of eight or four. The inner loop becomes a vector loop over
+        aligned groups of the same size with a reduction per sum, between sequential loops for the rest.
+        Values that the copies of its body share are computed once. If arrays start at multiples of 16
+        bytes, loads are marked as aligned, so that LLVM makes them wide. The construct has the launch shape
+        this needs. It is in an `scf.if` on the inner loops' trip counts, if those are not constant: the
+        other version, for short loops, is the original construct. If the order must be kept (sums of
+        floating-point numbers without `reassociate`, or values other than sums), the loop is one gang
+        vector loop, and subscripts are sums or differences, one lane computes a group of four in program
+        order and loads groups ahead. The same holds for a subscript `i ^ j`, where the gang's threads also
+        fetch their elements together (`staged_groups.py`). Other constructs are untouched.
 Fails:  never.
 
 Before:
@@ -48,10 +46,11 @@ After:
     }
   }
 
-Options: `target` (only `nvptx` does anything), `reassociate`: floating-point sums may be added up in any
-order (without it, only sums of integers and of reductions), `side`: iterations of each loop in a group (0:
-by the inner loop's body, 1: off), `lanes`: of a worker, `elements`: groups of the inner loop that a lane
-takes side by side (0: by the side), `versions`: short inner loops run as before.
+Options: `target` (only `nvptx` has an effect), `reassociate`: floating-point sums may be computed in any
+order (without it, only sums of integers and of reductions), `side`: the iterations of each loop in a group
+(0: by the inner loop's body, 1: off), `lanes`: the lanes of a worker, `elements`: the groups of the inner
+loop that a lane takes side by side (0: by the side), `versions`: keep the original construct for short
+inner loops.
 """
 
 from __future__ import annotations
@@ -101,7 +100,7 @@ def _is_plain(op: Operation) -> bool:
 
 
 def _sums(loop: scf.ForOp, reassociate: bool) -> bool:
-    """Whether all that the loop carries are sums of values that do not depend on them."""
+    """Whether all carried values are sums of values that do not depend on them."""
     body = loop.body.block
     end = body.last_op
     assert end is not None
@@ -128,11 +127,11 @@ def _sums(loop: scf.ForOp, reassociate: bool) -> bool:
 
 
 Order = Literal["any", "integers", "kept"]
-"""Which sums may be added up in any order: all, those of integers, none."""
+"""The sums that may be computed in any order: all, those of integers, none."""
 
 
 def _attempts(reassociate: bool, sides: Sequence[int]) -> Iterator[tuple[Order, Sequence[int]]]:
-    """What to try in turn: lanes that share sums, then threads that add up alone."""
+    """The attempts, in this order: lanes that share sums, then threads that compute sums alone."""
     yield "any" if reassociate else "integers", sides
     if alone := [side for side in sides if side in SIDES_ALONE]:
         yield "kept", alone
@@ -176,7 +175,10 @@ def _side(pair: Pair, order: Order, sides: Sequence[int]) -> int:
 
 
 def _check_construct(construct: acc.ParallelOp) -> acc.LoopOp:
-    """The one loop directly in a construct whose shape may be changed. Raises `Declined`."""
+    """
+    The only loop directly in a construct whose launch shape may be changed. Raises `Declined` for other
+    constructs.
+    """
     loops = list(loops_in(construct))
     if not loops or len(construct.region.blocks) != 1 or construct.reduction_operands:
         raise Declined("the construct is not one loop")
@@ -186,7 +188,7 @@ def _check_construct(construct: acc.ParallelOp) -> acc.LoopOp:
     if outer.parent_op() is not construct or len(body_of(outer).args) != 1:
         raise Declined("it is not one loop of one variable")
     if not has_level(outer.gang) or schedule_of(outer).gang_dim > 1:
-        raise Declined("the loop is not shared out to gangs")
+        raise Declined("gangs do not share the loop")
     if constant_value(outer.step[0]) != 1:
         raise Declined("the loop's step is not 1")
     if given_sizes(construct) & {"num_workers", "vector_length"}:
@@ -198,8 +200,8 @@ def _check_construct(construct: acc.ParallelOp) -> acc.LoopOp:
 
 def _find(construct: acc.ParallelOp, order: Order, sides: Sequence[int]) -> GroupedLoops:
     """
-    What has to be known to rewrite a construct of one gang and vector loop, or of one gang loop if sums may
-    be added up in any order. Raises `Declined`.
+    The grouping of a construct that is one gang vector loop, or one gang loop if sums may be computed in
+    any order. Raises `Declined` if it cannot be grouped.
     """
     outer = _check_construct(construct)
     check_body(outer)
@@ -219,13 +221,13 @@ def _find(construct: acc.ParallelOp, order: Order, sides: Sequence[int]) -> Grou
 
 def _take_lanes(construct: acc.ParallelOp) -> list[SumLoop]:
     """
-    Makes the loops that share sums among lanes sequential, where they are all that a gang loop holds.
-    Raises `Declined`, without a change, if it holds more.
+    Makes loops whose lanes share sums sequential, if a gang loop contains only these. Raises `Declined`,
+    without a change, if it contains anything else.
     """
     outer = _check_construct(construct)
     if has_level(outer.vector):
         if has_level(outer.worker):
-            raise Declined("the loop is shared out to workers")
+            raise Declined("workers share the loop")
         return []
     made: list[SumLoop] = []
     try:
@@ -244,7 +246,7 @@ def _undo(made: Sequence[SumLoop]) -> None:
 
 
 def _long_enough(found: GroupedLoops, least: int) -> SSAValue | bool:
-    """Whether the inner loops have `least` iterations: known, or a value before the construct."""
+    """Whether the inner loops have at least `least` iterations: a constant, or an i1 before the construct."""
     emit = HostEmitter(found.construct)
     math = Arithmetic(emit)
     symbols = RegionSymbols(found.construct)
@@ -261,9 +263,12 @@ def _long_enough(found: GroupedLoops, least: int) -> SSAValue | bool:
 
 
 def _leave_short_loops(construct: acc.ParallelOp, condition: SSAValue) -> None:
-    """A version of the construct as it is, for inner loops that are too short. Raises `Declined`."""
+    """
+    Adds a version with the original construct, for inner loops that are too short. Raises `Declined` if
+    there can be no versions.
+    """
     if not can_have_versions(construct) or not queue_outside(construct):
-        raise Declined("there can be no second version of the construct")
+        raise Declined("the construct cannot have a second version")
     long, short = branches(Cursor.before(construct), condition)
     other = copy_construct(construct, short)
     move_construct(construct, long)
@@ -304,7 +309,7 @@ class GroupCombinedSubscriptsPass(ModulePass):
         """Groups the iterations of one construct. Raises `Declined`, without a change."""
         made = [] if order == "kept" else _take_lanes(construct)
         if order == "kept" and not _is_of_lanes(_check_construct(construct)):
-            raise Declined("the loop is not shared out to lanes alone")
+            raise Declined("the loop is not shared by lanes only")
         sums: Order = "any" if made else order
         try:
             found = _find(construct, sums, sides)

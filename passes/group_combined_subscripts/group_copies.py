@@ -1,10 +1,10 @@
 """
-Emitting the copies of a loop body that neighbouring iterations of two loops make.
+Emits the copies of a loop body for neighbouring iterations of two loops.
 
-What copies compute alike is there once; of values that differ by known amounts (`decisions/spread.py`)
-the first is computed and the others are that plus a constant, so that copies with the same difference
-share a value, loads of the same address are one load, and loads of neighbours stand side by side with
-the alignment that is known of them: LLVM makes wide loads of those.
+Equal computations of several copies are emitted once. Of values that differ by known amounts
+(`decisions/spread.py`), the first is computed and the others are that plus a constant. So copies with the
+same difference share a value, loads of the same address are one load, and loads of neighbours are adjacent
+with their known alignment, from which LLVM makes wide loads.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ WIDE_BYTES = 16
 class GroupCopies:
     """
     Emits at `at` the copies of the body of a loop whose variable is `step` in the first of them. `rows`
-    maps what is defined outside of that loop, row by row. `loaded`: what the copies' shared loads have read
-    before, in the order of `loads()`.
+    maps values defined outside that loop, row by row. `loaded`: the values that the copies' shared loads
+    have read ahead, in the order of `loads()`.
     """
 
     def __init__(
@@ -51,8 +51,8 @@ class GroupCopies:
 
     def emit(self, carried: Sequence[Sequence[SSAValue]]) -> list[list[SSAValue]]:
         """
-        All copies, step after step. `carried`: the values the loop carries, row by row; the result: those
-        after the last step.
+        Emits all copies, step after step. `carried` are the loop's carried values, row by row; returns
+        those after the last step.
         """
         body, spreads = self._body, self._spreads
         end = body.last_op
@@ -72,7 +72,9 @@ class GroupCopies:
         return now
 
     def loads(self) -> list[SSAValue]:
-        """What does not depend on the values that the loop carries; the values of the shared loads."""
+        """
+        Emits the operations that do not depend on carried values; returns the values of the shared loads.
+        """
         late = self._late()
         for op in self._body.ops:
             if op is not self._body.last_op and op not in late:
@@ -80,7 +82,7 @@ class GroupCopies:
         return self._loaded
 
     def _late(self) -> set[Operation]:
-        """What depends on the values that the loop carries."""
+        """The operations that depend on the loop's carried values."""
         carried: set[SSAValue] = set(self._body.args[1:])
         late: set[Operation] = set()
         for op in self._body.ops:
@@ -101,7 +103,10 @@ class GroupCopies:
             self._once(op, copy)
 
     def _loads(self, op: llvm.LoadOp) -> bool:
-        """The loads of addresses that differ by known amounts, the lowest first."""
+        """
+        Emits the loads of a load operation if its addresses differ by known amounts, lowest first; whether
+        it did.
+        """
         known = self._spreads.of(op.ptr)
         if known is None or not is_defined_inside(op.ptr, self._spreads.pair.inner):
             return False
@@ -123,7 +128,7 @@ class GroupCopies:
         return True
 
     def _once(self, op: Operation, copy: int) -> None:
-        """`op` for one copy, unless it is there for the same operands."""
+        """Emits `op` for one copy, unless it has been emitted with the same operands."""
         for result, new in zip(op.results, self._clone(op, copy), strict=True):
             self._copies[copy][result] = new
 
@@ -162,6 +167,6 @@ class GroupCopies:
 
 
 def _alignment(low: int, multiple: int) -> int:
-    """What a number `low` above a multiple of `multiple` is a multiple of, up to a wide load's bytes."""
+    """The alignment of a number that is `low` above a multiple of `multiple`, at most a wide load's bytes."""
     known = min(multiple, WIDE_BYTES, ANY)
     return min(known, low & -low) if low else known

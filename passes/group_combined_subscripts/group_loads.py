@@ -1,5 +1,6 @@
 """
-Read the values of a loop in a loop as `Spread`s: what sixteen neighbouring copies of its body have in common.
+Reads the values of a loop nested in a loop as `Spread`s: how they differ between neighbouring copies of its
+body.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ class Pair:
 class Spreads:
     """
     The values that `pair` computes, in copies (r, s) in the order `s * rows + r`. The outer variable is
-    a multiple of `rows` plus r; so is the inner one with `steps` if that is more than one. Pointers from
-    outside of the nest that `aligned` names are multiples of `alignment` bytes.
+    a multiple of `rows` plus r; so is the inner one with `steps` if that is more than one. The pointers in
+    `aligned`, from outside the nest, are multiples of `alignment` bytes.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class Spreads:
         }
 
     def of(self, value: SSAValue) -> Spread | None:
-        """What is known of `value`."""
+        """The spread of `value`; None if it is not one."""
         if value not in self._known:
             self._known[value] = self._read(value)
         return self._known[value]
@@ -97,7 +98,7 @@ class Spreads:
         return spread.uniform(self.copies) if same and (is_pure(op) or reads) else None
 
     def _address(self, op: AddressOp) -> Spread | None:
-        """The address, in bytes."""
+        """The spread of an address, in bytes."""
         address = self.of(op.ptr)
         for step in steps_of(op):
             distance = self._distance(step)
@@ -107,7 +108,7 @@ class Spreads:
         return address
 
     def _distance(self, step: AddressStep) -> Spread | None:
-        """How many bytes a subscript leads away."""
+        """The spread of the distance of one subscript, in bytes."""
         if isinstance(step.index, int):
             count = spread.constant(step.index, self.copies)
         else:
@@ -159,7 +160,7 @@ def _arithmetic(op: Operation, operands: list[Spread]) -> Spread | None:
 
 
 def _never_wraps(op: Operation) -> bool:
-    """Whether `op` promises not to wrap as signed arithmetic."""
+    """Whether `op` is marked as not wrapping in signed arithmetic."""
     flags = op.properties.get("overflowFlags")
     if isinstance(flags, arith.IntegerOverflowAttr):
         return arith.IntegerOverflowFlag.NSW in flags.data

@@ -1,4 +1,4 @@
-"""The loops that are taken in groups, and the part of a range that is whole groups."""
+"""The loops whose iterations are grouped, and the part of a range that consists of whole groups."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .staged_groups import Staging
 @dataclass(frozen=True)
 class GroupedLoops:
     """
-    A construct that is one loop, and the sequential loops in it to take in groups of `side`. `ordered`: what
-    they carry is computed in the program's order, by one thread for each row; with `staging`, which the one
-    pair there is then has, from shared memory.
+    A construct that is one loop, and the sequential loops in it to group by `side` iterations. `ordered`:
+    one thread computes the carried values of each row in program order; with `staging` (for a single pair
+    of loops) it reads from shared memory.
     """
 
     construct: acc.ParallelOp
@@ -32,7 +32,7 @@ class GroupedLoops:
 
 @dataclass(frozen=True)
 class IterationRange:
-    """`lower` to `upper` (i64, in order), and the part `start` to `stop` made of aligned groups."""
+    """`lower` to `upper` (i64), and the part `start` to `stop` in it that consists of aligned groups."""
 
     lower: SSAValue
     start: SSAValue
@@ -58,7 +58,7 @@ def whole_groups(lower: SSAValue, upper: SSAValue, side: int, at: Cursor) -> Ite
 
 
 def narrowed(value: SSAValue, type: IntegerType, at: Cursor, hint: str | None = None) -> SSAValue:
-    """An i64 that is known to fit as `type`."""
+    """An i64 that fits `type`, truncated to it."""
     if value.type == type:
         return value
     op = llvm.TruncOp(value, type)

@@ -1,4 +1,4 @@
-"""How iterations of the outer loop are dealt out by number: groups, and those that are in none."""
+"""Numbering of the outer loop's work: groups of iterations, and the single iterations outside of groups."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .staged_groups import THREADS
 
 
 def _aligned(found: GroupedLoops, at: Cursor) -> SSAValue | None:
-    """Whether all arrays start at multiples of a wide load's bytes."""
+    """An i1: all arrays start at multiples of a wide load's bytes; None if that is known."""
     arrays = dict.fromkeys(array for pair in found.pairs for array in arrays_read(pair))
     bits: SSAValue | None = None
     for array in arrays:
@@ -32,8 +32,8 @@ def _aligned(found: GroupedLoops, at: Cursor) -> SSAValue | None:
 @dataclass(frozen=True)
 class Shares:
     """
-    How the outer loop's iterations are dealt out by number: `single` alone first, groups from `skipped` up to
-    `count`. `head`: how many of the single ones lie before the groups.
+    The numbers of the outer loop's work: first `single` iterations on their own, then groups from `skipped`
+    to `count`. `head`: how many of the single iterations come before the groups in the loop.
     """
 
     found: GroupedLoops
@@ -56,7 +56,7 @@ class Shares:
         return type
 
     def rows(self, number: SSAValue, at: Cursor) -> list[Values]:
-        """The iterations of the group with a number."""
+        """The value maps of the iterations in the group `number`."""
         hint, size = self.variable.name_hint, self.found.side
         place = at.value(arith.SubiOp(number, self.skipped, overflow=NSW))
         distance = at.value(arith.MuliOp(place, at.i64(size), overflow=NSW))
@@ -69,7 +69,7 @@ class Shares:
         return maps
 
     def alone(self, number: SSAValue, at: Cursor) -> list[Values]:
-        """The iteration with a number, which is in no group."""
+        """The value map of the single iteration `number`."""
         early = at.value(arith.AddiOp(self.whole.lower, number, overflow=NSW))
         past = at.value(arith.SubiOp(number, self.head, overflow=NSW))
         late = at.value(arith.AddiOp(self.whole.stop, past, overflow=NSW))
@@ -88,8 +88,8 @@ def shares_of(found: GroupedLoops, lanes: int, elements: int) -> Shares:
     head = before.value(arith.SubiOp(whole.start, whole.lower, overflow=NSW), "head")
     tail = before.value(arith.SubiOp(whole.upper, whole.stop, overflow=NSW))
     single = before.value(arith.AddiOp(head, tail, overflow=NSW))
-    # They come first, as each takes longer than a group, and fill whole gangs: groups that lanes of one
-    # warp take then lie side by side in memory.
+    # They come first, as each takes longer than a group, and fill whole gangs, so that the groups of one
+    # warp's lanes are adjacent in memory.
     workers = THREADS // lanes
     above = before.value(arith.AddiOp(single, before.i64(workers - 1), overflow=NSW))
     skipped = before.value(arith.AndIOp(above, before.i64(-workers)), "skipped")

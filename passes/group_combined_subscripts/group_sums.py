@@ -1,4 +1,7 @@
-"""Iterations of the outer loop together, and their sums over the inner one: in order, ahead, or by lanes."""
+"""
+Emits iterations of the outer loop together, with their sums over the inner one: sequentially, with loads
+ahead, or shared by lanes.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +27,12 @@ from .staged_groups import StagedGroups
 
 AHEAD = 2
 """
-Groups of the inner loop that a thread which adds up alone has loaded before their turn: a scheduler has
-few such warps, and a group of 16 products takes one 16 cycles, less than a load.
+The groups of the inner loop that a thread which computes sums alone loads ahead: a scheduler has few such
+warps, and the 16 cycles for a group of 16 products are less than a load's latency.
 """
 
 Variables = dict[Operation, list[list[SSAValue]]]
-"""For each sequential loop and row, the variables of its sums."""
+"""For each sequential loop and row, the reduction variables of its sums."""
 
 SUMS: tuple[type[Operation], ...] = (arith.AddfOp, arith.AddiOp)
 
@@ -107,7 +110,7 @@ class GroupedIterations:
         *,
         few: bool = True,
     ) -> list[list[SSAValue]]:
-        """Iterations of the inner loop one by one; `few`: those outside of whole groups."""
+        """Emits the inner loop iteration by iteration; `few`: only those outside of whole groups."""
         body = pair.inner.body.block
         flat = [v for row in sums for v in row]
         block = Block(arg_types=[lower.type, *(v.type for v in flat)])
@@ -133,9 +136,9 @@ class GroupedIterations:
         at: Cursor,
     ) -> None:
         """
-        The inner loop from `lower`, shared out to lanes unless its order is kept; adds to `sums`. If
-        `steps` is more than one, it is `upper` groups of so many iterations, otherwise the iterations up
-        to `upper`.
+        Emits the inner loop from `lower`, shared by lanes unless its order is kept; adds to `sums`. With
+        `steps` greater than one, it consists of `upper` groups of that many iterations, otherwise of the
+        iterations up to `upper`.
         """
         for row, values in zip(self.variables[pair.inner], sums, strict=False):
             for variable, value in zip(row, values, strict=True):
@@ -157,7 +160,7 @@ class GroupedIterations:
         upper: SSAValue,
         at: Cursor,
     ) -> None:
-        """The groups of the inner loop in order, on the variables of the sums."""
+        """Emits the groups of the inner loop sequentially, on the variables of the sums."""
         some = at.value(arith.CmpiOp(upper, at.constant(0, upper.type), "sgt"), "some")
         inside = at.if_then(some)
         sums = self._ahead(pair, steps, arrays, lower, upper, self._totals(pair, inside), inside)
@@ -177,7 +180,8 @@ class GroupedIterations:
         at: Cursor,
     ) -> list[list[SSAValue]]:
         """
-        At least one group in order, each loaded while those before it are computed; the sums after them.
+        Emits at least one group, sequentially, each loaded while earlier ones are computed; returns the
+        sums.
         """
         spreads = Spreads(pair, len(self.maps), steps, arrays, WIDE_BYTES if arrays else 1)
         type = lower.type
@@ -187,7 +191,7 @@ class GroupedIterations:
             known = place.value(arith.MinSIOp(number, last))
             step = _first_step(pair, steps, lower, known, place)
             loads = GroupCopies(spreads, self.maps, step, place).loads()
-            # LLVM would carry addresses instead and load when the values are wanted.
+            # LLVM would carry addresses instead and load when the values are needed.
             return [place.value(FreezeOp(v), v.name_hint) for v in loads]
 
         width = len(pair.inner.iter_args)
@@ -278,7 +282,10 @@ class GroupedIterations:
 
 
 def _first_step(pair: Pair, steps: int, lower: SSAValue, number: SSAValue, at: Cursor) -> SSAValue:
-    """The inner variable in the first of `steps` iterations, of which `number` groups lie before them."""
+    """
+    The inner variable in the first iteration of group `number`, with groups of `steps` iterations from
+    `lower`.
+    """
     step = number
     if steps > 1:
         number.name_hint = "group"
@@ -297,7 +304,7 @@ def _rows(values: Sequence[SSAValue], width: int) -> list[list[SSAValue]]:
 
 
 def arrays_read(pair: Pair) -> list[SSAValue]:
-    """The arrays from outside of the construct that the inner loop reads elements of, in order."""
+    """The arrays from outside the construct of which the inner loop reads elements, in program order."""
     found: list[SSAValue] = []
     for op in pair.inner.body.block.ops:
         if isinstance(op, llvm.LoadOp):

@@ -1,6 +1,6 @@
 """
-Rewriting a construct whose subscripts combine two loops' variables (group-combined-subscripts): the loop over
-groups and the launch shape. The sums are in `group_sums.py`, who takes what in `group_shares.py`.
+Rewrites a construct whose subscripts combine two loops' variables (group-combined-subscripts): the loop
+over groups and the launch shape. `group_sums.py` emits the sums, `group_shares.py` numbers the work.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from .group_sums import SUMS, GroupedIterations, Variables, carried_sums
 from .staged_groups import THREADS
 
 IN_FLIGHT = 8
-"""Iterations of the inner loop that a lane takes side by side for a sum that is in no group."""
+"""The iterations of the inner loop that a lane takes side by side for a sum outside of groups."""
 
 
 def _let_wrap(pair: Pair) -> None:
-    """Sums in another order may leave the type's range on their way where the program's do not."""
+    """Removes no-wrap flags: sums in another order may exceed the type's range where the program's do not."""
     for argument in carried_sums(pair):
         value: SSAValue = argument
         while isinstance(user := next(iter(value.uses)).operation, SUMS):
@@ -47,7 +47,7 @@ def _each_alone(
     number: SSAValue,
     at: Cursor,
 ) -> None:
-    """The group or the single iteration with a number."""
+    """Emits the group or the single iteration `number`."""
     found = shares.found
     together, apart = if_full(at, at.value(arith.CmpiOp(number, shares.skipped, "sge"), "whole"))
     maps = shares.rows(number, together)
@@ -61,8 +61,8 @@ def _each_alone(
 
 def _by_gangs(shares: Shares, originals: Sequence[Operation], at: Cursor) -> SSAValue:
     """
-    What the threads of a gang do in one iteration of the loop over gangs: groups together where all have one;
-    how many iterations that loop has.
+    Emits the work of a gang's threads in one iteration of the loop over gangs: groups together if all
+    threads have one. Returns the trip count of that loop.
     """
     found = shares.found
     body = Block(arg_types=[i32])
@@ -124,16 +124,20 @@ def group(found: GroupedLoops, lanes: int, elements: int) -> None:
         outer.vector = None
     take_elements(outer)
     variable.name_hint = "group" if found.staging is None else "block"
-    adding = "a thread adds up each sequentially" if found.ordered else f"{lanes} lanes add up each"
+    adding = (
+        "one thread computes each sum sequentially"
+        if found.ordered
+        else f"{lanes} lanes share each sum"
+    )
     where = "" if found.staging is None else " through tiles in shared memory"
     explain(
         outer,
-        f"groups of {size} iterations and {size} of the loops inside share what they read{where}; {adding}",
+        f"groups of {size} iterations and {size} of the loops inside share their reads{where}; {adding}",
     )
 
 
 def _variables(found: GroupedLoops, at: Cursor) -> Variables:
-    """Variables for the sums that the loops in `pairs` carry, row by row."""
+    """Makes variables for the sums that the loops in `pairs` carry, row by row."""
     one = at.i32(1)
     return {
         pair.inner: [
@@ -149,8 +153,8 @@ def _variables(found: GroupedLoops, at: Cursor) -> Variables:
 
 def _resize(found: GroupedLoops, lanes: int) -> None:
     """
-    A worker per group, a lane where the order is kept, and gangs for all groups where there were gangs for
-    all iterations.
+    Sets the launch shape: a worker per group (a lane if the order is kept), and gangs for all groups if
+    there were gangs for all iterations.
     """
     construct, outer, side = found.construct, found.outer, found.side
     at = Cursor.before(construct)
@@ -165,7 +169,7 @@ def _resize(found: GroupedLoops, lanes: int) -> None:
             trips = counted[0]
             value = at.i64(trips) if isinstance(trips, int) else at.to_i64(trips)
             value = at.value(arith.MaxSIOp(value, at.i64(0)))
-            # At most side - 1 iterations at either end stand for themselves, in gangs of their own.
+            # At most side - 1 iterations at either end are not in groups; they have gangs of their own.
             most = at.add(at.value(arith.DivUIOp(value, at.i64(side))), at.i64(2 * side - 2))
             rounded = at.add(most, at.i64(2 * (workers - 1)))
             needed = at.value(arith.DivUIOp(rounded, at.i64(workers)))

@@ -1,8 +1,8 @@
 """
-A loop whose lanes share sums, as the sequential loop that carries them.
+Turns a loop whose lanes share sums into the sequential loop that carries the sums, and back.
 
-A pass that distributes sums in a way of its own looks at sequential loops. What a program writes as
-`loop reduction(+:sum)` becomes one here, and what it was again if that leads nowhere.
+A pass with its own distribution of sums analyses sequential loops. A `loop reduction(+:sum)` becomes one
+here, and is restored if the pass declines it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,14 @@ from ..ir.recipe_reading import Recipes
 
 
 def _sums(loop: acc.LoopOp) -> list[acc.ReductionOp]:
-    """The loop's reductions. Raises `Declined` if one is no sum of scalars, or it has other variables."""
+    """
+    The loop's reductions. Raises `Declined` if one is not a sum of scalars, or if the loop has other
+    private variables.
+    """
     if loop.private_operands or loop.firstprivate_operands or not loop.reduction_operands:
         raise Declined("an inner loop has variables of its own")
     if len(body_of(loop).args) != 1 or has_level(loop.gang) or not has_level(loop.vector):
-        raise Declined("an inner loop is not shared out to lanes")
+        raise Declined("an inner loop is not shared by lanes")
     recipes = Recipes.around(loop)
     found: list[acc.ReductionOp] = []
     for operand in loop.reduction_operands:
@@ -47,8 +50,8 @@ def _sums(loop: acc.LoopOp) -> list[acc.ReductionOp]:
 
 class SumLoop:
     """
-    A vector loop's place taken by a sequential one. Raises `Declined`, without a change, if the loop does
-    more than read and add up. `undo` puts the vector loop back, `settle` drops it.
+    A vector loop replaced by a sequential one. Raises `Declined`, without a change, if the loop does more
+    than read and add. `undo` restores the vector loop, `settle` discards it.
     """
 
     def __init__(self, loop: acc.LoopOp):
@@ -82,7 +85,7 @@ class SumLoop:
         if isinstance(op, llvm.StoreOp) and op.ptr not in results:
             raise Declined("an inner loop stores")
         if not allowed and any(v in results for inner in op.walk() for v in inner.operands):
-            raise Declined("an inner loop passes on the address of a sum")
+            raise Declined("an inner loop uses the address of a sum other than to load and store")
 
     def _fill(self, body: Block, block: Block) -> None:
         at = Cursor.at_end(block, self._loop.location)
@@ -105,7 +108,7 @@ class SumLoop:
         at.insert(scf.YieldOp(*sums.values()))
 
     def _around(self, count: int) -> list[Operation]:
-        """What was made: the loads in front of the loop, the loop, and the stores after it."""
+        """The new operations: `count` loads before the loop, the loop, and the stores after it."""
         found: list[Operation] = [self.sequential]
         for _ in range(count):
             before, after = found[0].prev_op, found[-1].next_op
@@ -114,7 +117,7 @@ class SumLoop:
         return found
 
     def undo(self) -> None:
-        """The program as it was."""
+        """Restores the vector loop."""
         block = self.sequential.parent_block()
         assert block is not None
         for op in (*self._reductions, self._loop):
@@ -123,7 +126,7 @@ class SumLoop:
             erase(op)
 
     def settle(self) -> None:
-        """The vector loop is not needed any more."""
+        """Discards the vector loop."""
         self._loop.erase()
         for reduction in self._reductions:
             reduction.erase()

@@ -1,11 +1,12 @@
 """
-Groups whose sums keep their order, with what they read in shared memory (group-combined-subscripts).
+Groups whose sums keep their order and read through tiles in shared memory (group-combined-subscripts).
 
 A thread that adds up four rows `sum += a[j] * b[i ^ j]` alone needs 32 bytes for 16 products, but there are
-few such threads, and none but its own instructions hide a load's latency. A gang's 128 threads have 512
+few such threads, and only a thread's own instructions hide a load's latency. A gang's 128 threads have 512
 neighbouring rows; in 512 aligned steps these read 512 neighbouring elements of `b`, each thread in its own
-order, and the same elements of `a`. So each thread fetches four of either, and after a barrier 128 groups are
-computed from shared memory: four elements are one load of 16 bytes, the k-th group of thread t at `t ^ k`.
+order, and the same elements of `a`. So each thread fetches four elements of each array, and after a barrier
+128 groups are computed from shared memory: four elements are one load of 16 bytes, and the k-th group of
+thread t is at `t ^ k`.
 """
 
 from __future__ import annotations
@@ -29,18 +30,19 @@ from .group_copies import WIDE_BYTES, GroupCopies
 from .group_loads import Pair, Spreads
 
 THREADS = 128
-"""Of a gang, which is also the groups in a piece; a power of two."""
+"""The threads of a gang, and the groups in a piece; a power of two."""
 UNROLLED = 8
 MOST_BYTES = 16 * 1024
-"""Of shared memory: several gangs of few warps are to share a processor."""
+"""The most bytes of shared memory, so that several gangs of few warps fit on a multiprocessor."""
 _CONVERSIONS = (arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp, llvm.TruncOp)
 
 
 @dataclass(frozen=True)
 class TileLoad:
     """
-    A load of the inner body whose group is `slot` bytes, side by side, from `offset` in the tile. `own`: each
-    thread's groups are in an order of its own; else the k-th group is that of all threads.
+    A load of the inner body. Its groups are `slot` bytes each, adjacent, from `offset` in the tile. `own`:
+    each thread reads the groups in its own order; otherwise all threads read the k-th group at the same
+    time.
     """
 
     load: llvm.LoadOp
@@ -52,13 +54,14 @@ class TileLoad:
 
 @dataclass(frozen=True)
 class Staging:
-    """All loads of the inner body; they fill `bytes` of the tile."""
+    """All loads of the inner body, which take `bytes` of the tile."""
 
     loads: tuple[TileLoad, ...]
     bytes: int
 
 
-# What qualifies -------------------------------------------------------------------------------------
+# The loops that qualify
+# -------------------------------------------------------------------------------------
 
 
 def _plain(value: SSAValue) -> SSAValue:
@@ -68,7 +71,10 @@ def _plain(value: SSAValue) -> SSAValue:
 
 
 def _is_common(value: SSAValue, pair: Pair) -> bool:
-    """Whether all iterations of the outer loop compute `value` alike from the inner variable."""
+    """
+    Whether `value` depends on the inner variable only, so that it is the same in all iterations of the
+    outer loop.
+    """
     if value is pair.step or not is_defined_inside(value, pair.outer):
         return True
     op = value.owner
@@ -81,7 +87,7 @@ def _is_common(value: SSAValue, pair: Pair) -> bool:
 
 
 def _permutes(address: SSAValue, pair: Pair) -> bool:
-    """Whether `address` is element `i ^ j` of an array from outside of the nest."""
+    """Whether `address` is element `i ^ j` of an array from outside the nest."""
     op = address.owner
     if not isinstance(op, ElementOp) or is_defined_inside(op.ptr, pair.outer):
         return False
@@ -99,7 +105,10 @@ def _starts_aligned(bound: SSAValue, side: int) -> bool:
 
 
 def find_staging(pair: Pair, side: int) -> Staging | None:
-    """The tile for what the inner body loads; None if a load fits none, or a loop starts in a piece."""
+    """
+    The tile for the loads of the inner body; None if a load does not fit the scheme, or if a loop does not
+    start at a piece.
+    """
     outer, inner = pair.outer, pair.inner
     if not _starts_aligned(outer.lowerbound[0], side) or not _starts_aligned(inner.lb, side):
         return None
@@ -130,8 +139,8 @@ def find_staging(pair: Pair, side: int) -> Staging | None:
 
 class StagedGroups:
     """
-    Emits groups of the inner loop of `pair` for the thread whose rows are `maps`, from `lower` on: all
-    threads of the gang do so together.
+    Emits groups of the inner loop of `pair`, from `lower` on, for a thread whose rows are `maps`; all
+    threads of the gang run them together.
     """
 
     def __init__(
@@ -152,7 +161,7 @@ class StagedGroups:
     def emit(
         self, groups: SSAValue, sums: Sequence[Sequence[SSAValue]], at: Cursor
     ) -> Sequence[Sequence[SSAValue]]:
-        """All `groups`, whole pieces of them from shared memory; the sums after them."""
+        """Emits all `groups`, whole pieces of them from shared memory; returns the sums."""
         type_ = groups.type
         assert isinstance(type_, IntegerType)
         zero = at.constant(0, type_)
@@ -185,7 +194,7 @@ class StagedGroups:
         sums: Sequence[Sequence[SSAValue]],
         at: Cursor,
     ) -> tuple[scf.ForOp, Cursor]:
-        """A loop that carries the sums, without its yield, and a cursor in it."""
+        """A loop that carries the sums, without its yield, and a cursor in its body."""
         flat = [v for row in sums for v in row]
         block = Block(arg_types=[lower.type, *(v.type for v in flat)])
         for argument, value in zip(block.args[1:], flat, strict=True):
@@ -194,14 +203,15 @@ class StagedGroups:
         return loop, Cursor.at_end(block, at.loc)
 
     def _first(self, number: SSAValue, at: Cursor) -> SSAValue:
-        """The inner variable in the first step of a group."""
+        """The inner variable in the first step of group `number`."""
         distance = at.value(arith.MuliOp(number, at.constant(self.side, number.type), overflow=NSW))
         return at.value(arith.AddiOp(self.lower, distance, overflow=NSW), self.pair.step.name_hint)
 
     def _fill(self, tile: SSAValue, piece: SSAValue, at: Cursor) -> None:
         """
-        Every thread fetches one group for each load: the piece's group with its number, or what it reads in
-        the piece's first itself, as rows of the gang and steps of the piece are aligned alike.
+        Emits the fetch of one group per thread for each load: the piece's group with the thread's number,
+        or the thread's own first group of the piece, as the gang's rows and the piece's steps have the same
+        alignment.
         """
         type_ = piece.type
         assert isinstance(type_, IntegerType)
@@ -223,14 +233,14 @@ class StagedGroups:
             position += count
 
     def _address(self, tile: SSAValue, each: TileLoad, group: SSAValue, at: Cursor) -> SSAValue:
-        """Where the tile has a group (an i64) of a load."""
+        """The address in the tile of a group (numbered by an i64) of a load."""
         slot = at.value(arith.MuliOp(group, at.i64(each.slot), overflow=NSW))
         return _offset(_field(tile, each.offset, at), slot, at)
 
     def _piece(
         self, tile: SSAValue, piece: SSAValue, sums: Sequence[SSAValue], at: Cursor
     ) -> Sequence[SSAValue]:
-        """The groups of one piece; the sums after them."""
+        """Emits the groups of one piece; returns the sums."""
         type_ = piece.type
         zero, one = at.constant(0, type_), at.constant(1, type_)
         loop, inside = self._for(zero, at.constant(THREADS, type_), one, self._rows(sums), at)
@@ -268,7 +278,7 @@ def _offset(pointer: SSAValue, bytes: SSAValue, at: Cursor) -> SSAValue:
 def _step(
     pointer: SSAValue, indices: Sequence[int], values: Sequence[SSAValue], at: Cursor
 ) -> SSAValue:
-    """An address some bytes into the tile."""
+    """The address of an element in the tile, by constant and computed indices."""
     type_ = cast(llvm.LLVMPointerType, pointer.type)
     gep = llvm.GEPOp(pointer, indices, i8, ssa_indices=values, result_type=type_, inbounds=True)
     return at.value(gep, "staged")

@@ -1,4 +1,3 @@
 """
-The pass `infer-data-attributes`: implicit data clauses, their sections, and what is visible
-already.
+The pass `infer-data-attributes`: implicit data clauses, their sections, and visible clauses.
 """

@@ -1,7 +1,7 @@
 """
-Implicit data attributes: what OpenACC 3.4, 2.6.2 and 2.6.3, gives a variable without a clause.
+The implicit data attribute of a variable without a clause (OpenACC 3.4, 2.6.2 and 2.6.3).
 
-`decide` is the table; the pass `infer-data-attributes` reads the facts and writes the operations.
+`decide` is the decision table; the pass `infer-data-attributes` reads the facts and writes the operations.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class DataAction(Enum):
 @dataclass(frozen=True)
 class VariableFacts:
     """
-    What decides the attribute of one variable in one construct.
+    The facts that decide the attribute of one variable in one construct.
 
     `visible_clause`: the clause of a lexically visible `data` or `declare`, if there is one.
-    `conditional`: that construct has an `if` clause, so its data may be absent. `section_known`:
-    bounds of a pointer's section follow from the loops. `shared`: the variable may already have a
-    device copy (some data clause or a call sees its address).
+    `conditional`: that construct has an `if` clause, so its data may be absent. `section_known`: the bounds
+    of a pointer's section follow from the loops. `shared`: the variable may already have a device copy
+    (a data clause or a call uses its address).
     """
 
     kind: VariableKind
@@ -54,9 +54,9 @@ class VariableFacts:
 
 def decide(facts: VariableFacts) -> DataAction:
     """
-    The implicit attribute. A read-only variable is `copyin`, which is `copy` without a useless way
-    back; a scalar that only a `kernels` construct reads and that has no device copy is passed by
-    value. Write-only variables stay `copy`: elements that are not written must survive.
+    The implicit attribute. A read-only variable is `copyin`, which is `copy` without the useless copy back;
+    a scalar that only a `kernels` construct reads and that has no device copy is passed by value.
+    Write-only variables stay `copy`: elements that are not written must keep their values.
     """
     visible = facts.visible_clause
     if visible is acc.DataClause.ACC_DEVICEPTR:

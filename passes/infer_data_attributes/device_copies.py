@@ -1,7 +1,7 @@
 """
-Which scalar variables can have a copy on a device: those whose address a data clause names, or any code
-has that may hand it to one. The value of another can be passed to a kernel as an argument, whatever its
-construct is.
+Which scalar variables may have a device copy: those whose address a data clause names, or that other code
+may pass to a data clause. The value of any other scalar can be passed to a kernel as an argument, in every
+kind of construct.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from ..ir.acc_ops import EXIT_OPS, MAPPING_OPS, PRIVATIZING_OPS
 _READERS = frozenset(
     f"{prefix}{name}" for prefix in ("", "__isoc99_") for name in ("scanf", "fscanf", "sscanf")
 )
-"""Library functions that store through the addresses they are given, and forget them."""
+"""Library functions that store through their pointer arguments and do not keep them."""
 
 
 def may_have_device_copy(addresses: Iterable[SSAValue]) -> bool:
-    """Whether the variable at `addresses` may have one."""
+    """Whether the variable at `addresses` may have a device copy."""
     return any(_hands_over(use) for address in addresses for use in address.uses)
 
 
 def _hands_over(use: Use) -> bool:
-    """Whether this use of an address may lead to a device copy of what is there."""
+    """Whether this use of an address may create a device copy of the variable."""
     match use.operation:
         case llvm.LoadOp():
             return False
@@ -41,7 +41,7 @@ def _hands_over(use: Use) -> bool:
 
 
 def _is_implicit(op: Operation) -> bool:
-    """Whether the operation maps the variable for one construct only, which asks for it nowhere."""
+    """Whether the operation is an implicit one that maps the variable for a single construct."""
     implicit = op.properties.get("implicit")
     return isinstance(implicit, IntegerAttr) and bool(implicit.value.data)
 

@@ -1,6 +1,7 @@
 """
-Scalars that a compute construct has firstprivate and only reads are values: loaded before the construct,
-they become arguments of its kernel, and what is computed from them is known before the launch.
+Replaces firstprivate scalars that a compute construct only reads by their values. They are loaded before
+the construct and become arguments of its kernel, so that values computed from them are known before the
+launch.
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ def read_before(construct: ComputeOp, recipes: Recipes) -> None:
 
 
 def _forward(construct: ComputeOp, entry: acc.FirstprivateOp) -> bool:
-    """Gives the region the value of a scalar that it only loads, if it is one."""
+    """
+    Replaces the loads of a scalar copy that the region only loads by the variable's value; returns whether
+    it did.
+    """
     scalar = is_scalar(entry.var_type) and not isinstance(entry.var_type, llvm.LLVMStructType)
     if not scalar or entry.bounds:
         return False

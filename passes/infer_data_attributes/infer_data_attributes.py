@@ -9,8 +9,8 @@ Leaves: every value from outside that a region uses is a constant, a non-pointer
         `acc.private` in a region may still be a host address: it is a name, never read.
         Pointers used as arrays get the section their loops touch, computed before the construct,
         or an `acc.present`.
-Fails:  where a data construct maps several sections of a variable and the loops do not say which one
-        the region uses. `default(none)` is checked on the typed tree (`compiler/irgen/default_none.py`).
+Fails:  if a data construct maps several sections of a variable and it is not known which one the region
+        uses. `default(none)` is checked on the typed tree (`compiler/irgen/default_none.py`).
 
 Before:
   acc.parallel {
@@ -85,7 +85,7 @@ def _first_op(construct: ComputeOp) -> Operation:
 
 
 def _clone_into(construct: ComputeOp, value: OpResult) -> SSAValue:
-    """A copy of the pure operation behind `value` at the start of the region."""
+    """A copy, at the start of the region, of the pure operation that makes `value`."""
     clone = value.op.clone()
     first = _first_op(construct)
     block = first.parent_block()
@@ -100,7 +100,7 @@ def _clone_into(construct: ComputeOp, value: OpResult) -> SSAValue:
 
 
 def _hoist_addresses(construct: ComputeOp, globals_: Globals) -> None:
-    """Addresses of global variables, and pointers read from variables, move before the construct."""
+    """Moves addresses of global variables, and loads of pointer variables, to before the construct."""
     symbols = RegionSymbols(construct)
     hoisted: dict[str, SSAValue] = {}
     loads: dict[object, SSAValue] = {}
@@ -144,9 +144,9 @@ def _hoist_addresses(construct: ComputeOp, globals_: Globals) -> None:
 
 def _settle_live_ins(construct: ComputeOp) -> list[SSAValue]:
     """
-    Constants and address computations are copied into the region, privatising operations of inner
-    loops move there, and results of outer data operations become the host values they stand for.
-    Returns the live-in values that are left.
+    Copies constants and address computations into the region, moves privatising operations of inner loops
+    there, and replaces results of outer data operations by the host values they map. Returns the remaining
+    live-in values.
     """
     own = set(parallel_construct_operands(construct))
     while True:
@@ -179,7 +179,7 @@ def _settle_live_ins(construct: ComputeOp) -> list[SSAValue]:
 
 
 def _is_constant_address(op: llvm.AddressOfOp) -> bool:
-    """Functions and constant globals are part of the device code."""
+    """Whether the address is of a function or a constant global, which are part of the device code."""
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, ModuleOp):
         parent = parent.parent_op()
@@ -205,7 +205,7 @@ def _declared(value: SSAValue, globals_: Globals) -> acc.DataClause | None:
     declared = variable.attributes.get("acc.declare") if variable is not None else None
     if not isinstance(declared, acc.DeclareAttr):
         return None
-    clause = declared.data_clause.data  # link: on the device there is only room for an address
+    clause = declared.data_clause.data  # link: the device has only a pointer
     return None if clause is acc.DataClause.ACC_DECLARE_LINK else clause
 
 
@@ -242,7 +242,9 @@ class _Variable:
     visible: EntryOp | None
     """The operation of a data construct or declare around the construct."""
     one_of_several: bool = False
-    """That operation maps one section, others map more: the construct uses the one it accesses."""
+    """
+    The visible clauses map several sections of the variable; the construct uses the one that it accesses.
+    """
 
 
 def _variable_type(variable: _Variable, globals_: Globals) -> TypeAttribute:
@@ -267,7 +269,7 @@ def _bounds(
 ) -> list[SSAValue]:
     """
     The `acc.bounds` of a pointer's section or of an array of run-time size. A present variable has
-    the bounds of the clause around the construct: its first elements need not be there.
+    the bounds of the clause around the construct: its first elements need not be present.
     """
     owner = variable.value.owner
     if variable.visible is not None and not variable.one_of_several:
@@ -297,7 +299,7 @@ def _bounds(
 
 
 def _section_values(section: TouchedSection, emit: HostEmitter) -> tuple[SSAValue, SSAValue]:
-    """First element and number of elements; a section of loops that run nothing is empty."""
+    """The first element and the number of elements; if the loops do not run, the section is empty."""
     lows, highs = section.bounds.lows, section.bounds.highs
     lower = emit.minimum(lows)
     if len(lows) == len(highs) == 1:
@@ -352,7 +354,7 @@ def _map_variable(
         )
         group = "data_clause_operands"
     if variable.visible is not None and DECODES in variable.visible.attributes:
-        # A part of a kernels construct: what its clauses say holds for every part.
+        # A part of a kernels construct: the construct's clauses hold for every part.
         for name in (PACKED, DECODES):
             entry.attributes[name] = variable.visible.attributes[name]
     result = emit.insert(entry, f"{variable.name}_dev")
@@ -397,7 +399,7 @@ def _insert_exit(
 
 
 def _only_named(uses: PointerUses) -> bool:
-    """Whether the variable is only the operand of `acc.private` operations."""
+    """Whether the variable is used only as the operand of `acc.private` operations."""
     return (
         bool(uses.as_variable)
         and not uses.accesses
@@ -471,8 +473,8 @@ def _infer(
 
 def _mark_cells(construct: ComputeOp) -> None:
     """
-    Marks the copies of scalars that the construct uses for nothing but its reductions: each is read
-    and written once per launch, so the runtime may keep it where that is cheapest.
+    Marks copies of scalars that the construct uses only for its reductions (`accx.cell`): each is read and
+    written once per launch, so the runtime may keep it in the cheapest memory.
     """
     for operand in construct.data_clause_operands:
         entry = operand.owner

@@ -1,1 +1,1 @@
-"""The pass `infer-data-regions`: spans of host code, what it touches, and the region around them."""
+"""The pass `infer-data-regions`: loops of host code, and the data regions around them."""
