@@ -36,33 +36,22 @@ entry:
   br i1 %some, label %copy, label %done
 copy:
   call void @lock_queue(ptr %queue)
-  %count_at = getelementptr %queue, ptr %queue, i32 0, i32 7
-  %count = load i64, ptr %count_at
-  br label %next
-next:
-  %i = phi i64 [ 0, %copy ], [ %i1, %take ]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %take, label %unlock
+  %count = %queue->queue.count
+  for i64 %i < %count: take, unlock
 take:
-  %event_at = getelementptr %queue, ptr %queue, i32 0, i32 8, i64 %i, i32 0
-  %event = load i64, ptr %event_at
+  %asides = &%queue->queue.asides
+  %event = %asides[i64 %i]->aside.event
   %slot = getelementptr i64, ptr %events, i64 %i
   store i64 %event, ptr %slot
-  %i1 = add i64 %i, 1
-  br label %next
+  next %i
 unlock:
   call void @unlock_queue(ptr %queue)
-  br label %test
-test:
-  %k = phi i64 [ 0, %unlock ], [ %k1, %wait ]
-  %left = icmp ult i64 %k, %count
-  br i1 %left, label %wait, label %done
+  for i64 %k < %count: wait, done
 wait:
   %held_at = getelementptr i64, ptr %events, i64 %k
   %held = load i64, ptr %held_at
   %status = call i32 inttoptr (i64 {event_synchronize} to ptr)(i64 %held)
-  %k1 = add i64 %k, 1
-  br label %test
+  next %k
 done:
   ret void
 }}
@@ -71,11 +60,9 @@ done:
 ; current then, and the result true
 define internal i1 @settle(ptr %row) {{
 entry:
-  %sync = call ptr @table(ptr %row, i32 12)
-  %settled_at = getelementptr %row, ptr %row, i32 0, i32 16, i32 0
-  %settled = load i64, ptr %settled_at
-  %epoch_at = getelementptr %row, ptr %row, i32 0, i32 14
-  %epoch = load i64, ptr %epoch_at
+  %sync = %row->row.sync as ptr
+  %settled = %row->row.settled
+  %epoch = %row->row.epoch
   %newer = icmp ne i64 %settled, %epoch
   %known = icmp ne ptr %sync, null
   %some = and i1 %newer, %known
@@ -85,7 +72,7 @@ wait:
   %stream = load i64, ptr %sync
   call void @wait_for_asides(ptr %sync)
   %status = call i32 inttoptr (i64 {synchronize} to ptr)(i64 %stream)
-  store i64 %epoch, ptr %settled_at
+  %row->row.settled = %epoch
   ret i1 true
 done:
   ret i1 false

@@ -16,6 +16,7 @@ from ...compiler.backend.cache import DiskCache, content_key
 from ...compiler.backend.host_code import host_machine, initialize
 from ...compiler.backend.jit import exported_names
 from ...compiler.backend.optimize import open_module
+from .text import expanded, form_of
 
 _PREFIX = "at."
 _OPT_LEVEL = 2
@@ -23,9 +24,9 @@ _OPT_LEVEL = 2
 
 class NativeCode:
     """
-    The functions of an LLVM IR text with `str.format` fields, as code in this process, alive with the object.
-    A field of `addresses` stands for that integer constant (an `i64`), one of `constants` for its text;
-    only the latter are part of what the cache knows the code by.
+    The functions of a text of native code (`text.py`) with `str.format` fields, as code in this process,
+    alive with the object. A field of `addresses` stands for that integer constant (an `i64`), one of
+    `constants` for its text; only the latter are part of what the cache knows the code by.
 
     Places that `addresses` names are taken for different variables: what is in another one is a constant
     offset from it (`offset_from`).
@@ -66,8 +67,10 @@ def _object(ir: str) -> bytes:
     cold start waits for it.
     """
     cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
-    key = content_key("native", llvmlite.__version__, cpu, features, str(_OPT_LEVEL), ir)
-    return DiskCache.default("host").get_or_make(key, lambda: _compiled(ir))
+    key = content_key(
+        "native", llvmlite.__version__, cpu, features, str(_OPT_LEVEL), form_of(ir), ir
+    )
+    return DiskCache.default("host").get_or_make(key, lambda: _compiled(expanded(ir)))
 
 
 def _compiled(ir: str) -> bytes:

@@ -1,5 +1,5 @@
 """
-Regions that native code enters and leaves by the rows of the present table alone, as LLVM IR behind that of
+Regions that native code (`text.py`) enters and leaves by the rows of the present table alone, after that of
 the devices' rows, with contexts, and that of `present_rows_code.py`. Format fields: those of `LAYOUT`;
 `copy_to` and `copy_from`, addresses of functions as `cuMemcpyHtoDAsync` and `cuMemcpyDtoHAsync`.
 """
@@ -7,33 +7,25 @@ the devices' rows, with contexts, and that of `present_rows_code.py`. Format fie
 TEMPLATE = """
 ; whether a clause only counts data that is present, and names some
 define internal i1 @simple(ptr %record) {{
-  %base = load i64, ptr %record
+  %base = %record->record.base
   %some = icmp ne i64 %base, 0
-  %bytes_at = getelementptr %record, ptr %record, i32 0, i32 2
-  %bytes = load i64, ptr %bytes_at
+  %bytes = %record->record.bytes
   %many = icmp sgt i64 %bytes, 0
-  %kind_at = getelementptr %record, ptr %record, i32 0, i32 5
-  %kind = load i32, ptr %kind_at
+  %kind = %record->record.kind
   %counts = icmp ule i32 %kind, {last_kind}
-  %flags_at = getelementptr %record, ptr %record, i32 0, i32 6
-  %flags = load i32, ptr %flags_at
+  %flags = %record->record.flags
   %further = and i32 %flags, {not_simple}
   %plain = icmp eq i32 %further, 0
-  %dims_at = getelementptr %record, ptr %record, i32 0, i32 8
-  %dims = load i32, ptr %dims_at
+  %dims = %record->record.dims
   %flat = icmp eq i32 %dims, 0
-  %a = and i1 %some, %many
-  %b = and i1 %counts, %plain
-  %c = and i1 %a, %b
-  %d = and i1 %c, %flat
+  %d = all %some %many %counts %plain %flat
   ret i1 %d
 }}
 
 ; whether a record's pointer object has a copy on the device, to be attached
 define internal i1 @attaches(ptr %book, ptr %record) {{
 entry:
-  %pointer_at = getelementptr i64, ptr %record, i64 3
-  %pointer = load i64, ptr %pointer_at
+  %pointer = %record->record.pointer
   %none = icmp eq i64 %pointer, 0
   br i1 %none, label %no, label %look
 look:
@@ -47,24 +39,17 @@ no:
 define internal ptr @cell_of(ptr %book, i32 %site, ptr %records, i32 %i) {{
 entry:
   %record = getelementptr %record, ptr %records, i32 %i
-  %flags_at = getelementptr %record, ptr %record, i32 0, i32 6
-  %flags = load i32, ptr %flags_at
-  %cell_bit = and i32 %flags, {flag_cell}
-  %marked = icmp ne i32 %cell_bit, 0
-  %offset_at = getelementptr i64, ptr %record, i64 1
-  %offset = load i64, ptr %offset_at
+  %flags = %record->record.flags
+  %marked = %flags has i32 {flag_cell}
+  %offset = %record->record.offset
   %whole = icmp eq i64 %offset, 0
-  %bytes_at = getelementptr %record, ptr %record, i32 0, i32 2
-  %bytes = load i64, ptr %bytes_at
+  %bytes = %record->record.bytes
   %small = icmp ule i64 %bytes, {cell_bytes}
-  %sites_at = getelementptr ptr, ptr %book, i32 9
-  %sites = load ptr, ptr %sites_at
+  %sites = %book->book.cells
   %at = getelementptr ptr, ptr %sites, i32 %site
   %cells = load ptr, ptr %at
   %some = icmp ne ptr %cells, null
-  %a = and i1 %marked, %whole
-  %b = and i1 %small, %some
-  %good = and i1 %a, %b
+  %good = all %marked %whole %small %some
   br i1 %good, label %look, label %no
 look:
   %count = load i64, ptr %cells
@@ -74,7 +59,7 @@ look:
 take:
   %first = getelementptr i64, ptr %cells, i64 1
   %cell = getelementptr %cell, ptr %first, i64 %wide
-  %place = load i64, ptr %cell
+  %place = %cell->cell.slot
   %known = icmp ne i64 %place, 0
   %result = select i1 %known, ptr %cell, ptr null
   ret ptr %result
@@ -87,41 +72,30 @@ define internal i1 @obtainable(ptr %book, ptr %records, i32 %i) {{
 entry:
   %record = getelementptr %record, ptr %records, i32 %i
   %start = call i64 @start_of(ptr %record)
-  %bytes_at = getelementptr %record, ptr %record, i32 0, i32 2
-  %bytes = load i64, ptr %bytes_at
-  %kind_at = getelementptr %record, ptr %record, i32 0, i32 5
-  %kind = load i32, ptr %kind_at
-  %flags_at = getelementptr %record, ptr %record, i32 0, i32 6
-  %flags = load i32, ptr %flags_at
+  %bytes = %record->record.bytes
+  %kind = %record->record.kind
+  %flags = %record->record.flags
   %past = add i64 %start, %bytes
-  %ways = call i64 @field(ptr %book, i32 3)
-  %marked = and i32 %flags, {flag_in_place}
-  %is_marked = icmp ne i32 %marked, 0
-  %place_bit = and i64 %ways, {in_place}
-  %may_stay = icmp ne i64 %place_bit, 0
+  %ways = %book->book.ways
+  %is_marked = %flags has i32 {flag_in_place}
+  %may_stay = %ways has i64 {in_place}
   %stays = and i1 %is_marked, %may_stay
   br i1 %stays, label %others, label %creation
 creation:
-  %create_bit = and i64 %ways, {creates}
-  %may_create = icmp ne i64 %create_bit, 0
-  %frozen = call i64 @field(ptr %book, i32 2)
+  %may_create = %ways has i64 {creates}
+  %frozen = %book->book.frozen
   %free = icmp eq i64 %frozen, 0
   %is_create = icmp eq i32 %kind, {create}
-  %copy_bit = and i64 %ways, {copies}
-  %may_copy = icmp ne i64 %copy_bit, 0
+  %may_copy = %ways has i64 {copies}
   %little = icmp ult i64 %bytes, {most_copied}
   %allocates = icmp ule i32 %kind, {create}
-  %can_copy = and i1 %may_copy, %little
-  %is_copy = and i1 %can_copy, %allocates
+  %is_copy = all %may_copy %little %allocates
   %creates = or i1 %is_create, %is_copy
   %further = and i32 %flags, {not_created}
   %plain = icmp eq i32 %further, 0
   %taken = call i1 @reserved(ptr %book, i64 %start, i64 %bytes)
   %untaken = xor i1 %taken, true
-  %a = and i1 %may_create, %free
-  %b = and i1 %creates, %plain
-  %c = and i1 %a, %b
-  %good = and i1 %c, %untaken
+  %good = all %may_create %free %creates %plain %untaken
   br i1 %good, label %others, label %no
 others:
   %j = phi i32 [ 0, %entry ], [ 0, %creation ], [ %next, %apart ]
@@ -131,8 +105,7 @@ others:
 compare:
   %other = getelementptr %record, ptr %records, i32 %j
   %other_start = call i64 @start_of(ptr %other)
-  %other_bytes_at = getelementptr %record, ptr %other, i32 0, i32 2
-  %other_bytes = load i64, ptr %other_bytes_at
+  %other_bytes = %other->record.bytes
   %other_past = add i64 %other_start, %other_bytes
   %begins = icmp ult i64 %other_start, %past
   %ends = icmp ugt i64 %other_past, %start
@@ -160,14 +133,12 @@ entry:
   br i1 %plain, label %look, label %python
 look:
   %start = call i64 @start_of(ptr %record)
-  %bytes_at = getelementptr %record, ptr %record, i32 0, i32 2
-  %bytes = load i64, ptr %bytes_at
+  %bytes = %record->record.bytes
   %row = call ptr @covering(ptr %book, i64 %start, i64 %bytes)
   %absent = icmp eq ptr %row, null
   br i1 %absent, label %missing, label %present
 present:
-  %flags_at = getelementptr %entry, ptr %row, i32 0, i32 4
-  %flags = load i64, ptr %flags_at
+  %flags = %row->entry.flags
   %wanted = select i1 %sync, i64 {counts}, i64 {counts_asynchronous}
   %has = and i64 %flags, %wanted
   %counts = icmp eq i64 %has, %wanted
@@ -176,11 +147,9 @@ present:
 missing:
   %partly = call i1 @touched(ptr %book, i64 %start, i64 %bytes)
   %nowhere = xor i1 %partly, true
-  %pointer_at = getelementptr i64, ptr %record, i64 3
-  %pointer = load i64, ptr %pointer_at
+  %pointer = %record->record.pointer
   %no_pointer = icmp eq i64 %pointer, 0
-  %a = and i1 %nowhere, %no_pointer
-  %good = and i1 %a, %sync
+  %good = all %nowhere %no_pointer %sync
   br i1 %good, label %which, label %python
 which:
   %cell = call ptr @cell_of(ptr %book, i32 %site, ptr %records, i32 %i)
@@ -198,8 +167,7 @@ python:
 
 ; whether a record's kind is one of these two
 define internal i1 @is_kind(ptr %record, i32 %one, i32 %other) alwaysinline {{
-  %kind_at = getelementptr %record, ptr %record, i32 0, i32 5
-  %kind = load i32, ptr %kind_at
+  %kind = %record->record.kind
   %is_one = icmp eq i32 %kind, %one
   %is_other = icmp eq i32 %kind, %other
   %either = or i1 %is_one, %is_other
@@ -211,14 +179,12 @@ define internal i1 @transfer(ptr %device, ptr %book, ptr %record, ptr %row, i1 %
 entry:
   call void @enter_context(ptr %device)
   %start = call i64 @start_of(ptr %record)
-  %bytes_at = getelementptr %record, ptr %record, i32 0, i32 2
-  %bytes = load i64, ptr %bytes_at
-  %host = load i64, ptr %row
-  %there_at = getelementptr i64, ptr %row, i64 2
-  %there = load i64, ptr %there_at
+  %bytes = %record->record.bytes
+  %host = %row->entry.host
+  %there = %row->entry.device
   %distance = sub i64 %start, %host
   %place = add i64 %there, %distance
-  %stream = call i64 @field(ptr %book, i32 11)
+  %stream = %book->book.stream
   br i1 %out, label %home, label %there_to
 there_to:
   %status_to = call i32 inttoptr (i64 {copy_to} to ptr)(i64 %place, i64 %start, i64 %bytes, i64 %stream)
@@ -236,32 +202,28 @@ done:
 define internal i1 @create(ptr %book, ptr %record) {{
 entry:
   %start = call i64 @start_of(ptr %record)
-  %bytes_at = getelementptr %record, ptr %record, i32 0, i32 2
-  %bytes = load i64, ptr %bytes_at
+  %bytes = %record->record.bytes
   %block = call ptr @block_for(ptr %book, i64 %bytes)
   %found = icmp ne ptr %block, null
-  %count = call i64 @field(ptr %book, i32 0)
-  %capacity = call i64 @field(ptr %book, i32 1)
+  %count = %book->book.count
+  %capacity = %book->book.capacity
   %room = icmp ult i64 %count, %capacity
   %good = and i1 %found, %room
   br i1 %good, label %take, label %no
 take:
-  %device = load i64, ptr %block
-  %size_at = getelementptr i64, ptr %block, i64 1
-  %size = load i64, ptr %size_at
-  %kept_at = getelementptr i64, ptr %book, i32 5
+  %device = %block->block.device
+  %size = %block->block.bytes
+  %kept_at = &%book->book.kept
   call void @add_to(ptr %kept_at, i64 -1)
   %kept = load i64, ptr %kept_at
-  %table_at = getelementptr ptr, ptr %book, i32 6
-  %table = load ptr, ptr %table_at
+  %table = %book->book.blocks
   %last = getelementptr [2 x i64], ptr %table, i64 %kept
-  %last_device = load i64, ptr %last
-  %last_size_at = getelementptr i64, ptr %last, i64 1
-  %last_size = load i64, ptr %last_size_at
-  store i64 %last_device, ptr %block
-  store i64 %last_size, ptr %size_at
+  %last_device = %last->block.device
+  %last_size = %last->block.bytes
+  %block->block.device = %last_device
+  %block->block.bytes = %last_size
   call void @insert_row(ptr %book, i64 %start, i64 %bytes, i64 %device, i64 {own}, i64 %size)
-  %own_at = getelementptr i64, ptr %book, i32 10
+  %own_at = &%book->book.own
   call void @add_to(ptr %own_at, i64 1)
   ret i1 true
 no:
@@ -271,13 +233,12 @@ no:
 ; zeroes the %bytes that a row made here begins with, where the device clears
 define internal void @clear(ptr %book, ptr %row, i64 %bytes) {{
 entry:
-  %ways = call i64 @field(ptr %book, i32 3)
+  %ways = %book->book.ways
   %way = and i64 %ways, {clears}
   %leaves = icmp eq i64 %way, 0
   br i1 %leaves, label %done, label %zero
 zero:
-  %device_at = getelementptr i64, ptr %row, i64 2
-  %device = load i64, ptr %device_at
+  %device = %row->entry.device
   %block = inttoptr i64 %device to ptr
   call void @llvm.memset.p0.i64(ptr %block, i8 0, i64 %bytes, i1 false)
   br label %done
@@ -290,14 +251,10 @@ done:
 define internal i32 @enter_rows(ptr %device, ptr %book, ptr %busy_at, i32 %site, ptr %records, i32 %count,
     i1 %sync) {{
 entry:
-  br label %test
-test:
-  %i = phi i32 [ 0, %entry ], [ %next, %noted ]
+  for i32 %i < %count: look, known
   %cells = phi i1 [ false, %entry ], [ %cells_now, %noted ]
   %new = phi i1 [ false, %entry ], [ %new_now, %noted ]
   %pointers = phi i1 [ false, %entry ], [ %pointers_now, %noted ]
-  %more = icmp ult i32 %i, %count
-  br i1 %more, label %look, label %known
 look:
   %need = call i32 @need(ptr %book, i32 %site, ptr %records, i32 %i, i1 %sync)
   %python = icmp eq i32 %need, 0
@@ -307,12 +264,10 @@ noted:
   %cells_now = or i1 %cells, %is_cell
   %is_new = icmp eq i32 %need, 3
   %new_now = or i1 %new, %is_new
-  %pointer_at = getelementptr %record, ptr %records, i32 %i, i32 3
-  %pointer = load i64, ptr %pointer_at
+  %pointer = %records[i32 %i]->record.pointer
   %is_pointer = icmp ne i64 %pointer, 0
   %pointers_now = or i1 %pointers, %is_pointer
-  %next = add i32 %i, 1
-  br label %test
+  next %i
 known:
   %busy = load i64, ptr %busy_at
   %is_busy = icmp ne i64 %busy, 0
@@ -331,11 +286,8 @@ find:
   %at = getelementptr %record, ptr %records, i32 %k
   %base = load i64, ptr %at
   %start = call i64 @start_of(ptr %at)
-  %bytes_at = getelementptr %record, ptr %at, i32 0, i32 2
-  %bytes = load i64, ptr %bytes_at
-  %device_at = getelementptr %record, ptr %at, i32 0, i32 4
-  %flags_at = getelementptr %record, ptr %at, i32 0, i32 6
-  %flags = load i32, ptr %flags_at
+  %bytes = %at->record.bytes
+  %flags = %at->record.flags
   %row = call ptr @covering(ptr %book, i64 %start, i64 %bytes)
   %absent = icmp eq ptr %row, null
   br i1 %absent, label %missing, label %counted
@@ -343,13 +295,12 @@ counted:
   %found = phi ptr [ %row, %find ], [ %created, %bare ], [ %created, %fill ]
   %is_made = phi i1 [ %made, %find ], [ true, %bare ], [ true, %fill ]
   %is_moved = phi i1 [ %moved, %find ], [ %moved, %bare ], [ true, %fill ]
-  %host = load i64, ptr %found
-  %there_at = getelementptr i64, ptr %found, i64 2
-  %there = load i64, ptr %there_at
+  %host = %found->entry.host
+  %there = %found->entry.device
   %distance = sub i64 %base, %host
   %address = add i64 %there, %distance
-  store i64 %address, ptr %device_at
-  %open_at = getelementptr i64, ptr %found, i64 3
+  %at->record.device = %address
+  %open_at = &%found->entry.open
   call void @add_to(ptr %open_at, i64 1)
   br label %entered
 missing:
@@ -357,31 +308,25 @@ missing:
   %no_cell = icmp eq ptr %cell, null
   br i1 %no_cell, label %elsewhere, label %store
 store:
-  %place = load i64, ptr %cell
+  %place = %cell->cell.slot
   %slot = inttoptr i64 %place to ptr
   %variable = inttoptr i64 %base to ptr
   call void @move_bytes(ptr %slot, ptr %variable, i64 %bytes)
-  %cell_device_at = getelementptr i64, ptr %cell, i64 1
-  %cell_device = load i64, ptr %cell_device_at
-  store i64 %cell_device, ptr %device_at
-  %base_at = getelementptr i64, ptr %cell, i64 2
-  store i64 %base, ptr %base_at
-  %size_at = getelementptr i64, ptr %cell, i64 3
-  store i64 %bytes, ptr %size_at
-  %in_at = getelementptr i64, ptr %cell, i64 4
-  store i64 1, ptr %in_at
+  %cell_device = %cell->cell.device
+  %at->record.device = %cell_device
+  %cell->cell.base = %base
+  %cell->cell.bytes = %bytes
+  %cell->cell.open = 1
   store i64 1, ptr %busy_at
   br label %entered
 elsewhere:
-  %place_bit = and i32 %flags, {flag_in_place}
-  %marked = icmp ne i32 %place_bit, 0
-  %ways = call i64 @field(ptr %book, i32 3)
-  %way = and i64 %ways, {in_place}
-  %may_stay = icmp ne i64 %way, 0
+  %marked = %flags has i32 {flag_in_place}
+  %ways = %book->book.ways
+  %may_stay = %ways has i64 {in_place}
   %stays = and i1 %marked, %may_stay
   br i1 %stays, label %stay, label %make
 stay:
-  store i64 %base, ptr %device_at
+  %at->record.device = %base
   br label %entered
 make:
   %had = call i1 @create(ptr %book, ptr %at)
@@ -424,7 +369,7 @@ no:
 
 ; another copy of these bytes between devices may have to look again
 define internal void @changed(ptr %device) {{
-  %present_at = getelementptr %row, ptr %device, i32 0, i32 15
+  %present_at = &%device->row.present
   %old = atomicrmw add ptr %present_at, i64 1 monotonic
   ret void
 }}
@@ -436,13 +381,10 @@ entry:
   %none = icmp eq ptr %cell, null
   br i1 %none, label %no, label %compare
 compare:
-  %device_at = getelementptr %record, ptr %records, i32 %i, i32 4
-  %device = load i64, ptr %device_at
-  %own_at = getelementptr i64, ptr %cell, i64 1
-  %own = load i64, ptr %own_at
+  %device = %records[i32 %i]->record.device
+  %own = %cell->cell.device
   %same = icmp eq i64 %device, %own
-  %in_at = getelementptr i64, ptr %cell, i64 4
-  %in = load i64, ptr %in_at
+  %in = %cell->cell.open
   %open = icmp ne i64 %in, 0
   %both = and i1 %same, %open
   br i1 %both, label %yes, label %no
@@ -455,33 +397,25 @@ no:
 ; leaves the cells of the first %count records; with their values (%out)
 define internal void @leave_cells(ptr %book, i32 %site, ptr %records, i32 %count, ptr %busy_at, i1 %out) {{
 entry:
-  br label %test
-test:
-  %i = phi i32 [ 0, %entry ], [ %next, %on ]
-  %more = icmp ult i32 %i, %count
-  br i1 %more, label %look, label %done
+  for i32 %i < %count: look, done
 look:
   %cell = call ptr @open_cell(ptr %book, i32 %site, ptr %records, i32 %i)
   %none = icmp eq ptr %cell, null
   br i1 %none, label %on, label %leave
 leave:
-  %in_at = getelementptr i64, ptr %cell, i64 4
-  store i64 0, ptr %in_at
+  %cell->cell.open = 0
   store i64 0, ptr %busy_at
   br i1 %out, label %fetch, label %on
 fetch:
-  %place = load i64, ptr %cell
+  %place = %cell->cell.slot
   %slot = inttoptr i64 %place to ptr
-  %base_at = getelementptr i64, ptr %cell, i64 2
-  %base = load i64, ptr %base_at
+  %base = %cell->cell.base
   %variable = inttoptr i64 %base to ptr
-  %size_at = getelementptr i64, ptr %cell, i64 3
-  %size = load i64, ptr %size_at
+  %size = %cell->cell.bytes
   call void @move_bytes(ptr %variable, ptr %slot, i64 %size)
   br label %on
 on:
-  %next = add i32 %i, 1
-  br label %test
+  next %i
 done:
   ret void
 }}
@@ -493,8 +427,7 @@ entry:
   %absent = icmp eq ptr %row, null
   br i1 %absent, label %no, label %look
 look:
-  %open_at = getelementptr i64, ptr %row, i64 3
-  %open = load i64, ptr %open_at
+  %open = %row->entry.open
   %some = icmp sgt i64 %open, 0
   br i1 %some, label %yes, label %no
 yes:
@@ -507,13 +440,9 @@ no:
 define internal i32 @exit_rows(ptr %device, ptr %book, ptr %busy_at, i32 %site, ptr %records, i32 %count,
     i1 %sync, i1 %waited) {{
 entry:
-  %own_before = call i64 @field(ptr %book, i32 10)
-  br label %test
-test:
-  %i = phi i32 [ 0, %entry ], [ %next, %on ]
+  %own_before = %book->book.own
+  for i32 %i < %count: look, yes
   %moved = phi i1 [ false, %entry ], [ %moved_now, %on ]
-  %more = icmp ult i32 %i, %count
-  br i1 %more, label %look, label %yes
 look:
   %record = getelementptr %record, ptr %records, i32 %i
   %simple = call i1 @simple(ptr %record)
@@ -526,7 +455,7 @@ which:
   %absent = icmp eq ptr %row, null
   br i1 %absent, label %uncounted, label %counted
 counted:
-  %open_at = getelementptr i64, ptr %row, i64 3
+  %open_at = &%row->entry.open
   call void @add_to(ptr %open_at, i64 -1)
   %over = call i1 @is_over(ptr %row)
   br i1 %over, label %last, label %on
@@ -548,28 +477,24 @@ uncounted:
   %done = and i1 %in_cell, %waited
   br i1 %done, label %on, label %stayed
 stayed:
-  %base = load i64, ptr %record
-  %device_at = getelementptr %record, ptr %record, i32 0, i32 4
-  %there = load i64, ptr %device_at
+  %base = %record->record.base
+  %there = %record->record.device
   %same = icmp eq i64 %base, %there
-  %flags_at = getelementptr %record, ptr %record, i32 0, i32 6
-  %flags = load i32, ptr %flags_at
-  %place_bit = and i32 %flags, {flag_in_place}
-  %marked = icmp ne i32 %place_bit, 0
+  %flags = %record->record.flags
+  %marked = %flags has i32 {flag_in_place}
   %in_place = and i1 %same, %marked
   br i1 %in_place, label %on, label %undo
 on:
   %moved_now = phi i1 [ %moved, %counted ], [ true, %home ], [ %moved, %freed ],
       [ %moved, %uncounted ], [ %moved, %stayed ]
-  %next = add i32 %i, 1
-  br label %test
+  next %i
 undo:
   call void @count_all(ptr %book, ptr %records, i32 %i, i64 1)
   ret i32 0
 yes:
   call void @leave_cells(ptr %book, i32 %site, ptr %records, i32 %count, ptr %busy_at, i1 true)
   call void @sweep(ptr %book, ptr %records, i32 %count)
-  %own_after = call i64 @field(ptr %book, i32 10)
+  %own_after = %book->book.own
   %gone = icmp ne i64 %own_before, %own_after
   br i1 %gone, label %tell, label %left
 tell:

@@ -51,6 +51,7 @@ from .data_code import TEMPLATE
 from .devices import CONTEXT_IR, ROW_IR, DeviceRow, NativeDevices
 from .present_rows import LAYOUT, PresentRows
 from .present_rows_code import TEMPLATE as ROWS_TEMPLATE
+from .text import structure
 
 WAYS = 8
 """Slots of a site: programs that swap two or three arrays bring their records in as many versions."""
@@ -63,10 +64,9 @@ _POINTER_FIELD = 3
 _POINTER_BYTES = 8
 _TOLD = struct.Struct(f"={(ctypes.sizeof(Compression) - Compression.coefficients.offset) // 8}q")
 _TOLD_WORDS = _TOLD.size // 8
-_ANSWER_WORDS = 2 + _TOLD_WORDS
-"""An answer to a descriptor: its address, its first word, and the words it is told."""
 
 
+@structure("slot")
 class _Slot(ctypes.Structure):
     """What native code reads and counts; `words` of `records` are compared, as 64-bit integers."""
 
@@ -82,6 +82,39 @@ class _Slot(ctypes.Structure):
         ("watch_count", ctypes.c_int64),
         ("watches", ctypes.c_void_p),
         ("asynchronous", ctypes.c_int64),
+    )
+
+
+@structure("answer")
+class _Answer(ctypes.Structure):
+    """What a compressed array's descriptor is told, if its first word is still this one."""
+
+    _fields_ = (
+        ("descriptor", ctypes.c_void_p),
+        ("head", ctypes.c_int64),
+        ("words", ctypes.c_int64 * _TOLD_WORDS),
+    )
+
+
+@structure("watch")
+class _Watch(ctypes.Structure):
+    """Memory that must be as it was, in words, and a copy of it."""
+
+    _fields_ = (
+        ("memory", ctypes.c_void_p),
+        ("words", ctypes.c_int64),
+        ("copy", ctypes.c_void_p),
+    )
+
+
+@structure("served")
+class _Served(ctypes.Structure):
+    """A variable and the cell that it is in."""
+
+    _fields_ = (
+        ("variable", ctypes.c_void_p),
+        ("cell", ctypes.c_void_p),
+        ("bytes", ctypes.c_int64),
     )
 
 
@@ -162,7 +195,6 @@ class NativeData:
                 "ways": WAYS,
                 "tries": TRIES,
                 "on_device": ASYNC_ON_DEVICE,
-                "answer_words": _ANSWER_WORDS,
                 "answer_at": Compression.coefficients.offset,
                 "told_words": _TOLD_WORDS,
             },

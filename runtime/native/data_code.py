@@ -1,14 +1,12 @@
 """
-The functions of `data.py` as LLVM IR, after that of the devices' rows, where its tables are, and of
-regions that only count (`counted_regions_code.py`). Format fields: `ways`, slots of a site; `on_device`,
-the async value of constructs with `deviceid`; `tries`, how often a lock is tried; `slow_enter` and
-`slow_exit`, addresses of the Python entry points; `answer_words`, `answer_at` and `told_words`, the layout
-of what compressed arrays' descriptors are told; `synchronize`, the address of the driver's function.
+The functions of `data.py` as native code (`text.py`), after that of the devices' rows, where its tables
+are, and of regions that only count (`counted_regions_code.py`). Format fields: `ways`, slots of a site;
+`on_device`, the async value of constructs with `deviceid`; `tries`, how often a lock is tried; `slow_enter`
+and `slow_exit`, addresses of the Python entry points; `answer_at` and `told_words`, where and how much
+compressed arrays' descriptors are told; `synchronize`, the address of the driver's function.
 """
 
 TEMPLATE = """
-%slot = type {{ i64, i64, i64, i64, ptr, ptr, i64, ptr, i64, ptr, i64 }}
-
 ; the slot of the site that holds these records (with %device: their device addresses too), or null
 define internal ptr @find(ptr %slots, i32 %site, ptr %records, i32 %count, i1 %device) {{
 entry:
@@ -20,11 +18,9 @@ way:
   %w = phi i32 [ 0, %entry ], [ %next_way, %other ]
   %index = add i32 %first, %w
   %slot = getelementptr %slot, ptr %slots, i32 %index
-  %armed = load i64, ptr %slot
-  %held_at = getelementptr %slot, ptr %slot, i32 0, i32 2
-  %held = load i64, ptr %held_at
-  %known_at = getelementptr %slot, ptr %slot, i32 0, i32 4
-  %known = load ptr, ptr %known_at
+  %armed = %slot->slot.armed
+  %held = %slot->slot.words
+  %known = %slot->slot.records
   %is_armed = icmp ne i64 %armed, 0
   %same_count = icmp eq i64 %held, %wanted
   %fits = and i1 %is_armed, %same_count
@@ -59,24 +55,17 @@ none:
 ; whether all compressed arrays' descriptors begin with the words they began with
 define internal i1 @agree(ptr %slot) {{
 entry:
-  %count_at = getelementptr %slot, ptr %slot, i32 0, i32 6
-  %count = load i64, ptr %count_at
-  %answers_at = getelementptr %slot, ptr %slot, i32 0, i32 7
-  %answers = load ptr, ptr %answers_at
-  br label %test
-test:
-  %i = phi i64 [ 0, %entry ], [ %next, %look ]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %look, label %yes
+  %count = %slot->slot.answer_count
+  %answers = %slot->slot.answers
+  for i64 %i < %count: look, yes
 look:
-  %at = getelementptr [{answer_words} x i64], ptr %answers, i64 %i
-  %descriptor = load ptr, ptr %at
-  %head_at = getelementptr i64, ptr %at, i64 1
-  %head = load i64, ptr %head_at
+  %descriptor = %answers[i64 %i]->answer.descriptor
+  %head = %answers[i64 %i]->answer.head
   %now = load i64, ptr %descriptor
   %same = icmp eq i64 %head, %now
-  %next = add i64 %i, 1
-  br i1 %same, label %test, label %no
+  br i1 %same, label %on, label %no
+on:
+  next %i
 yes:
   ret i1 true
 no:
@@ -86,27 +75,14 @@ no:
 ; whether memory that the answer depends on, behind pointers of the records, is as it was
 define internal i1 @unchanged(ptr %slot) {{
 entry:
-  %count_at = getelementptr %slot, ptr %slot, i32 0, i32 8
-  %count = load i64, ptr %count_at
-  %watches_at = getelementptr %slot, ptr %slot, i32 0, i32 9
-  %watches = load ptr, ptr %watches_at
-  br label %test
-test:
-  %i = phi i64 [ 0, %entry ], [ %next, %equal ]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %look, label %yes
+  %count = %slot->slot.watch_count
+  %watches = %slot->slot.watches
+  for i64 %i < %count: look, yes
 look:
-  %at = getelementptr [3 x i64], ptr %watches, i64 %i
-  %memory = load ptr, ptr %at
-  %words_at = getelementptr i64, ptr %at, i64 1
-  %words = load i64, ptr %words_at
-  %copy_at = getelementptr i64, ptr %at, i64 2
-  %copy = load ptr, ptr %copy_at
-  br label %word
-word:
-  %w = phi i64 [ 0, %look ], [ %next_word, %same_word ]
-  %more_words = icmp ult i64 %w, %words
-  br i1 %more_words, label %compare, label %equal
+  %memory = %watches[i64 %i]->watch.memory
+  %words = %watches[i64 %i]->watch.words
+  %copy = %watches[i64 %i]->watch.copy
+  for i64 %w < %words: compare, equal
 compare:
   %now_at = getelementptr i64, ptr %memory, i64 %w
   %then_at = getelementptr i64, ptr %copy, i64 %w
@@ -115,11 +91,9 @@ compare:
   %same = icmp eq i64 %now, %then
   br i1 %same, label %same_word, label %no
 same_word:
-  %next_word = add i64 %w, 1
-  br label %word
+  next %w
 equal:
-  %next = add i64 %i, 1
-  br label %test
+  next %i
 yes:
   ret i1 true
 no:
@@ -129,33 +103,22 @@ no:
 ; what compressed arrays' descriptors are told
 define internal void @answer(ptr %slot) {{
 entry:
-  %count_at = getelementptr %slot, ptr %slot, i32 0, i32 6
-  %count = load i64, ptr %count_at
-  %answers_at = getelementptr %slot, ptr %slot, i32 0, i32 7
-  %answers = load ptr, ptr %answers_at
-  br label %test
-test:
-  %i = phi i64 [ 0, %entry ], [ %next, %told ]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %take, label %done
+  %count = %slot->slot.answer_count
+  %answers = %slot->slot.answers
+  for i64 %i < %count: take, done
 take:
-  %at = getelementptr [{answer_words} x i64], ptr %answers, i64 %i
-  %descriptor = load ptr, ptr %at
+  %descriptor = %answers[i64 %i]->answer.descriptor
   %place = getelementptr i8, ptr %descriptor, i64 {answer_at}
-  %words = getelementptr i64, ptr %at, i64 2
-  br label %word
+  %words = &%answers[i64 %i]->answer.words
+  for i64 %w < {told_words}: word, told
 word:
-  %w = phi i64 [ 0, %take ], [ %next_word, %word ]
   %source = getelementptr i64, ptr %words, i64 %w
   %target = getelementptr i64, ptr %place, i64 %w
   %value = load i64, ptr %source
   store i64 %value, ptr %target
-  %next_word = add i64 %w, 1
-  %more_words = icmp ult i64 %next_word, {told_words}
-  br i1 %more_words, label %word, label %told
+  next %w
 told:
-  %next = add i64 %i, 1
-  br label %test
+  next %i
 done:
   ret void
 }}
@@ -163,27 +126,17 @@ done:
 ; the values of reductions into their cells, or (%out) from them
 define internal void @move(ptr %slot, i1 %out) {{
 entry:
-  %count_at = getelementptr %slot, ptr %slot, i32 0, i32 3
-  %count = load i64, ptr %count_at
-  %cells_at = getelementptr %slot, ptr %slot, i32 0, i32 5
-  %cells = load ptr, ptr %cells_at
-  br label %test
-test:
-  %i = phi i64 [ 0, %entry ], [ %next, %take ]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %take, label %done
+  %count = %slot->slot.cell_count
+  %cells = %slot->slot.cells
+  for i64 %i < %count: take, done
 take:
-  %at = getelementptr [3 x i64], ptr %cells, i64 %i
-  %variable = load ptr, ptr %at
-  %cell_at = getelementptr i64, ptr %at, i64 1
-  %cell = load ptr, ptr %cell_at
-  %size_at = getelementptr i64, ptr %at, i64 2
-  %size = load i64, ptr %size_at
+  %variable = %cells[i64 %i]->served.variable
+  %cell = %cells[i64 %i]->served.cell
+  %size = %cells[i64 %i]->served.bytes
   %from = select i1 %out, ptr %cell, ptr %variable
   %to = select i1 %out, ptr %variable, ptr %cell
   call void @move_bytes(ptr %to, ptr %from, i64 %size)
-  %next = add i64 %i, 1
-  br label %test
+  next %i
 done:
   ret void
 }}
@@ -191,7 +144,7 @@ done:
 ; takes the lock of a device, unless others hold it for longer than a few tries take
 define i32 @try_lock(ptr %row) {{
 entry:
-  %lock = getelementptr %row, ptr %row, i32 0, i32 13
+  %lock = &%row->row.lock
   br label %try
 try:
   %i = phi i32 [ 0, %entry ], [ %next, %again ]
@@ -208,15 +161,14 @@ done:
 }}
 
 define void @unlock(ptr %row) {{
-  %lock = getelementptr %row, ptr %row, i32 0, i32 13
-  store atomic i64 0, ptr %lock release, align 8
+  %row->row.lock = 0 release
   ret void
 }}
 
 ; after all records were counted; 2: and copies must be over
 define internal void @finish(ptr %row, ptr %book, i32 %counted) {{
 entry:
-  %stream = call i64 @field(ptr %book, i32 11)
+  %stream = %book->book.stream
   call void @unlock(ptr %row)
   %moved = icmp eq i32 %counted, 2
   br i1 %moved, label %wait, label %done
@@ -230,8 +182,8 @@ done:
 define void @enter(i32 %site, ptr %records, i32 %count, i64 %queue) {{
 entry:
   %row = call ptr @row()
-  %slots = call ptr @table(ptr %row, i32 8)
-  %busy_table = call ptr @table(ptr %row, i32 9)
+  %slots = %row->row.slots as ptr
+  %busy_table = %row->row.busy as ptr
   %served = icmp ne ptr %slots, null
   br i1 %served, label %try, label %slow
 try:
@@ -242,7 +194,7 @@ look:
   %waits = icmp eq i64 %queue, -2
   %on_device = icmp eq i64 %queue, {on_device}
   %sync = or i1 %waits, %on_device
-  %book = call ptr @table(ptr %row, i32 20)
+  %book = %row->row.book as ptr
   %site_busy = getelementptr i64, ptr %busy_table, i32 %site
   %counted = call i32 @enter_rows(ptr %row, ptr %book, ptr %site_busy, i32 %site, ptr %records, i32 %count,
       i1 %sync)
@@ -256,8 +208,7 @@ search:
   %unknown = icmp eq ptr %slot, null
   br i1 %unknown, label %leave, label %check
 check:
-  %cells_at = getelementptr %slot, ptr %slot, i32 0, i32 3
-  %cells = load i64, ptr %cells_at
+  %cells = %slot->slot.cell_count
   %has_cells = icmp ne i64 %cells, 0
   %busy_at = getelementptr i64, ptr %busy_table, i32 %site
   %busy = load i64, ptr %busy_at
@@ -267,30 +218,25 @@ check:
   %async = and i1 %other_queue, %not_queued
   %unfit = or i1 %is_busy, %async
   %cells_unfit = and i1 %has_cells, %unfit
-  %asynchronous_at = getelementptr %slot, ptr %slot, i32 0, i32 10
-  %asynchronous = load i64, ptr %asynchronous_at
+  %asynchronous = %slot->slot.asynchronous
   %sync_only = icmp eq i64 %asynchronous, 0
   %untold = and i1 %sync_only, %async
-  %no_cells = or i1 %cells_unfit, %untold
   %agree = call i1 @agree(ptr %slot)
   %disagree = xor i1 %agree, true
-  %misfit = or i1 %no_cells, %disagree
   %unchanged = call i1 @unchanged(ptr %slot)
   %changed = xor i1 %unchanged, true
-  %refused = or i1 %misfit, %changed
+  %refused = any %cells_unfit %untold %disagree %changed
   br i1 %refused, label %leave, label %take
 take:
   %step = zext i1 %has_cells to i64
   %now_busy = add i64 %busy, %step
   store i64 %now_busy, ptr %busy_at
-  %open_at = getelementptr %slot, ptr %slot, i32 0, i32 1
-  %open = load i64, ptr %open_at
+  %open = %slot->slot.open
   %more_open = add i64 %open, 1
-  store i64 %more_open, ptr %open_at
+  %slot->slot.open = %more_open
   call void @move(ptr %slot, i1 false)
   call void @answer(ptr %slot)
-  %known_at = getelementptr %slot, ptr %slot, i32 0, i32 4
-  %known = load ptr, ptr %known_at
+  %known = %slot->slot.records
   %number = zext i32 %count to i64
   br label %fill
 fill:
@@ -318,8 +264,8 @@ slow:
 define void @exit(i32 %site, ptr %records, i32 %count, i64 %queue) {{
 entry:
   %row = call ptr @row()
-  %slots = call ptr @table(ptr %row, i32 8)
-  %busy_table = call ptr @table(ptr %row, i32 9)
+  %slots = %row->row.slots as ptr
+  %busy_table = %row->row.busy as ptr
   %served = icmp ne ptr %slots, null
   br i1 %served, label %try, label %slow
 try:
@@ -331,7 +277,7 @@ look:
   %on_device = icmp eq i64 %queue, {on_device}
   %sync = or i1 %waits, %on_device
   %waited = xor i1 %on_device, true
-  %book = call ptr @table(ptr %row, i32 20)
+  %book = %row->row.book as ptr
   %site_busy = getelementptr i64, ptr %busy_table, i32 %site
   %counted = call i32 @exit_rows(ptr %row, ptr %book, ptr %site_busy, i32 %site, ptr %records, i32 %count,
       i1 %sync, i1 %waited)
@@ -345,11 +291,9 @@ search:
   %unknown = icmp eq ptr %slot, null
   br i1 %unknown, label %leave, label %check
 check:
-  %open_at = getelementptr %slot, ptr %slot, i32 0, i32 1
-  %open = load i64, ptr %open_at
+  %open = %slot->slot.open
   %is_open = icmp sgt i64 %open, 0
-  %cells_at = getelementptr %slot, ptr %slot, i32 0, i32 3
-  %cells = load i64, ptr %cells_at
+  %cells = %slot->slot.cell_count
   %has_cells = icmp ne i64 %cells, 0
   %queued = icmp eq i64 %queue, {on_device}
   %not_done = and i1 %has_cells, %queued
@@ -358,7 +302,7 @@ check:
   br i1 %good, label %take, label %leave
 take:
   %less_open = sub i64 %open, 1
-  store i64 %less_open, ptr %open_at
+  %slot->slot.open = %less_open
   %step = zext i1 %has_cells to i64
   %busy_at = getelementptr i64, ptr %busy_table, i32 %site
   %busy = load i64, ptr %busy_at

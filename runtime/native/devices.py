@@ -22,11 +22,13 @@ from typing import Any
 
 from ...compiler.base.abi import NO_DEVICE
 from .code import NativeCode, offset_from
+from .text import structure
 
 _LINE = 64
 ROW_BYTES = 3 * _LINE
 
 
+@structure("row")
 class DeviceRow(ctypes.Structure):
     """
     What native code knows of a device. `opened`: it has been used. `context`: what `enter_context` takes to
@@ -65,22 +67,12 @@ class DeviceRow(ctypes.Structure):
 
 
 ROW_IR = """
-%row = type {{ i64, i64, i64, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, [4 x i64],
-               i64, i64, i64, [5 x i64] }}
-
 ; the row of the calling thread's device
 define internal ptr @row() alwaysinline {{
   %own = call ptr inttoptr (i64 {getspecific} to ptr)(i32 trunc (i64 {key} to i32))
   %none = icmp eq ptr %own, null
   %row = select i1 %none, ptr inttoptr (i64 {initial} to ptr), ptr %own
   ret ptr %row
-}}
-
-; its table in that word of the row
-define internal ptr @table(ptr %row, i32 %word) alwaysinline {{
-  %at = getelementptr ptr, ptr %row, i32 %word
-  %table = load ptr, ptr %at
-  ret ptr %table
 }}
 """
 """
@@ -91,8 +83,7 @@ CONTEXT_IR = """
 ; makes the context of a row's device current
 define internal void @enter_context(ptr %row) {{
 entry:
-  %context_at = getelementptr %row, ptr %row, i32 0, i32 2
-  %context = load i64, ptr %context_at
+  %context = %row->row.context
   %some = icmp ne i64 %context, 0
   br i1 %some, label %switch, label %done
 switch:
@@ -107,7 +98,7 @@ done:
 _IR = """
 define i64 @current() {{
   %row = call ptr @row()
-  %number = load i64, ptr %row
+  %number = %row->row.number
   ret i64 %number
 }}
 
@@ -124,7 +115,7 @@ define internal ptr @row_of(i64 %number) {{
 
 define void @count(i64 %number) {{
   %row = call ptr @row_of(i64 %number)
-  %epoch_at = getelementptr %row, ptr %row, i32 0, i32 14
+  %epoch_at = &%row->row.epoch
   %old = atomicrmw add ptr %epoch_at, i64 1 monotonic
   ret void
 }}
@@ -132,7 +123,7 @@ define void @count(i64 %number) {{
 define i64 @enter(i32 %site, i64 %number) {{
 entry:
   %row = call ptr @row()
-  %former = load i64, ptr %row
+  %former = %row->row.number
   %own = icmp eq i64 %former, %number
   %any = icmp eq i64 %number, {no_device}
   %same = or i1 %own, %any
@@ -142,8 +133,7 @@ look:
   br i1 %known, label %ask, label %slow
 ask:
   %new = call ptr @row_of(i64 %number)
-  %opened_at = getelementptr %row, ptr %new, i32 0, i32 1
-  %opened = load atomic i64, ptr %opened_at acquire, align 8
+  %opened = %new->row.opened acquire
   %is_open = icmp ne i64 %opened, 0
   br i1 %is_open, label %go, label %slow
 go:
@@ -165,14 +155,12 @@ entry:
   %kind = zext i32 %type to i64
   %bit = select i1 %small, i64 %kind, i64 63
   %shifted = lshr i64 {types}, %bit
-  %low = and i64 %shifted, 1
-  %ours = icmp ne i64 %low, 0
+  %ours = %shifted has i64 1
   %good = and i1 %known, %ours
   br i1 %good, label %ask, label %slow
 ask:
   %new = call ptr @row_of(i64 %wide)
-  %opened_at = getelementptr %row, ptr %new, i32 0, i32 1
-  %opened = load atomic i64, ptr %opened_at acquire, align 8
+  %opened = %new->row.opened acquire
   %is_open = icmp ne i64 %opened, 0
   br i1 %is_open, label %go, label %slow
 go:
@@ -187,7 +175,7 @@ slow:
 define void @leave(i32 %site, i64 %former) {{
 entry:
   %row = call ptr @row()
-  %number = load i64, ptr %row
+  %number = %row->row.number
   %same = icmp eq i64 %former, %number
   br i1 %same, label %done, label %go
 go:

@@ -441,8 +441,7 @@ define void @describe(ptr %frame, i32 %signal, ptr %info, ptr %context) {{
   store i32 64, ptr %count_at
   %trace = getelementptr i8, ptr %frame, i64 128
   %cleared = call ptr @memset(ptr %trace, i32 0, i64 512)
-  %fetch_bit = and i64 %error, 16
-  %is_fetch = icmp ne i64 %fetch_bit, 0
+  %is_fetch = %error has i64 16
   br i1 %is_fetch, label %called, label %walk
 called: ; what is no code was called: its caller is where the call returns to
   store i64 %rip, ptr %trace

@@ -36,7 +36,7 @@ _IR = """
 define ptr @scratch(i32 %site, i64 %bytes) {{
 entry:
   %row = call ptr @row()
-  %sizes = call ptr @table(ptr %row, i32 7)
+  %sizes = %row->row.scratch_bytes as ptr
   %served = icmp ne ptr %sizes, null
   br i1 %served, label %look, label %slow
 look:
@@ -47,7 +47,7 @@ look:
   %known = and i1 %enough, %given
   br i1 %known, label %answer, label %slow
 answer:
-  %addresses = call ptr @table(ptr %row, i32 6)
+  %addresses = %row->row.scratch as ptr
   %address_at = getelementptr ptr, ptr %addresses, i32 %site
   %address = load ptr, ptr %address_at
   ret ptr %address
@@ -59,9 +59,9 @@ slow:
 define void @launch(i32 %site, ptr %launch) {{
 entry:
   %row = call ptr @row()
-  %kernels = call ptr @table(ptr %row, i32 3)
-  %streams = call ptr @table(ptr %row, i32 4)
-  %owners = call ptr @table(ptr %row, i32 5)
+  %kernels = %row->row.kernels as ptr
+  %streams = %row->row.streams as ptr
+  %owners = %row->row.owners as ptr
   %served = icmp ne ptr %kernels, null
   %queue_at = getelementptr i8, ptr %launch, i64 32
   %queue = load i64, ptr %queue_at
@@ -70,8 +70,7 @@ entry:
   %in_order = or i1 %sync, %queued
   %bare = icmp eq i64 %queue, -1
   %default = icmp eq i64 %queue, -3
-  %is_default = or i1 %bare, %default
-  %special = or i1 %in_order, %is_default
+  %special = any %in_order %bare %default
   %numbered = icmp ult i64 %queue, {max_queues}
   %slot = select i1 %in_order, i64 {sync_slot}, i64 {default_slot}
   %index = select i1 %special, i64 %slot, i64 %queue
@@ -90,16 +89,15 @@ find:
   %owned = icmp ne i64 %owner, {any_queue}
   %elsewhere = icmp ne i64 %owner, %index
   %to_order = and i1 %owned, %elsewhere
-  %missing = or i1 %no_kernel, %no_stream
-  %ordered = call ptr @table(ptr %row, i32 10)
+  %ordered = %row->row.ordered as ptr
   %ordered_at = getelementptr i64, ptr %ordered, i64 %index
   %known_epoch = load i64, ptr %ordered_at
-  %epoch_at = getelementptr %row, ptr %row, i32 0, i32 14
+  %epoch_at = &%row->row.epoch
   %epoch = load i64, ptr %epoch_at
   %newer = icmp ne i64 %epoch, %known_epoch
   %other_queue = xor i1 %in_order, true
   %behind = and i1 %newer, %other_queue
-  %unknown = or i1 %missing, %to_order
+  %unknown = any %no_kernel %no_stream %to_order
   br i1 %unknown, label %slow, label %known
 known:
   br i1 %behind, label %order, label %go
@@ -143,8 +141,7 @@ ask:
   br i1 %sync, label %join, label %done
 note:
   %old = atomicrmw add ptr %epoch_at, i64 1 monotonic
-  %waits_at = getelementptr %row, ptr %row, i32 0, i32 11
-  %waits = load i64, ptr %waits_at
+  %waits = %row->row.waits
   %is_told = icmp ne i64 %waits, 0
   br i1 %is_told, label %join, label %done
 join:

@@ -28,6 +28,7 @@ from .devices import ROW_IR, NativeDevices
 from .peers_code import COPY_IR
 from .peers_entries import ENTRIES_IR
 from .queues import ASIDE_IR, ORDER_IR, QUEUE_ADDRESSES, QUEUE_IR, NativeQueue
+from .text import structure
 
 PLACES = 64
 """Copies remembered: those of the halo exchange of a few arrays on eight devices."""
@@ -35,6 +36,7 @@ _SHAPED = -1
 """Instead of a size, for sections that are more than one run of bytes."""
 
 
+@structure("place")
 class _Place(ctypes.Structure):
     """
     A remembered copy: what the program names, what it is on the devices, and their queues. `shape`: the
@@ -157,12 +159,10 @@ _MOST_EVENTS = 64
 _KEPT = 4096
 """Lists for native code that other threads may still be reading, though their place has been taken."""
 _WORDS = ctypes.sizeof(_Place) // 8
+
+
 _NAMED = ("target", "source", "size", "to", "origin", "number")
 """The fields that the program's arguments are compared with, in this order; then `shape`."""
-_FIELDS = {
-    name: getattr(_Place, name).offset // 8 for name, *_ in _Place._fields_ if name not in _NAMED
-}
-"""The others, by words."""
 
 
 class NativePeers:
@@ -201,7 +201,6 @@ class NativePeers:
             },
             {
                 **devices.constants,
-                **_FIELDS,
                 "count": PLACES,
                 "words": _WORDS,
                 "most_events": _MOST_EVENTS,

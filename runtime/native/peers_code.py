@@ -33,17 +33,16 @@ define internal ptr @row_of(i64 %number) {{
   ret ptr %row
 }}
 
-define internal i1 @is_present(ptr %place, i64 %word, i64 %number) {{
+; whether data of the device with that number has not moved since its present table was `%known`
+define internal i1 @is_present(i64 %known, i64 %number) {{
   %row = call ptr @row_of(i64 %number)
-  %present_at = getelementptr %row, ptr %row, i32 0, i32 15
-  %present = load i64, ptr %present_at
-  %same = call i1 @is(ptr %place, i64 %word, i64 %present)
+  %present = %row->row.present
+  %same = icmp eq i64 %known, %present
   ret i1 %same
 }}
 
 define internal void @enter(ptr %row) {{
-  %context_at = getelementptr %row, ptr %row, i32 0, i32 2
-  %context = load i64, ptr %context_at
+  %context = %row->row.context
   %set = call i32 inttoptr (i64 {set_current} to ptr)(i64 %context)
   ret void
 }}
@@ -60,7 +59,7 @@ ask:
   %at = getelementptr ptr, ptr %queues, i64 %i
   %queue = load ptr, ptr %at
   %caught_up = call i32 @catch_up(ptr %queue)
-  %stream = load i64, ptr %queue
+  %stream = %queue->queue.stream
   %queried = call i32 inttoptr (i64 {query} to ptr)(i64 %stream)
   %status = or i32 %caught_up, %queried
   %next = add i64 %i, 1
@@ -73,8 +72,7 @@ no:
 }}
 
 define internal i64 @context_of(ptr %row) {{
-  %at = getelementptr %row, ptr %row, i32 0, i32 2
-  %context = load i64, ptr %at
+  %context = %row->row.context
   ret i64 %context
 }}
 
@@ -82,7 +80,7 @@ define internal i64 @context_of(ptr %row) {{
 ; memory in a third of the time in which it reads them. By a kernel if `%pressing` and there is one
 define internal i32 @copy(ptr %place, ptr %to_row, ptr %from_row, i64 %stream, i1 %pressing) {{
 entry:
-  %launch = call ptr @pointer(ptr %place, i64 {kernel})
+  %launch = %place->place.kernel as ptr
   %known = icmp ne ptr %launch, null
   %by_kernel = and i1 %known, %pressing
   br i1 %by_kernel, label %kernel, label %by_engine
@@ -97,22 +95,22 @@ kernel:
       i32 %threads, i32 1, i32 1, i32 0, i64 %stream, ptr %arguments, ptr null)
   ret i32 %launched
 by_engine:
-  %count = call i64 @field(ptr %place, i64 {rectangles})
+  %count = %place->place.rectangles
   %is_run = icmp eq i64 %count, 0
   br i1 %is_run, label %run, label %each
 run:
   %to_context = call i64 @context_of(ptr %to_row)
   %from_context = call i64 @context_of(ptr %from_row)
-  %target = call i64 @field(ptr %place, i64 {to_address})
-  %source = call i64 @field(ptr %place, i64 {from_address})
-  %size = call i64 @field(ptr %place, i64 {to_extent})
+  %target = %place->place.to_address
+  %source = %place->place.from_address
+  %size = %place->place.to_extent
   %copied = call i32 inttoptr (i64 {copy} to ptr)(i64 %target, i64 %to_context, i64 %source,
       i64 %from_context, i64 %size, i64 %stream)
   ret i32 %copied
 each:
   %i = phi i64 [ 0, %by_engine ], [ %next, %each ]
   %status = phi i32 [ 0, %by_engine ], [ %sum, %each ]
-  %first = call ptr @pointer(ptr %place, i64 {rectangle})
+  %first = %place->place.rectangle as ptr
   %distance = mul i64 %i, {rectangle_bytes}
   %rectangle = getelementptr i8, ptr %first, i64 %distance
   %put = call i32 inttoptr (i64 {copy_rectangle} to ptr)(ptr %rectangle, i64 %stream)
@@ -127,9 +125,9 @@ done:
 ; copies if nothing is under way on either device, and waits; whether it could
 define internal i1 @copy_now(ptr %place, ptr %to_row, ptr %from_row) {{
 entry:
-  %from_queues = call ptr @pointer(ptr %place, i64 {all})
-  %from_count = call i64 @field(ptr %place, i64 {from_all})
-  %to_count = call i64 @field(ptr %place, i64 {to_all})
+  %from_queues = %place->place.all as ptr
+  %from_count = %place->place.from_all
+  %to_count = %place->place.to_all
   call void @enter(ptr %to_row)
   %to_queues = getelementptr ptr, ptr %from_queues, i64 %from_count
   %to_idle = call i1 @idle(ptr %to_queues, i64 %to_count)
@@ -139,8 +137,8 @@ look:
   %from_idle = call i1 @idle(ptr %from_queues, i64 %from_count)
   br i1 %from_idle, label %go, label %no
 go:
-  %queue = call ptr @pointer(ptr %place, i64 {from_queue})
-  %stream = load i64, ptr %queue
+  %queue = %place->place.from_queue as ptr
+  %stream = %queue->queue.stream
   %copied = call i32 @copy(ptr %place, ptr %to_row, ptr %from_row, i64 %stream,
       i1 false)
   %good = icmp eq i32 %copied, 0
@@ -154,9 +152,8 @@ no:
 }}
 
 define internal i32 @record(ptr %queue) {{
-  %stream = load i64, ptr %queue
-  %event_at = getelementptr %queue, ptr %queue, i32 0, i32 1
-  %event = load i64, ptr %event_at
+  %stream = %queue->queue.stream
+  %event = %queue->queue.event
   %status = call i32 inttoptr (i64 {event_record} to ptr)(i64 %event, i64 %stream)
   ret i32 %status
 }}
@@ -193,12 +190,12 @@ done:
 ; current device: what is on its stream, if there is anything, and those of its asides that use them, too
 define internal i32 @collect_queue(ptr %events, ptr %queue, i64 %first, i64 %last, i64 %writes) {{
 entry:
-  %stream = load i64, ptr %queue
+  %stream = %queue->queue.stream
   %queried = call i32 inttoptr (i64 {query} to ptr)(i64 %stream)
   %idle = icmp eq i32 %queried, 0
   br i1 %idle, label %asides, label %busy
 busy:
-  %event = call i64 @field(ptr %queue, i64 1)
+  %event = %queue->queue.event
   %recorded = call i32 @record(ptr %queue)
   %collected = call i32 @collect(ptr %events, i64 %event)
   %both = or i32 %recorded, %collected
@@ -216,34 +213,29 @@ entry:
   br i1 %some, label %lock, label %none
 lock:
   call void @lock_queue(ptr %queue)
-  %count = call i64 @field(ptr %queue, i64 7)
-  br label %test
-test:
-  %i = phi i64 [ 0, %lock ], [ %next, %done ]
+  %count = %queue->queue.count
+  for i64 %i < %count: look, end
   %sum = phi i32 [ 0, %lock ], [ %total, %done ]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %look, label %end
 look:
-  %at = getelementptr %queue, ptr %queue, i32 0, i32 8, i64 %i
-  %its_first = call i64 @field(ptr %at, i64 1)
-  %its_last = call i64 @field(ptr %at, i64 2)
-  %its_writes = call i64 @field(ptr %at, i64 3)
+  %asides = &%queue->queue.asides
+  %at = getelementptr %aside, ptr %asides, i64 %i
+  %its_first = %at->aside.first
+  %its_last = %at->aside.last
+  %its_writes = %at->aside.writes
   %begins = icmp ult i64 %its_first, %last
   %ends = icmp ult i64 %first, %its_last
-  %overlap = and i1 %begins, %ends
   %either = or i64 %writes, %its_writes
   %written = icmp ne i64 %either, 0
-  %conflict = and i1 %overlap, %written
+  %conflict = all %begins %ends %written
   br i1 %conflict, label %take, label %done
 take:
-  %event = call i64 @field(ptr %at, i64 0)
+  %event = %at->aside.event
   %taken = call i32 @collect(ptr %events, i64 %event)
   br label %done
 done:
   %status = phi i32 [ 0, %look ], [ %taken, %take ]
   %total = or i32 %sum, %status
-  %next = add i64 %i, 1
-  br label %test
+  next %i
 end:
   call void @unlock_queue(ptr %queue)
   ret i32 %sum
@@ -270,8 +262,8 @@ user:
   %next = add i64 %i, 1
   br label %test
 constructs:
-  %slot = call i64 @field(ptr %place, i64 {slot})
-  %stream = load i64, ptr %queue
+  %slot = %place->place.slot
+  %stream = %queue->queue.stream
   %ordered = call i32 @after_constructs(ptr %row, i64 %stream, i64 %slot)
   br label %finish
 finish:
@@ -306,21 +298,21 @@ end:
 define internal i1 @put(ptr %place, ptr %to_row, ptr %from_row, i1 %sync) {{
 entry:
   %events = alloca [{event_words} x i64]
-  %to = call ptr @pointer(ptr %place, i64 {to_queue})
-  %from = call ptr @pointer(ptr %place, i64 {from_queue})
-  %lane = call ptr @pointer(ptr %place, i64 {lane})
-  %stream = load i64, ptr %lane
-  %event = call i64 @field(ptr %lane, i64 1)
-  %target = call i64 @field(ptr %place, i64 {to_address})
-  %target_size = call i64 @field(ptr %place, i64 {to_extent})
+  %to = %place->place.to_queue as ptr
+  %from = %place->place.from_queue as ptr
+  %lane = %place->place.lane as ptr
+  %stream = %lane->queue.stream
+  %event = %lane->queue.event
+  %target = %place->place.to_address
+  %target_size = %place->place.to_extent
   %target_end = add i64 %target, %target_size
-  %source = call i64 @field(ptr %place, i64 {from_address})
-  %source_size = call i64 @field(ptr %place, i64 {from_extent})
+  %source = %place->place.from_address
+  %source_size = %place->place.from_extent
   %source_end = add i64 %source, %source_size
-  %from_users = call ptr @pointer(ptr %place, i64 {users})
-  %from_count = call i64 @field(ptr %place, i64 {from_users})
+  %from_users = %place->place.users as ptr
+  %from_count = %place->place.from_users
   %to_users = getelementptr ptr, ptr %from_users, i64 %from_count
-  %to_count = call i64 @field(ptr %place, i64 {to_users})
+  %to_count = %place->place.to_users
   store i64 0, ptr %events
   %known = call i32 @collect(ptr %events, i64 %event)
   call void @enter(ptr %to_row)
@@ -371,23 +363,21 @@ no:
 }}
 
 define internal void @count_construct(ptr %row) {{
-  %epoch_at = getelementptr %row, ptr %row, i32 0, i32 14
+  %epoch_at = &%row->row.epoch
   %old = atomicrmw add ptr %epoch_at, i64 1 seq_cst
   ret void
 }}
 
 define internal void @count_transfer(ptr %queue) {{
-  %transfers_at = getelementptr %queue, ptr %queue, i32 0, i32 2
+  %transfers_at = &%queue->queue.transfers
   %old = atomicrmw add ptr %transfers_at, i64 1 seq_cst
   ret void
 }}
 
 ; whether synchronous work of one of two devices has to be waited for
 define internal i1 @must_wait(ptr %to_row, ptr %from_row) {{
-  %to_at = getelementptr %row, ptr %to_row, i32 0, i32 11
-  %from_at = getelementptr %row, ptr %from_row, i32 0, i32 11
-  %to = load atomic i64, ptr %to_at seq_cst, align 8
-  %from = load atomic i64, ptr %from_at seq_cst, align 8
+  %to = %to_row->row.waits seq_cst
+  %from = %from_row->row.waits seq_cst
   %either = or i64 %to, %from
   %must = icmp ne i64 %either, 0
   ret i1 %must

@@ -27,13 +27,10 @@ compare:
   %d = call i1 @is(ptr %place, i64 3, i64 %to)
   %e = call i1 @is(ptr %place, i64 4, i64 %origin)
   %f = call i1 @is(ptr %place, i64 5, i64 %number)
-  %bc = and i1 %b, %c
-  %de = and i1 %d, %e
-  %bcde = and i1 %bc, %de
-  %named = and i1 %bcde, %f
+  %named = all %b %c %d %e %f
   br i1 %named, label %shapes, label %other
 shapes:
-  %held_shape = call ptr @pointer(ptr %place, i64 {shape})
+  %held_shape = %place->place.shape as ptr
   %same = call i1 @same_shape(ptr %held_shape, ptr %shape)
   br i1 %same, label %found, label %other
 other:
@@ -46,8 +43,10 @@ unknown:
 found:
   call void @llvm.memcpy.p0.p0.i64(ptr %held, ptr %place, i64 {bytes}, i1 false)
   store atomic i64 0, ptr inttoptr (i64 {lock} to ptr) release, align 8
-  %there = call i1 @is_present(ptr %held, i64 {to_present}, i64 %to)
-  %here = call i1 @is_present(ptr %held, i64 {from_present}, i64 %origin)
+  %to_present = %held->place.to_present
+  %there = call i1 @is_present(i64 %to_present, i64 %to)
+  %from_present = %held->place.from_present
+  %here = call i1 @is_present(i64 %from_present, i64 %origin)
   %both = and i1 %there, %here
   br i1 %both, label %go, label %none
 go:

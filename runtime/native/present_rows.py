@@ -21,9 +21,10 @@ import ctypes
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from ...compiler.base.abi import DataFlag, DataKind
+from ...compiler.base.abi import DataFlag, DataKind, DataRecord
 from ..data.cells import CELL, Cell
 from ..data.host_pages import ENOUGH
+from .text import structure
 
 if TYPE_CHECKING:
     from ..data.present import Entry, PresentTable
@@ -75,6 +76,10 @@ LAYOUT: dict[str, int | str] = {
 """Format fields of `present_rows_code.TEMPLATE`."""
 
 
+structure("record")(DataRecord)
+
+
+@structure("book")
 class _Book(ctypes.Structure):
     """`%book` of the code."""
 
@@ -94,6 +99,7 @@ class _Book(ctypes.Structure):
     )
 
 
+@structure("entry")
 class _Row(ctypes.Structure):
     """`%entry`: `open` regions are counted here, `block` is what the row's device memory has room for."""
 
@@ -108,6 +114,7 @@ class _Row(ctypes.Structure):
     )
 
 
+@structure("cell")
 class _CellRow(ctypes.Structure):
     """`%cell`: where record number so-and-so of a site has its scalar, and which one is there now."""
 
@@ -118,6 +125,20 @@ class _CellRow(ctypes.Structure):
         ("bytes", ctypes.c_int64),
         ("open", ctypes.c_int64),
     )
+
+
+@structure("block")
+class _Block(ctypes.Structure):
+    """A kept block of device memory."""
+
+    _fields_ = (("device", ctypes.c_int64), ("bytes", ctypes.c_int64))
+
+
+@structure("span")
+class _Span(ctypes.Structure):
+    """Host memory that nothing is created over."""
+
+    _fields_ = (("first", ctypes.c_int64), ("end", ctypes.c_int64))
 
 
 class _Lock:

@@ -17,11 +17,13 @@ from __future__ import annotations
 import ctypes
 
 from .code import NativeCode
+from .text import structure
 
 ASIDES = 16
 """Of so many, the queue catches up with the first ones before it gets another."""
 
 
+@structure("aside")
 class _Aside(ctypes.Structure):
     """An event that stands for work on the bytes from `first` to before `last`, which `writes` to them."""
 
@@ -33,6 +35,7 @@ class _Aside(ctypes.Structure):
     )
 
 
+@structure("queue")
 class NativeQueue(ctypes.Structure):
     """
     `transfers` counts what has been put on the queue that does not stay on its device, or waits for a queue
@@ -57,45 +60,40 @@ class NativeQueue(ctypes.Structure):
     )
 
 
-QUEUE_IR = f"""
-%aside = type {{{{ i64, i64, i64, i64 }}}}
-%queue = type {{{{ i64, i64, i64, i64, i64, i64, i64, i64, [{ASIDES} x %aside] }}}}
-
-define internal i32 @put_behind(i64 %stream, i64 %event) alwaysinline {{{{
-  %status = call i32 inttoptr (i64 {{stream_wait_event}} to ptr)(i64 %stream, i64 %event, i32 0)
+QUEUE_IR = """
+define internal i32 @put_behind(i64 %stream, i64 %event) alwaysinline {{
+  %status = call i32 inttoptr (i64 {stream_wait_event} to ptr)(i64 %stream, i64 %event, i32 0)
   ret i32 %status
-}}}}
+}}
 
-define internal void @lock_queue(ptr %queue) {{{{
+define internal void @lock_queue(ptr %queue) {{
 entry:
-  %lock = getelementptr %queue, ptr %queue, i32 0, i32 6
+  %lock = &%queue->queue.lock
   br label %try
 try:
   %pair = cmpxchg ptr %lock, i64 0, i64 1 acquire monotonic
-  %mine = extractvalue {{{{ i64, i1 }}}} %pair, 1
+  %mine = extractvalue {{ i64, i1 }} %pair, 1
   br i1 %mine, label %done, label %again
 again:
-  %given = call i32 inttoptr (i64 {{yield}} to ptr)()
+  %given = call i32 inttoptr (i64 {yield} to ptr)()
   br label %try
 done:
   ret void
-}}}}
+}}
 
-define internal void @unlock_queue(ptr %queue) {{{{
-  %lock = getelementptr %queue, ptr %queue, i32 0, i32 6
-  store atomic i64 0, ptr %lock release, align 8
+define internal void @unlock_queue(ptr %queue) {{
+  %queue->queue.lock = 0 release
   ret void
-}}}}
+}}
 
-define internal i1 @has_asides(ptr %queue) alwaysinline {{{{
-  %count_at = getelementptr %queue, ptr %queue, i32 0, i32 7
-  %count = load atomic i64, ptr %count_at acquire, align 8
+define internal i1 @has_asides(ptr %queue) alwaysinline {{
+  %count = %queue->queue.count acquire
   %some = icmp ne i64 %count, 0
   ret i1 %some
-}}}}
+}}
 
 ; whether no aside of a queue before number `%i` stands for the same event
-define internal i1 @is_first(ptr %queue, i64 %i, i64 %event) {{{{
+define internal i1 @is_first(ptr %queue, i64 %i, i64 %event) {{
 entry:
   br label %test
 test:
@@ -103,8 +101,8 @@ test:
   %before = icmp ult i64 %k, %i
   br i1 %before, label %look, label %yes
 look:
-  %at = getelementptr %queue, ptr %queue, i32 0, i32 8, i64 %k, i32 0
-  %its = load i64, ptr %at
+  %asides = &%queue->queue.asides
+  %its = %asides[i64 %k]->aside.event
   %same = icmp eq i64 %its, %event
   %next = add i64 %k, 1
   br i1 %same, label %no, label %test
@@ -112,23 +110,18 @@ yes:
   ret i1 true
 no:
   ret i1 false
-}}}}
+}}
 
 ; puts a stream of the current device after the asides of a queue, except after the event `%own`; the queue is
 ; locked
-define internal i32 @put_behind_asides(ptr %queue, i64 %stream, i64 %own) {{{{
+define internal i32 @put_behind_asides(ptr %queue, i64 %stream, i64 %own) {{
 entry:
-  %count_at = getelementptr %queue, ptr %queue, i32 0, i32 7
-  %count = load i64, ptr %count_at
-  br label %test
-test:
-  %i = phi i64 [ 0, %entry ], [ %next, %done ]
+  %count = %queue->queue.count
+  for i64 %i < %count: look, end
   %sum = phi i32 [ 0, %entry ], [ %total, %done ]
-  %some = icmp ult i64 %i, %count
-  br i1 %some, label %look, label %end
 look:
-  %event_at = getelementptr %queue, ptr %queue, i32 0, i32 8, i64 %i, i32 0
-  %event = load i64, ptr %event_at
+  %asides = &%queue->queue.asides
+  %event = %asides[i64 %i]->aside.event
   %other = icmp ne i64 %event, %own
   %first = call i1 @is_first(ptr %queue, i64 %i, i64 %event)
   %needed = and i1 %other, %first
@@ -139,23 +132,21 @@ go:
 done:
   %status = phi i32 [ 0, %look ], [ %put, %go ]
   %total = or i32 %sum, %status
-  %next = add i64 %i, 1
-  br label %test
+  next %i
 end:
   ret i32 %sum
-}}}}
+}}
 
 ; puts the queue's stream after its asides, which are none then; the queue is locked
-define internal i32 @drain(ptr %queue) {{{{
-  %stream = load i64, ptr %queue
+define internal i32 @drain(ptr %queue) {{
+  %stream = %queue->queue.stream
   %status = call i32 @put_behind_asides(ptr %queue, i64 %stream, i64 0)
-  %count_at = getelementptr %queue, ptr %queue, i32 0, i32 7
-  store atomic i64 0, ptr %count_at release, align 8
+  %queue->queue.count = 0 release
   ret i32 %status
-}}}}
+}}
 
 ; has the queue, one of the current device, catch up
-define i32 @catch_up(ptr %queue) {{{{
+define i32 @catch_up(ptr %queue) {{
 entry:
   %some = call i1 @has_asides(ptr %queue)
   br i1 %some, label %go, label %none
@@ -166,7 +157,7 @@ go:
   ret i32 %status
 none:
   ret i32 0
-}}}}
+}}
 """
 """The type of a `NativeQueue` and its functions; `QUEUE_ADDRESSES` and the driver's are its fields."""
 
@@ -175,33 +166,23 @@ ASIDE_IR = f"""
 define internal i32 @put_beside(ptr %queue, i64 %event, i64 %first, i64 %last, i64 %writes) {{{{
 entry:
   call void @lock_queue(ptr %queue)
-  %count_at = getelementptr %queue, ptr %queue, i32 0, i32 7
-  %count = load i64, ptr %count_at
-  br label %test
-test:
-  %i = phi i64 [ 0, %entry ], [ %next, %other ]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %look, label %new
+  %count = %queue->queue.count
+  for i64 %i < %count: look, new
 look:
-  %at = getelementptr %queue, ptr %queue, i32 0, i32 8, i64 %i
+  %asides = &%queue->queue.asides
+  %at = getelementptr %aside, ptr %asides, i64 %i
   %its_event = load i64, ptr %at
-  %its_first_at = getelementptr %aside, ptr %at, i32 0, i32 1
-  %its_first = load i64, ptr %its_first_at
-  %its_last_at = getelementptr %aside, ptr %at, i32 0, i32 2
-  %its_last = load i64, ptr %its_last_at
-  %its_writes_at = getelementptr %aside, ptr %at, i32 0, i32 3
-  %its_writes = load i64, ptr %its_writes_at
+  %its_first = %at->aside.first
+  %its_last = %at->aside.last
+  %its_writes = %at->aside.writes
   %a = icmp eq i64 %its_event, %event
   %b = icmp eq i64 %its_first, %first
   %c = icmp eq i64 %its_last, %last
   %d = icmp eq i64 %its_writes, %writes
-  %ab = and i1 %a, %b
-  %cd = and i1 %c, %d
-  %same = and i1 %ab, %cd
+  %same = all %a %b %c %d
   br i1 %same, label %done, label %other
 other:
-  %next = add i64 %i, 1
-  br label %test
+  next %i
 new:
   %full = icmp eq i64 %count, {ASIDES}
   br i1 %full, label %empty, label %store
@@ -211,16 +192,14 @@ empty:
 store:
   %status = phi i32 [ 0, %new ], [ %drained, %empty ]
   %index = phi i64 [ %count, %new ], [ 0, %empty ]
-  %place = getelementptr %queue, ptr %queue, i32 0, i32 8, i64 %index
+  %slots = &%queue->queue.asides
+  %place = getelementptr %aside, ptr %slots, i64 %index
   store i64 %event, ptr %place
-  %first_at = getelementptr %aside, ptr %place, i32 0, i32 1
-  store i64 %first, ptr %first_at
-  %last_at = getelementptr %aside, ptr %place, i32 0, i32 2
-  store i64 %last, ptr %last_at
-  %writes_at = getelementptr %aside, ptr %place, i32 0, i32 3
-  store i64 %writes, ptr %writes_at
+  %place->aside.first = %first
+  %place->aside.last = %last
+  %place->aside.writes = %writes
   %new_count = add i64 %index, 1
-  store atomic i64 %new_count, ptr %count_at release, align 8
+  %queue->queue.count = %new_count release
   br label %done
 done:
   %result = phi i32 [ 0, %look ], [ %status, %store ]
@@ -233,7 +212,7 @@ done:
 ORDER_IR = """
 ; the table of the queues' `NativeQueue`s
 define internal ptr @queues(ptr %row) {{
-  %queues = call ptr @table(ptr %row, i32 14)
+  %queues = %row->row.queues as ptr
   ret ptr %queues
 }}
 
@@ -241,15 +220,14 @@ define internal ptr @queues(ptr %row) {{
 ; waited for, if there are any since it last was; `%slot`: its place in the tables of launches
 define internal i32 @after_constructs(ptr %row, i64 %stream, i64 %slot) {{
 entry:
-  %ordered = call ptr @table(ptr %row, i32 10)
+  %ordered = %row->row.ordered as ptr
   %ordered_at = getelementptr i64, ptr %ordered, i64 %slot
   %known = load i64, ptr %ordered_at
-  %epoch_at = getelementptr %row, ptr %row, i32 0, i32 14
-  %epoch = load i64, ptr %epoch_at
+  %epoch = %row->row.epoch
   %same = icmp eq i64 %epoch, %known
   br i1 %same, label %done, label %order
 order:
-  %sync = call ptr @table(ptr %row, i32 12)
+  %sync = %row->row.sync as ptr
   %unknown = icmp eq ptr %sync, null
   br i1 %unknown, label %failed, label %look
 look:
@@ -261,8 +239,7 @@ ask: ; what is beside it may be all there is
   %idle = icmp eq i32 %queried, 0
   br i1 %idle, label %asides, label %mark
 mark:
-  %event_at = getelementptr %queue, ptr %sync, i32 0, i32 1
-  %event = load i64, ptr %event_at
+  %event = %sync->queue.event
   %marked = call i32 inttoptr (i64 {event_record} to ptr)(i64 %event, i64 %first)
   %held = call i32 @put_behind(i64 %stream, i64 %event)
   %sum = or i32 %marked, %held
@@ -294,8 +271,7 @@ entry:
   %some = icmp ne ptr %queue, null
   br i1 %some, label %look, label %none
 look:
-  %event_at = getelementptr %queue, ptr %queue, i32 0, i32 1
-  %event = load i64, ptr %event_at
+  %event = %queue->queue.event
   ret i64 %event
 none:
   ret i64 0

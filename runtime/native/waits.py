@@ -21,7 +21,7 @@ _IR = """
 ; what is known of a queue of the thread's device, null if it has not been used natively
 define internal ptr @queue_of(ptr %row, i64 %number) {{
 entry:
-  %table = call ptr @table(ptr %row, i32 14)
+  %table = %row->row.queues as ptr
   %served = icmp ne ptr %table, null
   %numbered = icmp ult i64 %number, {max_queues}
   %good = and i1 %served, %numbered
@@ -37,9 +37,8 @@ none:
 ; the queue's event stands for all its work now; whether it could
 define internal i1 @mark(ptr %queue) {{
   %caught_up = call i32 @catch_up(ptr %queue)
-  %stream = load i64, ptr %queue
-  %event_at = getelementptr %queue, ptr %queue, i32 0, i32 1
-  %event = load i64, ptr %event_at
+  %stream = %queue->queue.stream
+  %event = %queue->queue.event
   %marked = call i32 inttoptr (i64 {event_record} to ptr)(i64 %event, i64 %stream)
   %either = or i32 %caught_up, %marked
   %good = icmp eq i32 %either, 0
@@ -47,34 +46,28 @@ define internal i1 @mark(ptr %queue) {{
 }}
 
 define internal i1 @waits(ptr %row) {{
-  %at = getelementptr %row, ptr %row, i32 0, i32 11
-  %waits = load atomic i64, ptr %at seq_cst, align 8
+  %waits = %row->row.waits seq_cst
   %told = icmp ne i64 %waits, 0
   ret i1 %told
 }}
 
 ; whether nothing can tell that the host does not wait for a queue
 define internal i1 @may_go_on(ptr %row, ptr %queue) {{
-  %allowed_at = getelementptr %row, ptr %row, i32 0, i32 12, i32 3
-  %allowed = load i64, ptr %allowed_at
+  %allowed = %row->row.postpones
   %several = icmp ne i64 %allowed, 0
   %told = call i1 @waits(ptr %row)
   %untold = xor i1 %told, true
-  %transfers_at = getelementptr %queue, ptr %queue, i32 0, i32 2
-  %transfers = load atomic i64, ptr %transfers_at seq_cst, align 8
-  %settled_at = getelementptr %queue, ptr %queue, i32 0, i32 3
-  %settled = load i64, ptr %settled_at
+  %transfers = %queue->queue.transfers seq_cst
+  %settled = %queue->queue.settled
   %none = icmp eq i64 %transfers, %settled
-  %a = and i1 %several, %untold
-  %b = and i1 %a, %none
+  %b = all %several %untold %none
   ret i1 %b
 }}
 
 define internal i1 @postpone(ptr %row, ptr %queue) {{
 entry:
-  %sync = call ptr @table(ptr %row, i32 12)
-  %event_at = getelementptr %queue, ptr %queue, i32 0, i32 1
-  %event = load i64, ptr %event_at
+  %sync = %row->row.sync as ptr
+  %event = %queue->queue.event
   %marked = call i1 @mark(ptr %queue)
   br i1 %marked, label %put, label %no
 put:
@@ -82,9 +75,9 @@ put:
   %is_put = icmp eq i32 %status, 0
   br i1 %is_put, label %count, label %no
 count:
-  %epoch_at = getelementptr %row, ptr %row, i32 0, i32 14
+  %epoch_at = &%row->row.epoch
   %old_epoch = atomicrmw add ptr %epoch_at, i64 1 seq_cst
-  %postponed_at = getelementptr %queue, ptr %queue, i32 0, i32 4
+  %postponed_at = &%queue->queue.postponed
   %old = atomicrmw add ptr %postponed_at, i64 1 seq_cst
   %told = call i1 @waits(ptr %row)
   br i1 %told, label %no, label %yes
@@ -97,21 +90,17 @@ no:
 ; waits for a queue on the host; whether it could
 define internal i1 @wait_now(ptr %queue) {{
 entry:
-  %stream = load i64, ptr %queue
-  %transfers_at = getelementptr %queue, ptr %queue, i32 0, i32 2
-  %transfers = load atomic i64, ptr %transfers_at seq_cst, align 8
-  %postponed_at = getelementptr %queue, ptr %queue, i32 0, i32 4
-  %postponed = load atomic i64, ptr %postponed_at seq_cst, align 8
+  %stream = %queue->queue.stream
+  %transfers = %queue->queue.transfers seq_cst
+  %postponed = %queue->queue.postponed seq_cst
   %caught_up = call i32 @catch_up(ptr %queue)
   %joined = call i32 inttoptr (i64 {synchronize} to ptr)(i64 %stream)
   %status = or i32 %caught_up, %joined
   %good = icmp eq i32 %status, 0
   br i1 %good, label %note, label %done
 note:
-  %settled_at = getelementptr %queue, ptr %queue, i32 0, i32 3
-  store i64 %transfers, ptr %settled_at
-  %joined_at = getelementptr %queue, ptr %queue, i32 0, i32 5
-  store i64 %postponed, ptr %joined_at
+  %queue->queue.settled = %transfers
+  %queue->queue.joined = %postponed
   br label %done
 done:
   ret i1 %good
@@ -153,20 +142,17 @@ look:
   br i1 %same, label %yes, label %put
 put:
   %stream = load i64, ptr %other
-  %event_at = getelementptr %queue, ptr %queue, i32 0, i32 1
-  %event = load i64, ptr %event_at
+  %event = %queue->queue.event
   %marked = call i1 @mark(ptr %queue)
   br i1 %marked, label %hold, label %no
 hold:
   %status = call i32 @put_behind(i64 %stream, i64 %event)
   %done = icmp eq i32 %status, 0
-  %transfers_at = getelementptr %queue, ptr %queue, i32 0, i32 2
-  %transfers = load atomic i64, ptr %transfers_at seq_cst, align 8
-  %settled_at = getelementptr %queue, ptr %queue, i32 0, i32 3
-  %settled = load i64, ptr %settled_at
+  %transfers = %queue->queue.transfers seq_cst
+  %settled = %queue->queue.settled
   %pending = icmp ne i64 %transfers, %settled
   %more = zext i1 %pending to i64
-  %other_at = getelementptr %queue, ptr %other, i32 0, i32 2
+  %other_at = &%other->queue.transfers
   %old = atomicrmw add ptr %other_at, i64 %more seq_cst
   ret i1 %done
 yes:
