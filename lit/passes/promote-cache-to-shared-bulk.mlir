@@ -46,7 +46,7 @@
 // Rows that the option puts elsewhere.
 // ODD-LABEL:   llvm.func @gemm
 // ODD-NOT:     accx.copy_bulk
-// ODD:         filled through registers: rows of its tile are {{[0-9]+}} bytes apart, no multiple of 16
+// ODD:         filled through registers: rows of its tile are {{[0-9]+}} bytes apart, not a multiple of 16
 
 // OLD-LABEL:   llvm.func @gemm
 // OLD-NOT:     accx.copy_bulk

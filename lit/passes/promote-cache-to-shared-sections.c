@@ -77,7 +77,7 @@ void histogram(int n, const int *restrict a, int *restrict out)
 // So many elements for every thread do not fit.
 // CHECK-LABEL: llvm.func @long_histogram
 // CHECK-NOT:   accx.shared_tile
-// CHECK:       what its 256 threads reduce takes 102400 bytes of shared memory
+// CHECK:       the reductions of its 256 threads take 102400 bytes of shared memory
 void long_histogram(int n, const int *restrict a, int *restrict out)
 {
     int h[100] = {0};

@@ -1,10 +1,10 @@
 """
-Loops of host code that are left by jumps, as operations a data region can hold.
+Turns loops of host code with jumps out of them into operations that a data region can contain.
 
-The front end makes `cf` blocks of a loop with break, continue or goto. `enclose_loops` puts the blocks
-of an outermost such loop into an `scf.execute_region`, if one edge set enters it and all ways out lead
-to one block. `Spine` is the part of such a region that certainly runs: its entry up to the first
-condition, and what follows where that does not leave the loop.
+The front end makes `cf` blocks of a loop with break, continue or goto. `enclose_loops` puts the blocks of
+an outermost such loop into an `scf.execute_region`, if it has one entry block and all exits lead to one
+block. `Spine` is the part of such a region that certainly runs: its blocks from the entry to the first
+condition, and the blocks that follow if that condition does not leave the loop.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..ir.purity import only_computes
 
 
 def successors(block: Block) -> list[Block]:
-    """Where the block's terminator may go."""
+    """The successors of the block's terminator."""
     return list(block.last_op.successors) if block.last_op is not None else []
 
 
@@ -35,7 +35,7 @@ def _predecessors(region: Region) -> dict[Block, set[Block]]:
 
 
 def _back_edges(region: Region) -> list[tuple[Block, Block]]:
-    """Edges to a block that is being visited, of a depth-first walk from the entry."""
+    """The back edges found by a depth-first walk from the entry."""
     first = region.blocks.first
     if first is None:
         return []
@@ -77,7 +77,8 @@ def _body(header: Block, latches: list[Block], preds: dict[Block, set[Block]]) -
 
 def _absorb_ways_out(body: set[Block], preds: dict[Block, set[Block]]) -> Block | None:
     """
-    Adds the blocks of `break`s, which only lead on; the one block behind the loop, if there is one.
+    Adds to `body` the blocks of `break`s, which only lead to the exit; returns the exit block of the loop
+    if there is exactly one.
     """
     while True:
         targets = {s for block in body for s in successors(block)} - body
@@ -102,7 +103,9 @@ def _replace_successor(block: Block, old: Block, new: Block) -> None:
 
 
 def _escaping(body: set[Block]) -> bool:
-    """Whether values of the blocks are used behind them; constants are given to their users."""
+    """
+    Whether other blocks use values of these blocks. Constants do not count: they are cloned to their users.
+    """
     for block in body:
         for op in list(block.ops):
             for result in op.results:
@@ -121,7 +124,7 @@ def _escaping(body: set[Block]) -> bool:
 
 
 def _top(op: Operation, like: Block) -> Block | None:
-    """The block of the region of `like` that `op` stands in."""
+    """The block, in the region of `like`, that contains `op`."""
     block = op.parent_block()
     while block is not None and block.parent is not like.parent:
         parent = block.parent_op()
@@ -155,8 +158,8 @@ def _enclose(region: Region, body: set[Block], header: Block, behind: Block) -> 
 
 def enclose_loops(region: Region, wanted: Callable[[Operation], bool]) -> None:
     """
-    Puts the outermost loops among the blocks of `region` into operations, if they hold one that is
-    `wanted`.
+    Puts outermost loops among the blocks of `region` into `scf.execute_region`s, if they contain an
+    operation for which `wanted` holds.
     """
     if len(region.blocks) < 2:
         return
@@ -183,8 +186,8 @@ def enclose_loops(region: Region, wanted: Callable[[Operation], bool]) -> None:
 @dataclass
 class Spine:
     """
-    Blocks of `loop` that run in order whenever it does, if `condition` holds: what `prefix` computes
-    before the first branch. Without a condition they run in any case.
+    Blocks of `loop` that run one after the other whenever the loop runs and `condition` holds, which the
+    operations in `prefix` compute before the first branch. Without a condition they always run.
     """
 
     loop: scf.ExecuteRegionOp
@@ -217,7 +220,7 @@ class Spine:
                 return None
 
     def _can_ask(self) -> bool:
-        """Whether everything so far may run twice, once before the loop to learn the condition."""
+        """Whether all operations so far may run twice: once before the loop, to compute the condition."""
         if self.condition is not None:
             return False
         loaded = False
@@ -242,7 +245,7 @@ class Spine:
 
     @staticmethod
     def _leaves(block: Block) -> bool:
-        """Whether the block goes straight to the end of the region."""
+        """Whether the block only jumps to the end of the region."""
         seen: set[Block] = set()
         while block not in seen:
             seen.add(block)

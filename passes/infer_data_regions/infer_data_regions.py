@@ -1,24 +1,23 @@
 """
 Keep arrays on the device across host loops and runs of constructs (OpenACC 3.4, 2.6.5 and 2.7).
 
-A program without data directives copies its arrays for every construct. This pass puts an `acc.data`
-around a host loop with constructs (and, by option, around constructs that follow each other), which
-holds the arrays that host code in between provably does not touch; the constructs' own clauses stay
-and find the data present.
+A program without data directives copies its arrays for every construct. This pass puts an `acc.data` around
+a host loop with constructs (and, by option, around consecutive constructs) for the arrays that host code in
+between certainly does not touch. The constructs keep their own clauses, which then find the data present.
 
 Takes:  data level (infer-data-attributes and lower-if-clauses have run).
-Leaves: constructs as they were, some within an `acc.data`, marked `accx.inferred` with its data
-        operations: the runtime enters it whole or, where data would be partly present, sections
-        overlap or the device has no room, not at all. Its `if` holds when a construct with these
-        sections is sure to run. Values of the span that code behind it uses are computed before it, or
-        go through a local variable. `accx.data_region` says what was done, on the region or the loop.
+Leaves: constructs unchanged, some within an `acc.data` that is marked `accx.inferred`, as are its data
+        operations: the runtime enters it as a whole, or not at all if data would be partly present,
+        sections overlap or the device has too little memory. Its `if` holds if a construct with these
+        sections certainly runs. Values of the span that later code uses are computed before it, or go
+        through a local variable. `accx.data_region` on the region or the loop describes the result.
 Fails:  never.
 
 Steps, for each block of a function, outermost first:
 1. with the option `runs`: constructs without a barrier between them (`ir/host_effects.py`)
    that share arrays;
-2. loops with constructs: what their bodies map in every iteration;
-3. the same inside, for what no region holds yet.
+2. loops with constructs: the arrays that their bodies map in every iteration;
+3. the same inside these loops, for arrays that no region holds yet.
 
 Before:
   scf.for %t = %c0 to %steps step %c1 : i32 {
@@ -67,7 +66,7 @@ _DIRECTIVES = (
 
 @dataclass(frozen=True)
 class _Unit:
-    """Operations `first` to `last` of a block that stay together: a directive with its clauses."""
+    """Operations `first` to `last` of a block that must stay together: a directive with its clauses."""
 
     first: int
     last: int
@@ -80,7 +79,7 @@ class _Unit:
 
 
 def _extent(op: Operation, position: dict[Operation, int]) -> tuple[int, int]:
-    """Where the clauses of a directive begin and end in its block."""
+    """The positions in its block of the first and the last operation of a directive with its clauses."""
     places = [position[op]]
     operands = (
         parallel_construct_operands(op) if isinstance(op, acc.ParallelOp) else list(op.operands)
@@ -108,7 +107,7 @@ class _Inference:
     effects: HostEffects
     around_runs: bool
     covered: list[frozenset[Root]] = field(default_factory=list[frozenset[Root]])
-    """What the inferred regions around the current place hold."""
+    """The arrays that the inferred regions around the current position hold."""
 
     def function(self, function: llvm.FuncOp) -> None:
         enclose_loops(function.body, _is_mapped)
@@ -116,11 +115,11 @@ class _Inference:
             self._block(block)
 
     def _holds(self, roots: frozenset[Root], sites: int) -> bool:
-        """Whether a region around a loop is for an array with these roots."""
+        """Whether a region around a loop may hold an array with these roots."""
         return roots not in self.covered
 
     def _holds_shared(self, roots: frozenset[Root], sites: int) -> bool:
-        """Whether a region around a run is."""
+        """Whether a region around consecutive constructs may hold an array with these roots."""
         return sites > 1 and roots not in self.covered
 
     def _block(self, block: Block) -> None:
@@ -189,7 +188,9 @@ class _Inference:
     # Runs
 
     def _runs(self, block: Block) -> None:
-        ops = list(block.ops)  # as they stand now: units count by it, whatever regions are built
+        ops = list(
+            block.ops
+        )  # positions now, which units refer to although regions are built meanwhile
         units: list[_Unit] = []
         for unit in self._units(ops[:-1]):
             if unit.stops:
@@ -228,7 +229,10 @@ class _Inference:
         return list(self.effects.of(op))
 
     def _run(self, ops: list[Operation], units: Sequence[_Unit]) -> None:
-        """A region around the units that share arrays; or around those before and after an obstacle."""
+        """
+        Puts a region around the units that share arrays, or around those before and those after an
+        obstacle.
+        """
         busy = [i for i, unit in enumerate(units) if _mapped(unit)]
         if len(busy) < 2:
             return
@@ -280,7 +284,7 @@ def _mapped(unit: _Unit) -> bool:
 
 
 def _loop_sites(loop: HostLoop) -> tuple[list[SpanClause], bool]:
-    """The sites of a loop, and whether a guard is to ask if the loop runs at all."""
+    """The sites of a loop, and whether the region must be guarded by the condition that the loop runs."""
     match loop:
         case scf.ForOp():
             return list(sites_of_block(loop.body.block, True)), True
@@ -312,8 +316,8 @@ def _describe(plan: SpanPlan, where: str) -> str:
 @dataclass(frozen=True)
 class InferDataRegionsPass(ModulePass):
     """
-    `enabled`: false leaves every transfer to the construct that asks for it. `runs`: also around
-    constructs that follow each other, which saves a transfer or two where loops save thousands.
+    `enabled`: false turns the pass off. `runs`: also infer regions around consecutive constructs, which
+    saves one or two transfers where a loop saves thousands.
     """
 
     name = "infer-data-regions"

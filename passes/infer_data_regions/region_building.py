@@ -1,5 +1,6 @@
 """
-Writing an inferred data region: its data operations and condition, and what leaves the span.
+Builds an inferred data region: its data operations and condition, and the values that the span defines for
+later code.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _ENTRY: dict[MappingClause, tuple[type[acc.CopyinOp] | type[acc.CreateOp], acc.D
 
 
 def can_guard(loop: scf.WhileOp) -> bool:
-    """Whether the loop's condition can be computed once more before it, for its first iteration."""
+    """Whether the loop's condition can also be computed before it, for the first iteration."""
     return all(
         only_computes(op)
         or is_plain_load(op)
@@ -60,7 +61,7 @@ class _Conditions:
 
 
 def _guard(loop: Operation, conditions: _Conditions) -> None:
-    """The loop runs at least once."""
+    """Adds the condition that the loop runs at least once."""
     if isinstance(loop, scf.ForOp):
         lower, upper = constant_value(loop.lb), constant_value(loop.ub)
         if lower is None or upper is None or lower >= upper:
@@ -95,9 +96,9 @@ def _guard_spine(loop: scf.ExecuteRegionOp, conditions: _Conditions) -> None:
 
 def _hull(array: RegionArray, hoister: Hoister, conditions: _Conditions) -> SSAValue:
     """
-    The bounds of the sections of all constructs that certainly run, which are parts of one object.
-    Empty ones say nothing about the object, so there must be none; what lies between sections far
-    apart is not fetched for nothing; and the sections of the other constructs must lie within.
+    The bounds around the sections of all constructs that certainly run, which are parts of one object. Adds
+    the conditions that none of them is empty (an empty section says nothing about the object), that gaps
+    between them are small enough to be copied, and that the sections of the other constructs lie within.
     """
     emit = conditions.value
 
@@ -166,8 +167,8 @@ def _exit(array: RegionArray, entry: acc.CopyinOp | acc.CreateOp) -> Operation:
 
 def _free_results(ops: Sequence[Operation], hoister: Hoister) -> list[OpResult]:
     """
-    Results of the span that code behind it uses. Those known before it are computed there; the
-    others are returned.
+    The results of the span that later code uses, without those that can be computed before the span, which
+    are replaced.
     """
     left: list[OpResult] = []
     for op in ops:
@@ -193,7 +194,7 @@ def _is_in(op: Operation | None, hoister: Hoister) -> bool:
 
 
 def _pass_through_memory(result: OpResult, hoister: Hoister, region: acc.DataOp) -> None:
-    """Code behind the region gets `result` from a local variable."""
+    """Stores `result` in a local variable, from which code after the region loads it."""
     uses = [use for use in result.uses if not _is_in(use.operation, hoister)]
     function = enclosing_function(region)
     assert function is not None

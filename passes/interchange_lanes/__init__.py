@@ -1,1 +1,1 @@
-"""Iterations of partitioned loops in SIMD lanes; `interchange_lanes.py` is the pass."""
+"""The pass `interchange-lanes`, which runs iterations of partitioned loops in SIMD lanes."""

@@ -1,24 +1,24 @@
 """
-Run iterations of partitioned loops of the host target in SIMD lanes where sequential loops are inside.
+Run iterations of partitioned loops around sequential loops in SIMD lanes, on the host target.
 
-LLVM vectorises innermost loops. A parallel loop around one in order (the bodies of an n-body problem, the
-columns of a matrix product) is therefore taken in blocks of some iterations: each piece of straight code
-in its body becomes a loop over the iterations of a block, and the loops in order run once for all of them.
-What an iteration keeps from piece to piece goes into small arrays, one element each, which LLVM turns into
-vector registers. Iterations left over run as before.
+LLVM vectorises innermost loops. A parallel loop around a sequential one (the bodies of an n-body problem,
+the columns of a matrix product) is therefore run in blocks of iterations: each piece of straight-line code
+in its body becomes a loop over the iterations of a block, and a sequential loop runs once for all of them.
+Values that an iteration needs in several pieces go into small arrays with one element per iteration, which
+LLVM promotes to vector registers. Remaining iterations run as before.
 
-A `while` loop, or one with `break`, that iterations leave at different times runs until the last one has left
-it, under a mask of those that are in it (`masked_loops.py`).
+A `while` loop, or one with `break`, that iterations leave at different times runs until the last one has
+left it, under a mask of the remaining ones (`masked_loops.py`).
 
-A loop without directive in a partitioned one is taken like that where its iterations evidently do not depend
-on each other: the columns of an escape-time picture whose rows are parallel.
+A loop without a directive inside a partitioned one is treated in the same way if its iterations evidently
+do not depend on each other: the columns of an escape-time picture whose rows are parallel.
 
-Iterations of partitioned loops are independent, and each runs its own operations in the order it did: results
-do not change.
+Iterations of partitioned loops are independent, and each runs its own operations in unchanged order, so
+results do not change.
 
 Takes:  the host level, partitioned loops marked `accx.lanes` (`host_loops.py`).
-Leaves: the same without the marks; loops over lanes have `accx.vector_width` and `accx.interleave`.
-Fails:  never; `ir/lane_loops.py` has what makes a loop stay as it is.
+Leaves: no `accx.lanes`; loops over lanes have `accx.vector_width` and `accx.interleave`.
+Fails:  never; `ir/lane_loops.py` decides which loops stay as they are.
 
 Before:
   scf.for %i = %lo to %hi step %c1 {
@@ -61,14 +61,16 @@ _NO_WRAP = arith.IntegerOverflowAttr((arith.IntegerOverflowFlag.NSW,))
 
 @dataclass
 class _Piece:
-    """Operations that become one loop over lanes, and what it stores at its end: value and array."""
+    """
+    Operations that become one loop over lanes, with the values that it stores at its end and their arrays.
+    """
 
     ops: list[Operation] = field(default_factory=list[Operation])
     stores: list[tuple[SSAValue, SSAValue]] = field(default_factory=list[tuple[SSAValue, SSAValue]])
 
 
 class Interchange:
-    """Takes the body of one loop apart. `block` is the variable of the loop over blocks."""
+    """Splits the body of one loop into pieces. `block` is the variable of the loop over blocks."""
 
     def __init__(self, loop: scf.ForOp, lanes: Lanes, function: llvm.FuncOp, groups: Iterator[int]):
         self.loop = loop
@@ -98,8 +100,8 @@ class Interchange:
 
     def _body(self, block: Block, at: Cursor, arrays: Sequence[SSAValue | None]) -> list[SSAValue]:
         """
-        Emits the block's operations at `at`. What it yields goes into `arrays` where there is one; the
-        rest is the result.
+        Emits the block's operations at `at`. A yielded value is stored to its array in `arrays` if it has
+        one; the other yielded values are returned.
         """
         piece = _Piece()
         for op in block.ops:
@@ -112,7 +114,10 @@ class Interchange:
         return []
 
     def _operation(self, op: Operation, at: Cursor, piece: _Piece) -> _Piece:
-        """Adds an operation to the piece at hand, or emits both; the piece to go on with."""
+        """
+        Adds an operation to the current piece, or emits the piece and the operation; returns the piece to
+        continue with.
+        """
         if not self.varying.holds(op):
             if any(isinstance(known, llvm.StoreOp) for known in piece.ops):
                 piece = self._flush(piece, at)
@@ -130,14 +135,14 @@ class Interchange:
                 return piece
 
     def copy(self, op: Operation, at: Cursor) -> None:
-        """What is the same for all lanes is computed once."""
+        """Emits once an operation whose result is the same for all lanes."""
         copy = op.clone(self.alike)
         at.insert(copy)
         copy.location = op.location
         self.alike.update(zip(op.results, copy.results, strict=True))
 
     def _loop(self, loop: scf.ForOp, at: Cursor, piece: _Piece) -> _Piece:
-        """A loop in order that runs once for all lanes; what varies in it is carried in arrays."""
+        """Emits a sequential loop that runs once for all lanes; varying values are carried in arrays."""
         body = loop.body.block
         carried = list(zip(body.args[1:], loop.iter_args, loop.results, strict=True))
         for argument, start, result in carried:
@@ -164,7 +169,7 @@ class Interchange:
         return _Piece()
 
     def _while(self, op: scf.WhileOp, at: Cursor, piece: _Piece) -> _Piece:
-        """A loop that lanes leave one by one; what it carries is in arrays."""
+        """Emits a loop that lanes leave one by one; its carried values are in arrays."""
         carried = shared_state(op)
         for argument, start in zip(op.before_region.block.args, op.arguments, strict=True):
             array = self.array(argument.type, argument.name_hint or "lane")
@@ -181,7 +186,10 @@ class Interchange:
         return _Piece()
 
     def _jumps(self, op: scf.ExecuteRegionOp, at: Cursor, piece: _Piece) -> _Piece:
-        """The same for a loop with jumps in it, with what is before and after it."""
+        """
+        Emits a region with a loop with jumps that lanes leave one by one, and the code before and after
+        that loop.
+        """
         flow = loop_flow(op.region)
         assert flow is not None
         for block in flow.before:
@@ -196,14 +204,14 @@ class Interchange:
         return piece
 
     def _all_lanes(self, at: Cursor, piece: _Piece) -> SSAValue:
-        """An array of masks, to which the piece stores that all lanes take part."""
+        """An array of masks; the piece sets the mask of every lane."""
         type_ = IntegerType(8 * self.lanes.element)
         masks = self.array(type_, "mask")
         piece.stores.append((at.constant(-1, type_), masks))
         return masks
 
     def private_array(self, variable: SSAValue, type_: Attribute) -> SSAValue:
-        """The array that stands for a variable of an iteration."""
+        """The array, with an element per lane, that replaces a variable of an iteration."""
         found = self.privates.get(variable)
         if found is None:
             found = self.privates[variable] = self.array(type_, variable.name_hint or "private")
@@ -216,7 +224,7 @@ class Interchange:
 
     def _flush(self, piece: _Piece, at: Cursor, end: Operation | None = None) -> _Piece:
         """
-        Emits a loop over lanes for the piece, if there is anything in it; a new piece. `end`: the yield
+        Emits a loop over lanes for the piece, unless it is empty; returns a new piece. `end`: the yield
         whose values the piece stores.
         """
         if not piece.ops and not piece.stores:
@@ -245,7 +253,7 @@ class Interchange:
         return _Piece()
 
     def _keep(self, result: SSAValue, inside: set[Operation | None], piece: _Piece) -> None:
-        """Gives `result` an array if something outside of its piece uses it, and cannot compute it again."""
+        """Gives `result` an array if operations outside its piece use it and it is not recomputed there."""
         if result in self.arrays or self.recomputes(result):
             return
         if any(use.operation not in inside for use in result.uses):
@@ -254,7 +262,7 @@ class Interchange:
             self.kept[result] = array
 
     def recomputes(self, value: SSAValue) -> bool:
-        """Whether a value is computed again where it is used: integers and addresses from others."""
+        """Whether a value is recomputed where it is used: integers and addresses computed from others."""
         owner = value.owner
         return (
             isinstance(owner, Operation)
@@ -280,7 +288,9 @@ class Interchange:
 
 
 def _take_inner_loops(loop: scf.ForOp, function: llvm.FuncOp, groups: Iterator[int]) -> None:
-    """The same for loops in `loop` without directive whose iterations evidently are independent."""
+    """
+    Applies the pass to loops inside `loop` without a directive whose iterations are evidently independent.
+    """
     for inner in [op for op in loop.body.block.ops if isinstance(op, scf.ForOp)]:
         lanes = lanes_of(inner)
         if lanes is not None and is_evidently_independent(inner):
@@ -300,7 +310,7 @@ def _free_group(module: ModuleOp) -> int:
 
 @dataclass(frozen=True)
 class InterchangeLanesPass(ModulePass):
-    """Lanes for loops around loops in order; see the file's docstring."""
+    """See the contract at the top of this file."""
 
     name = "interchange-lanes"
 

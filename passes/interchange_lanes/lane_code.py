@@ -1,4 +1,4 @@
-"""The body of a loop over lanes: what values are for the lane at hand, and operations under a mask."""
+"""Emits the body of a loop over lanes: the values of one lane, and operations under a mask."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NO_WRAP = arith.IntegerOverflowAttr((arith.IntegerOverflowFlag.NSW,))
 
 
 class Lane:
-    """Emits code for lane number `lane` at `at`, in the loop over the lanes of `parent`."""
+    """Emits code for lane `lane` at `at`, in the loop over the lanes of `parent`."""
 
     def __init__(self, parent: Interchange, lane: SSAValue, at: Cursor):
         self.parent = parent
@@ -28,11 +28,11 @@ class Lane:
         self.values: dict[SSAValue, SSAValue] = {parent.loop.body.block.args[0]: variable}
 
     def element(self, array: SSAValue, type_: Attribute) -> SSAValue:
-        """The lane's element of an array with one for each."""
+        """Loads the lane's element of an array with one element per lane."""
         return self.at.element(array, self.at.to_i64(self.index), type_)
 
     def value(self, value: SSAValue) -> SSAValue:
-        """`value` in this lane."""
+        """The value of `value` in this lane."""
         known = self.values.get(value)
         if known is not None:
             return known
@@ -62,14 +62,17 @@ class Lane:
         self.values.update(zip(op.results, copy.results, strict=True))
 
     def unmasked(self, op: Operation) -> None:
-        """Emits `op` for this lane, so that its private variables stay registers."""
+        """
+        Emits `op`, which all lanes run, for this lane; branches on private variables become selects, so
+        that these stay in registers.
+        """
         privates = self.parent.varying.privates
         if isinstance(op, scf.IfOp) and any(o in privates for i in op.walk() for o in i.operands):
             self.masked(op, self.at.constant(1, i1))
         else:
             self.copy(op)
 
-    # Under a mask: whether the lane takes part.
+    # Code under a mask, which tells whether the lane is active.
 
     def both(self, mask: SSAValue, condition: SSAValue) -> SSAValue:
         """`mask` and `condition`, which may be undefined where the mask is false."""
@@ -91,7 +94,7 @@ class Lane:
         self.at.store(self.at.value(arith.SelectOp(mask, value, old)), place)
 
     def masked(self, op: Operation, mask: SSAValue) -> None:
-        """Emits `op`, which has effects only if the mask holds; so have its results a meaning."""
+        """Emits `op` with effects only if the mask holds; otherwise its results are undefined."""
         match op:
             case scf.IfOp():
                 self._masked_if(op, mask)

@@ -1,6 +1,6 @@
 """
-Loops that lanes leave one by one: an iteration of all of them is one loop over lanes, in which those that
-have left change nothing, and the loop goes on as long as any lane is in it.
+Emits loops that lanes leave one by one: an iteration is one loop over all lanes, in which lanes that have
+left are inactive, and the loop continues while any lane is active.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class _Masks:
-    """The array of masks of one loop, and the loop around an iteration."""
+    """The array of masks of one loop, and the code around an iteration."""
 
     def __init__(self, parent: Interchange, array: SSAValue, at: Cursor):
         self.parent = parent
@@ -35,13 +35,13 @@ class _Masks:
         self.lane = Lane(parent, lanes.body.block.args[0], self.body)
 
     def mask(self) -> SSAValue:
-        """Whether the lane is in the loop, before an iteration."""
+        """The lane's mask before an iteration: an i1."""
         body = self.body
         held = body.load(self.lane.element(self.array, self.type), self.type, "mask")
         return body.value(arith.CmpiOp(held, body.constant(0, self.type), "ne"), "mask")
 
     def finish(self, mask: SSAValue) -> None:
-        """Ends the iteration; `mask`: whether the lane is in the loop still."""
+        """Ends the iteration; `mask` is the lane's mask for the next one."""
         body = self.body
         wide = body.value(arith.ExtSIOp(mask, self.type))
         body.store(wide, self.lane.element(self.array, self.type))
@@ -55,7 +55,7 @@ class _Masks:
 
 
 def _lane_loop(parent: Interchange, at: Cursor) -> tuple[scf.ForOp, Cursor]:
-    """A loop over lanes that combines an i32, and a cursor at the end of its body."""
+    """A loop over lanes that carries an i32, and a cursor at the end of its body."""
     assert parent.block is not None
     type_ = parent.block.type
     block = Block(arg_types=[type_, i32])
@@ -66,7 +66,10 @@ def _lane_loop(parent: Interchange, at: Cursor) -> tuple[scf.ForOp, Cursor]:
 
 
 def _copy_alike(parent: Interchange, blocks: list[Block], at: Cursor) -> set[Operation]:
-    """Emits at `at` what a loop computes alike for all lanes and iterations, from what is outside; which."""
+    """
+    Emits at `at` the operations of a loop that compute the same for all lanes and iterations; returns
+    these.
+    """
     done: set[Operation] = set()
     inside = {op for block in blocks for op in block.ops}
     for op in (op for block in blocks for op in block.ops):
@@ -79,8 +82,8 @@ def _copy_alike(parent: Interchange, blocks: list[Block], at: Cursor) -> set[Ope
 
 def shared_state(op: scf.WhileOp) -> dict[SSAValue, SSAValue]:
     """
-    Results of a `while` loop that are the last values of block arguments of its condition: an argument as it
-    is when its lane leaves, or one whose next value the condition's part has computed.
+    Results of a `while` loop that equal block arguments of its condition region, mapped to these: the
+    argument when its lane leaves, or an argument whose next value the condition region has computed.
     """
     before, after = op.before_region.block, op.after_region.block
     condition, end = before.last_op, after.last_op
@@ -97,8 +100,8 @@ def shared_state(op: scf.WhileOp) -> dict[SSAValue, SSAValue]:
 
 def masked_while(parent: Interchange, op: scf.WhileOp, masks_at: SSAValue, at: Cursor) -> None:
     """
-    Emits a `while` loop. Its carried values are in the arrays of its block arguments and results, which hold
-    the first ones; `masks_at` is the array of its masks.
+    Emits a `while` loop. Its carried values are in the arrays of its block arguments and results, which
+    already contain the initial values; `masks_at` is the array of its masks.
     """
     before, after = op.before_region.block, op.after_region.block
     alike = _copy_alike(parent, [before, after], at)

@@ -1,1 +1,1 @@
-"""The pass `privatise-atomics`: a copy of counters for each gang, and wide reads of what is counted."""
+"""The pass `privatise-atomics`: copies of counters for each gang, and wide loads of the input."""

@@ -1,6 +1,6 @@
 """
-Arrays that a compute construct uses as counters: nothing but atomic updates by one operator that is
-associative and commutative, so that partial results can be merged in any order.
+Finds arrays that a compute construct uses as counters: all uses are atomic updates by one associative and
+commutative operator, so that partial results can be merged in any order.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ Count = int | SSAValue
 @dataclass(frozen=True)
 class CounterArray:
     """
-    An array of `elements` (an i64 of the host if not constant) of `type`, of which element `lower` is
-    the first the construct maps; `operator` merges two of its values.
+    An array of `elements` (an i64 of the host if not constant) of `type`, of which element `lower` is the
+    first that the construct maps; `operator` merges two values.
     """
 
     array: SSAValue
@@ -55,7 +55,7 @@ class CounterArray:
         return size_of(self.type)
 
     def identity(self) -> int:
-        """The value that changes nothing."""
+        """The neutral value of `operator`."""
         width = 8 * self.element_bytes
         match self.operator:
             case AtomicBinOp.and_ | AtomicBinOp.umin:
@@ -69,7 +69,10 @@ class CounterArray:
 
 
 def _section(entry: Operation, size: int) -> tuple[int, Count] | None:
-    """First element and number of elements, of `size` bytes each, of what a data operation maps."""
+    """
+    The first element, and the number of elements of `size` bytes, that a data operation maps; None if
+    unknown.
+    """
     assert isinstance(entry, MAPPING_OPS)
     if not entry.bounds:
         variable = mapped_variable(entry)
@@ -133,7 +136,10 @@ def enclosing_loops(op: Operation, construct: acc.ParallelOp) -> Iterator[acc.Lo
 
 
 def _count(update: acc.AtomicUpdateOp, construct: acc.ParallelOp) -> int | None:
-    """How often the construct runs `update`, as far as its loop directives say."""
+    """
+    The number of times the construct runs `update`, by the trip counts of its loop directives; None if not
+    constant.
+    """
     total = 1
     for loop in enclosing_loops(update, construct):
         trips = constant_trip(loop)
@@ -144,7 +150,9 @@ def _count(update: acc.AtomicUpdateOp, construct: acc.ParallelOp) -> int | None:
 
 
 def find_counters(array: SSAValue, construct: acc.ParallelOp) -> CounterArray | None:
-    """`array`, a result of one of the construct's data operations, as counters; None if it is not."""
+    """
+    `array`, a result of one of the construct's data operations, as counters; None if it is used otherwise.
+    """
     entry = array.owner
     if not isinstance(entry, MAPPING_OPS):
         return None

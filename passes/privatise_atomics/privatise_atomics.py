@@ -1,16 +1,18 @@
 """
-Give every gang its own copy, in shared memory, of a small array that a construct only updates
-atomically (OpenACC 3.4, 2.12): histograms, bins, counters.
+Give every gang its own copy, in shared memory, of small arrays that are only updated atomically (OpenACC
+3.4, 2.12).
+
+Such arrays are histograms, bins and counters.
 
 Takes:  scheduled IR for a GPU, with acc.atomic operations.
 Leaves: for each small array whose every use in a construct is an atomic update by one associative and
         commutative operator inside gang loops: a gang-private array that starts at the operator's
         identity and takes the updates, and after the loops one atomic update of the array per element
-        that differs from the identity. Each element has several copies side by side, which lanes
-        take in turn, so that few lanes meet. Of a construct with an array whose size is known only on
-        the host there are two versions, chosen by the size. The grid is cut down to what the device
-        holds at once, unless the user gave it. A loop that reads bytes or 16-bit
-        integers takes groups of them per iteration (`wide_input.py`). Other arrays are untouched.
+        that differs from the identity. Each element has several adjacent copies, which lanes use in turn,
+        so that few lanes conflict. A construct with an array whose size is known only on the host has two
+        versions, selected by the size. The grid is reduced to the gangs that are resident at once, unless
+        the user gives it. A loop that reads bytes or 16-bit integers takes groups of them per iteration
+        (`wide_input.py`). Other arrays are untouched.
 Fails:  never.
 
 Before:
@@ -36,7 +38,7 @@ After:
   }
 
 Options: `target`: only `nvptx` does anything. `copies`: the most copies of an element (default: the
-lanes of a warp). `gangs`: the largest grid (default: what the device holds at once).
+lanes of a warp). `gangs`: the largest grid (default: the gangs resident at once).
 """
 
 from __future__ import annotations
@@ -94,7 +96,7 @@ from .wide_input import find_grouping, group_iterations
 
 @dataclass(frozen=True)
 class Plan:
-    """`copies` of each element, in private arrays of `room` values."""
+    """The plan for one array: `copies` of each element, in private arrays of `room` values."""
 
     counters: CounterArray
     copies: Count
@@ -112,7 +114,7 @@ def _times(at: Cursor, a: Count, b: Count) -> Count:
 
 
 def _loop(at: Cursor, trips: Count, why: str) -> Cursor:
-    """A loop over `trips` iterations for all threads of the gang; the result is in its body."""
+    """Emits a loop over `trips` iterations for all threads of the gang; returns a cursor in its body."""
     upper = at.i32(trips) if isinstance(trips, int) else at.to_integer(trips, i32)
     block = Block(arg_types=[i32])
     block.args[0].name_hint = "element"
@@ -133,7 +135,7 @@ def _loop(at: Cursor, trips: Count, why: str) -> Cursor:
 
 
 def _start(plan: Plan, name: str, at: Cursor) -> SSAValue:
-    """The gang's copies at the identity."""
+    """Emits the gang's copies, initialised to the neutral value; returns their address."""
     counters = plan.counters
     count = _times(at, counters.elements, plan.copies)
     array = llvm.LLVMArrayType(plan.room, counters.type)
@@ -146,7 +148,10 @@ def _start(plan: Plan, name: str, at: Cursor) -> SSAValue:
 
 
 def _selector(update: acc.AtomicUpdateOp, construct: acc.ParallelOp) -> SSAValue | None:
-    """The variable of the loop around `update` that neighbouring lanes have neighbouring values of."""
+    """
+    The loop variable, around `update`, of which neighbouring lanes have neighbouring values; None if there
+    is none.
+    """
     for loop in enclosing_loops(update, construct):
         if has_level(loop.vector) or has_level(loop.worker) or has_level(loop.gang):
             return loop.region.blocks[0].args[-1]
@@ -154,7 +159,7 @@ def _selector(update: acc.AtomicUpdateOp, construct: acc.ParallelOp) -> SSAValue
 
 
 def _element_number(at: Cursor, address: SSAValue, counters: CounterArray) -> SSAValue:
-    """Which element of the copies `address` in the array means (i64)."""
+    """The number (i64), within the copies, of the element at `address` in the array."""
     found = subscripted_element(address, counters.array)
     number: SSAValue
     if address is counters.array:
@@ -196,7 +201,7 @@ def _copy_number(at: Cursor, number: SSAValue, plan: Plan) -> SSAValue:
 
 
 def _total(body: Cursor, plan: Plan, copy: SSAValue) -> SSAValue:
-    """What the copies of an element amount to; lanes start with different ones."""
+    """Emits the combination of an element's copies; lanes start with different copies."""
     counters = plan.counters
     element = body.to_i64(body.point.block.args[0])
     copies = _i64(body, plan.copies)
@@ -219,7 +224,7 @@ def _total(body: Cursor, plan: Plan, copy: SSAValue) -> SSAValue:
 
 
 def _merge(plan: Plan, copy: SSAValue, at: Cursor) -> None:
-    """Adds what the gang has counted to the array."""
+    """Emits the merge of the gang's counts into the array."""
     counters, name = plan.counters, copy.name_hint
     body = _loop(at, counters.elements, f"the gang's copies of {name} are merged into it")
     total = _total(body, plan, copy)
@@ -241,7 +246,7 @@ def _merge(plan: Plan, copy: SSAValue, at: Cursor) -> None:
 
 
 def _tile(loop: acc.LoopOp, construct: acc.ParallelOp) -> int:
-    """Iterations of `loop` that a gang takes at a time, as far as they are constant."""
+    """The constant number of iterations of `loop` that a gang takes at a time."""
     tile = schedule_of(loop).elements
     for level, sizes in (
         (loop.worker, construct.num_workers),
@@ -254,8 +259,8 @@ def _tile(loop: acc.LoopOp, construct: acc.ParallelOp) -> int:
 
 def cap_grid(construct: acc.ParallelOp, counters: int, shared_bytes: int, limit: int) -> None:
     """
-    Limits the grid, whose gangs each set up and merge `counters` elements that take `shared_bytes`
-    together, to `limit` gangs (0: what the device holds at once), unless the user gave it.
+    Limits the grid to `limit` gangs (0: those resident at once), unless the user gives it. Each gang
+    initialises and merges `counters` elements, which take `shared_bytes` in all.
     """
     if "num_gangs" in given_sizes(construct):
         return
@@ -295,7 +300,7 @@ def _explain(construct: acc.ParallelOp, text: str) -> None:
 
 
 def _constant_plans(found: list[CounterArray], most_copies: int) -> list[Plan]:
-    """Plans for the arrays of constant size, as far as shared memory goes."""
+    """The plans for arrays of constant size that fit into shared memory together."""
     budget = SHARED_BUDGET
     plans: list[Plan] = []
     for counters in found:
@@ -310,7 +315,7 @@ def _constant_plans(found: list[CounterArray], most_copies: int) -> list[Plan]:
 
 
 def privatise(construct: acc.ParallelOp, most_copies: int, limit: int) -> None:
-    """Privatises what can be in one construct."""
+    """Privatises the counters of one construct where possible."""
     arrays = dict.fromkeys(construct.data_clause_operands)
     found = [c for array in arrays if (c := find_counters(array, construct)) is not None]
     plans = _constant_plans(found, most_copies)
@@ -324,7 +329,7 @@ def privatise(construct: acc.ParallelOp, most_copies: int, limit: int) -> None:
 def _private_version(
     construct: acc.ParallelOp, counters: CounterArray, most_copies: int, limit: int
 ) -> None:
-    """A version for an array that turns out to be small, and the construct as it is."""
+    """Makes a version for the case that an array is small at run time, beside the original construct."""
     at = Cursor.before(construct)
     elements, size = counters.elements, counters.element_bytes
     assert isinstance(elements, SSAValue)
@@ -368,7 +373,7 @@ def rewrite(construct: acc.ParallelOp, plans: list[Plan], limit: int) -> None:
 
 
 def _loops_of_updates(arrays: set[SSAValue], construct: acc.ParallelOp) -> list[acc.LoopOp]:
-    """The lanes' loops whose bodies hold the updates directly."""
+    """The loops over lanes whose bodies directly contain the updates."""
     found: dict[acc.LoopOp, None] = {}
     for array in arrays:
         for update in updates_of(array, construct) or ():

@@ -1,10 +1,9 @@
 """
-Groups of consecutive iterations that read narrow elements in one wide load.
+Groups consecutive iterations that read narrow elements, for one wide load.
 
-A loop over bytes that gives neighbouring iterations to neighbouring lanes asks memory for 32 bytes a
-warp at a time. Here an iteration of the loop becomes a group of 16 (8 for two-byte elements), whose
-input is one aligned 16-byte load per array. A group that is not whole or not aligned runs
-iteration by iteration.
+In a loop over bytes with neighbouring iterations on neighbouring lanes, a warp loads only 32 bytes at a
+time. So an iteration of the loop becomes a group of 16 (8 for two-byte elements), whose input is one
+aligned 16-byte load per array. A group that is not whole or not aligned runs iteration by iteration.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ MAX_OPERATIONS = 40
 
 @dataclass(frozen=True)
 class Grouping:
-    """`size` iterations of `loop` become one; `loads` read elements that are neighbours there."""
+    """A grouping of `size` iterations of `loop`; in them, each of `loads` reads neighbouring elements."""
 
     loop: acc.LoopOp
     size: int
@@ -37,8 +36,8 @@ class Grouping:
 
 def find_grouping(loop: acc.LoopOp) -> Grouping | None:
     """
-    How `loop` can be grouped: one variable with step 1, straight-line code whose only effects are
-    atomic updates, and loads of one- or two-byte integers next to each other.
+    The grouping of `loop`; None if it cannot be grouped. It needs one variable with step 1, straight-line
+    code whose only effects are atomic updates, and loads of neighbouring one- or two-byte integers.
     """
     ops = body_operations(loop, MAX_OPERATIONS)
     if ops is None or not all(_may_stand_in(op) for op in ops):
@@ -58,7 +57,7 @@ def _may_stand_in(op: Operation) -> bool:
 
 
 def _is_narrow(load: llvm.LoadOp, loop: acc.LoopOp) -> bool:
-    """Whether `load` reads a small integer right after the one of the iteration before."""
+    """Whether `load` reads the small integer that follows the one of the previous iteration."""
     type = load.dereferenced_value.type
     if not isinstance(type, IntegerType) or type.width.data not in (8, 16):
         return False
@@ -81,7 +80,7 @@ def group_iterations(grouping: Grouping) -> None:
 def _emit_whole(
     grouping: Grouping, frame: Frame, addresses: Sequence[SSAValue], at: Cursor
 ) -> None:
-    """A whole group: its wide loads, then its iterations with elements cut out of the words."""
+    """Emits a whole group: its wide loads, then its iterations with elements extracted from the words."""
     words: dict[Operation, list[SSAValue]] = {}
     for load, address in zip(grouping.loads, addresses, strict=True):
         low = at.value(llvm.LoadOp(address, i64, alignment=WIDE_BYTES), "word")

@@ -1,9 +1,9 @@
 """
-Loops over the blocks of iterations that a nest becomes, and the launch shape they need.
+The loops over blocks of iterations that replace a nest, and the launch shape they need.
 
-The blocks are shared out among gangs, with a dimension of the grid for each loop of the nest; or, where
-other loops of the construct use the grid too or iterations are reduced, with one dimension for all of
-them. A nest in code of a gang takes its blocks one after the other.
+The blocks are distributed over gangs, with a dimension of the grid for each loop of the nest, or one
+dimension for all loops if other loops of the construct use the grid too or the nest reduces. For a nest in
+code of a gang, the gang runs its blocks one after the other.
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ _WHY = "blocks of iterations that share tiles in shared memory"
 
 @dataclass
 class Bounds:
-    """One loop variable before the nest: its bounds, and for mapped loops iterations and blocks."""
+    """
+    The bounds of one loop variable, computed before the nest; for mapped loops also the numbers of
+    iterations and blocks.
+    """
 
     lower: SSAValue
     upper: SSAValue
@@ -54,7 +57,7 @@ class Bounds:
         return self.lower.type
 
     def of_blocks(self, at: Cursor) -> tuple[SSAValue, SSAValue, SSAValue]:
-        """Lower bound, upper bound and step of the loop over blocks (or iterations)."""
+        """The lower bound, upper bound and step of the loop over blocks (or iterations)."""
         if self.blocks is None:
             return self.lower, self.upper, self.step
         return at.constant(0, self.type), self.blocks, at.constant(1, self.type)
@@ -71,7 +74,7 @@ class _OneLoop:
 
 
 def bounds_of(at: Cursor, plan: NestPlan, position: int) -> Bounds:
-    """The bounds of the nest's loop variable `position`, in front of the nest."""
+    """The bounds of the nest's loop variable `position`, computed before the nest."""
     lower, upper, step = (in_front(at, v, plan.nest) for v in plan.nest.bounds[position])
     found = Bounds(lower, upper, step)
     if position not in plan.sharing.axes:
@@ -105,7 +108,7 @@ def loops_over_blocks(
     placeholders: Sequence[SSAValue],
     covers: Sequence[bool],
 ) -> Operation:
-    """The loops around `body`, which knows their variables as `placeholders`."""
+    """Makes the loops around `body`, in which `placeholders` are replaced by their variables."""
     match plan.form:
         case "within":
             return _in_order(plan, bounds, body, placeholders)
@@ -128,7 +131,7 @@ def _block(
 def _in_order(
     plan: NestPlan, bounds: Sequence[Bounds], body: Sequence[Operation], old: Sequence[SSAValue]
 ) -> Operation:
-    """Loops of a gang over all of its blocks."""
+    """Sequential loops, in a gang, over all blocks."""
     anchor = Cursor.before(plan.nest.loops[0])
     inside = list(body)
     for position in reversed(range(len(bounds))):
@@ -146,7 +149,7 @@ def _in_order(
 def _one_loop(
     plan: NestPlan, bounds: Sequence[Bounds], body: Sequence[Operation], old: Sequence[SSAValue]
 ) -> acc.LoopOp:
-    """One numbering of the blocks of all loops, among the gangs of the grid's first dimension."""
+    """One gang loop over all blocks, numbered consecutively, in the grid's first dimension."""
     anchor = Cursor.before(plan.nest.loops[0])
     block = _block(plan, range(len(bounds)), bounds, old)
     block.add_ops(body)
@@ -214,7 +217,7 @@ def _gang_loop(
 
 @dataclass
 class CachedGrid:
-    """Gangs in each dimension (None: as many as before), and which loops they cover."""
+    """The number of gangs in each dimension (None: unchanged), and the loops whose iterations they cover."""
 
     sizes: list[Count | None]
     covers: list[bool]
@@ -252,7 +255,7 @@ def grid_of(plan: NestPlan) -> CachedGrid:
 
 
 def trips_before(plan: NestPlan, math: Arithmetic) -> list[tuple[Count, bool] | None]:
-    """Iterations of every axis before the construct, as `trip_count` gives them."""
+    """The trip count of every axis, computed before the construct as by `trip_count`."""
     symbols = RegionSymbols(plan.nest.construct)
     return [
         trip_count(_OneLoop([lower], [upper], [step]), symbols, math)  # type: ignore[arg-type]
@@ -261,7 +264,10 @@ def trips_before(plan: NestPlan, math: Arithmetic) -> list[tuple[Count, bool] | 
 
 
 def _host_counts(plan: NestPlan) -> list[tuple[Count, bool] | None]:
-    """Blocks (or iterations, of loops not mapped to threads) of every axis before the construct."""
+    """
+    The number of blocks (or of iterations, for loops not mapped to threads) of every axis, computed before
+    the construct.
+    """
     if plan.form == "within":
         return []
     math = Arithmetic(HostEmitter(plan.nest.construct))
@@ -275,7 +281,7 @@ def _host_counts(plan: NestPlan) -> list[tuple[Count, bool] | None]:
 
 
 def launch(plan: NestPlan, grid: CachedGrid) -> None:
-    """The launch shape of the construct; other loops in it can no longer rely on the old one."""
+    """Sets the launch shape of the construct; other loops in it no longer rely on the old one."""
     if plan.form == "within":
         return
     construct = plan.nest.construct

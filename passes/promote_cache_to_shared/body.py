@@ -1,10 +1,10 @@
 """
-The body of a nest as a block of threads runs it: every thread computes one or more outputs side by
-side, tiles are filled where the directives stand, and accesses go to the tiles.
+Emits the body of a nest for a block of threads: every thread computes one or more outputs side by side,
+tiles are filled at the directives, and accesses go to the tiles.
 
-A thread without an iteration of its own does what the last one does, so that all threads reach every
-barrier, but writes nothing. Operations whose operands are the same for all outputs of a thread are
-emitted once; loops with common bounds run once for all of them.
+A thread without an iteration of its own repeats the last iteration, so that all threads reach every
+barrier, but writes nothing. Operations whose operands are the same for all outputs of a thread are emitted
+once; loops with common bounds run once for all of them.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from .tiles import Planned, Tile
 from .uniformity import has_effects, may_be_written
 
 MAX_UNROLLED = 64
-"""Turns up to which a loop over a tile is unrolled completely."""
+"""A loop over a tile with at most this many turns is unrolled completely."""
 MAX_UNROLLED_WORK = 1024
-"""Turns times outputs of a thread that unrolling may put behind one another."""
+"""The most turns times outputs of a thread that unrolling may produce."""
 
 
 def unroll_factor(turns: int, outputs: int) -> int:
-    """How often to unroll a loop of `turns` that computes `outputs` side by side."""
+    """The unroll factor of a loop of `turns` that computes `outputs` side by side."""
     if turns <= MAX_UNROLLED and turns * outputs <= MAX_UNROLLED_WORK:
         return turns
     factor = 32
@@ -52,7 +52,7 @@ def unroll_factor(turns: int, outputs: int) -> int:
 
 @dataclass
 class Looked:
-    """An access with the emulated cache it goes to."""
+    """An access and the emulated cache that serves it."""
 
     op: llvm.LoadOp | llvm.StoreOp
     cache: Emulated
@@ -60,7 +60,10 @@ class Looked:
 
 @dataclass
 class BlockBody:
-    """Emits a body for the outputs of a thread. `groups`: directives by the operation they end with."""
+    """
+    Emits a body for the outputs of a thread. `groups`: the directives that are filled together, by the last
+    of them.
+    """
 
     block: tiles.Block
     outputs: list[Output]
@@ -71,20 +74,20 @@ class BlockBody:
     written: list[SSAValue]
     symbols: Symbols
     multiplier: Multiplier | None = None
-    """Of the loop that matrix instructions run."""
+    """The emitter of the loop that uses matrix instructions; None if there is none."""
     counter: bulk.ArrivalCounter | None = None
-    """Of the bytes that bulk copies bring."""
+    """The counter of bytes that arrive by bulk copies; None if there are none."""
     accesses: TileAccesses = field(init=False)
     looked: dict[Operation, Looked] = field(default_factory=dict[Operation, Looked])
     current: list[Output] = field(default_factory=list[Output])
     ahead: dict[Operation, Ahead] = field(default_factory=dict[Operation, Ahead])
-    """By loop: tiles that are fetched one turn ahead."""
+    """The tiles that are fetched one turn ahead, by the loop that renews them."""
 
     def __post_init__(self) -> None:
         self.accesses = TileAccesses(self.block)
 
     def run(self, ops: Sequence[Operation], at: Cursor) -> None:
-        """The whole body."""
+        """Emits the whole body."""
         self.current = self.outputs
         for tile in self.tiles.values():
             for access in tile.planned.cached.accesses:
@@ -112,7 +115,9 @@ class BlockBody:
     # Operations ---------------------------------------------------------------------------------
 
     def operations(self, ops: Sequence[Operation], at: Cursor) -> None:
-        """Operations of one block, terminators left out; tiles written in it go back at its end."""
+        """
+        Emits the operations of one block without the terminator; written tiles are written back at its end.
+        """
         filled: list[Tile] = []
         for op in ops:
             if op.has_trait(IsTerminator):
@@ -130,7 +135,7 @@ class BlockBody:
     def _operation(self, op: Operation, at: Cursor) -> None:
         match op:
             case acc.DataBoundsOp() | acc.ReductionOp():
-                pass  # what it reduces has become a variable of each iteration
+                pass  # its reduction has become a variable of each iteration
             case llvm.LoadOp() | llvm.StoreOp() if op in self.looked:
                 self._look_up(op, self.looked[op].cache, at)
             case llvm.LoadOp() if op in self.accesses.found:
@@ -163,7 +168,7 @@ class BlockBody:
         )
 
     def _is_shared(self, op: Operation) -> bool:
-        """Whether all outputs of the thread get the same from `op`, so that it stands once."""
+        """Whether `op` has the same result for all outputs of the thread, so that it is emitted once."""
         if not op.results or not self._same(*op.operands):
             return False
         if isinstance(op, llvm.LoadOp):
@@ -177,7 +182,7 @@ class BlockBody:
                 output.values[old] = result
 
     def _each(self, op: Operation, output: Output, at: Cursor) -> None:
-        """An operation for one output; what others could see happens only if the output exists."""
+        """Emits an operation for one output; one with effects is executed only if the output exists."""
         place = at
         if has_effects(op):
             if op.results and output.active is not None:
@@ -186,7 +191,10 @@ class BlockBody:
         place.insert(op.clone(output.values))
 
     def _load_written(self, op: llvm.LoadOp, output: Output, at: Cursor) -> None:
-        """A load of what the iteration of another thread may write, if there is an iteration here."""
+        """
+        Emits a load of memory that another thread's iteration may write, executed only if this thread has
+        an iteration.
+        """
         if output.active is None:
             at.insert(op.clone(output.values))
             return
@@ -201,8 +209,8 @@ class BlockBody:
 
     def _for(self, loop: scf.ForOp, at: Cursor) -> None:
         """
-        One loop that carries the values of all outputs: with its range checks in front of it, and
-        with the constant number of turns that it has except at an edge.
+        Emits one loop that carries the values of all outputs, with its range checks before it, and with a
+        version for the constant number of turns that it has except at an edge.
         """
         ready = checked_once(self.accesses, loop)
         if ready is None:
@@ -219,7 +227,7 @@ class BlockBody:
         self._versions(loop, condition, trusting, lambda inside: self._rare(loop, inside), at)
 
     def _counted(self, loop: scf.ForOp, at: Cursor) -> None:
-        """The loop, and a copy of it for its usual number of turns if the end is a minimum."""
+        """Emits the loop, and a copy for its usual number of turns if the end is a minimum."""
         turns = usual_turns(loop, self.symbols) if self._uses_tiles(loop) else None
         if turns is None or turns < 2:
             self._loop(loop, at)
@@ -244,14 +252,16 @@ class BlockBody:
         )
 
     def _usual(self, loop: scf.ForOp, at: Cursor, upper: SSAValue | None, unroll: int) -> None:
-        """The version for the usual number of turns."""
+        """Emits the version for the usual number of turns."""
         if self.multiplier is not None and self.multiplier.product.loop is loop:
             self.multiplier.emit(self.current, self.accesses, at)
         else:
             self._loop(loop, at, upper, unroll)
 
     def _rare(self, loop: scf.ForOp, at: Cursor) -> None:
-        """The version for edges: it must not cost the other one registers by being unrolled."""
+        """
+        Emits the version for edges, which is not unrolled, as that would cost the other version registers.
+        """
         self._loop(loop, at, unroll=1)
 
     def _uses_tiles(self, loop: scf.ForOp) -> bool:
@@ -268,7 +278,7 @@ class BlockBody:
         otherwise: Callable[[Cursor], None],
         at: Cursor,
     ) -> None:
-        """An `scf.if` with a version of the loop in each branch."""
+        """Emits an `scf.if` with a version of the loop in each branch."""
         types = [v.type for _ in self.current for v in loop.results]
         blocks = Block(), Block()
         for block, emit in zip(blocks, (then, otherwise), strict=True):
@@ -350,7 +360,7 @@ class BlockBody:
                 position += 1
 
     def _sequential(self, op: acc.LoopOp, at: Cursor) -> None:
-        """A loop directive inside the nest: it runs in order, once for all outputs."""
+        """Emits a loop directive inside the nest: a sequential loop, once for all outputs."""
         if op.private_operands or op.firstprivate_operands or op.reduction_operands:
             raise Declined("a loop inside has variables of its own")
         copy = op.clone_without_regions(self.first)
@@ -366,7 +376,7 @@ class BlockBody:
         inside.insert(acc.YieldOp())
 
     def _structured(self, op: Operation, at: Cursor) -> None:
-        """Any operation with regions, for one output."""
+        """Emits any other operation with regions, for one output."""
         output = self.current[0]
         copy = op.clone_without_regions(output.values)
         at.insert(copy)
@@ -409,7 +419,7 @@ class BlockBody:
         return group
 
     def _look_up(self, op: llvm.LoadOp | llvm.StoreOp, cache: Emulated, at: Cursor) -> None:
-        """An access to an emulated cache, for each output."""
+        """Emits an access to an emulated cache, for each output."""
         for output in self.current:
             pointer = output.values.get(op.ptr, op.ptr)
             if isinstance(op, llvm.StoreOp):
@@ -421,7 +431,10 @@ class BlockBody:
     def _emulated_load(
         self, op: llvm.LoadOp, cache: Emulated, output: Output, pointer: SSAValue, at: Cursor
     ) -> None:
-        """A load from an emulated cache; an idle thread reads nothing that others may write."""
+        """
+        Emits a load from an emulated cache; a thread without an iteration does not read memory that others
+        may write.
+        """
         result = op.dereferenced_value
         written = any(access.is_store for access in cache.planned.cached.accesses)
         if output.active is None or not written:
@@ -437,7 +450,7 @@ class BlockBody:
     def _if_active(
         self, active: SSAValue, load: Callable[[Cursor], SSAValue], like: SSAValue, at: Cursor
     ) -> SSAValue:
-        """What `load` gives if there is an iteration here, else zero."""
+        """The result of `load` if this thread has an iteration, else zero."""
         blocks = Block(), Block()
         inside = at.inside(blocks[0])
         inside.insert(scf.YieldOp(load(inside)))

@@ -1,11 +1,12 @@
 """
-Tiles filled by bulk copies (sm_90 and later): a thread for each row of a tile starts one copy, and all
-threads wait until the bytes have arrived. They need rows of whole groups of 16 bytes; whether those begin
-at multiples of 16 in the array is known only at run time, so that a block asks, and else fills its tiles
-in the usual way.
+Fills tiles by bulk copies (sm_90 and later): one thread per row of a tile starts a copy, and all threads
+wait until the bytes have arrived.
 
-Bulk copies access memory in another way (the asynchronous proxy, PTX ISA 8.6) than loads and stores, so
-that each thread orders what it did to the tiles before the copies that follow the barrier.
+Rows must be multiples of 16 bytes long. Whether they begin at multiples of 16 in the array is known only at
+run time, so each block tests that, and otherwise fills its tiles word by word.
+
+Bulk copies access memory through another proxy (the asynchronous proxy, PTX ISA 8.6) than loads and stores,
+so each thread orders its accesses to the tiles before the copies that follow the barrier.
 
 Before:
   barrier; copy tile(k) word by word; barrier
@@ -53,14 +54,14 @@ BULK_SM = 90
 
 
 def row_bytes(plan: TilePlan) -> int:
-    """Bytes of a row of the tile, without padding."""
+    """The bytes of a row of the tile, without padding."""
     return plan.dims[-1].size * plan.section.element_bytes
 
 
 def why_not(
     cached: Cached, plan: TilePlan, policy: WritePolicy, written: Sequence[SSAValue], sm: int
 ) -> str | None:
-    """Why rows of this tile cannot be copied in bulk, whatever the addresses; None: they can."""
+    """The reason why rows of this tile cannot be copied in bulk, whatever the addresses; None if they can."""
     if sm < BULK_SM:
         return f"sm_{sm} has no bulk copies"
     stores = any(access.is_store for access in cached.accesses)
@@ -71,16 +72,19 @@ def why_not(
         return "the array is compressed"
     bytes = row_bytes(plan)
     if bytes % BULK_BYTES:
-        return f"its rows of {bytes} bytes are no multiple of {BULK_BYTES}"
+        return f"its rows of {bytes} bytes are not a multiple of {BULK_BYTES}"
     for dim in plan.dims[:-1]:
         if dim.pitch % BULK_BYTES:
-            return f"rows of its tile are {dim.pitch} bytes apart, no multiple of {BULK_BYTES}"
+            return f"rows of its tile are {dim.pitch} bytes apart, not a multiple of {BULK_BYTES}"
     return None
 
 
 @dataclass
 class ArrivalCounter:
-    """Counts the bytes that arrive. `parity`: the thread's variable for the phase that it waits for next."""
+    """
+    The counter of bytes that arrive in shared memory. `parity`: the thread's variable for the phase that it
+    waits for next.
+    """
 
     address: SSAValue
     parity: SSAValue
@@ -88,11 +92,11 @@ class ArrivalCounter:
     used: bool = False
 
     def alone(self, at: Cursor) -> Cursor:
-        """Where one thread of the block is."""
+        """A cursor in code that one thread of the block executes."""
         return at.if_then(at.value(arith.CmpiOp(self.thread, at.i32(0), "eq"), "alone"))
 
     def end(self, at: Cursor) -> None:
-        """Behind the last wait: the memory may become a counter again."""
+        """Emits, after the last wait, the end of the counter, whose memory may then be reused."""
         at.insert(GangBarrierOp())
         self.alone(at).insert(EndCounterOp(self.address))
 
@@ -100,14 +104,14 @@ class ArrivalCounter:
         self.alone(at).insert(ExpectBytesOp(self.address, bytes))
 
     def wait(self, at: Cursor) -> None:
-        """For the current phase; the next wait is for the one behind it."""
+        """Emits the wait for the current phase, and the step to the next phase."""
         parity = at.load(self.parity, i32, "parity")
         at.insert(WaitBytesOp(self.address, parity))
         at.store(at.value(arith.XOrIOp(parity, at.i32(1)), "parity"), self.parity)
 
 
 def start_counter(at: Cursor, planned: Sequence[Planned], block: Block) -> ArrivalCounter | None:
-    """The counter of a block of threads, if tiles need one."""
+    """Emits the counter of a block of threads; None if no tile needs one."""
     if not any(each.bulk for each in planned):
         return None
     address = at.value(SharedTileOp(COUNTER_BYTES, "arrived"), "arrived")
@@ -128,8 +132,10 @@ def fill(
     *,
     again: bool,
 ) -> None:
-    """As `fetch.fill`, rows of those tiles that are planned so in bulk."""
-    if again or counter.used:  # nobody may still wait for the phase before, or use the tiles
+    """As `fetch.fill`, with bulk copies for the tiles planned for them."""
+    if (
+        again or counter.used
+    ):  # no thread may still be waiting for the previous phase, or using the tiles
         at.insert(OrderCopiesOp())
         at.insert(GangBarrierOp())
     counter.used = True
@@ -168,7 +174,7 @@ def _rows(plan: TilePlan) -> int:
 
 
 def _copy_rows(at: Cursor, counter: ArrivalCounter, sweep: Sweep) -> None:
-    """Every thread starts the copies of its rows: few, so that warps share the work of starting them."""
+    """Emits the start of the copies of each thread's rows; they are few, so that warps share this work."""
     rows, threads = _rows(sweep.tile.plan), sweep.block.threads
     number = sweep.block.thread
     if rows > threads:

@@ -1,4 +1,4 @@
-"""Puts the decisions of `decisions/cache_plan.py` together for one nest."""
+"""Combines the decisions of `decisions/cache_plan.py` for one nest."""
 
 from __future__ import annotations
 
@@ -58,20 +58,20 @@ class Choices:
     width: Width = "auto"
     transpose: bool = True
     shared_limit: int = plans.SHARED_LIMIT
-    """Bytes of shared memory that a block of the GPU can have."""
+    """The most bytes of shared memory for a block on the GPU."""
     sm: int = BULK_SM
     multiprocessors: int = MULTIPROCESSORS
-    """Of the GPU, to which a nest's blocks are shared out."""
+    """The number of the GPU's multiprocessors."""
     matrix: MatrixChoice = "auto"
     """The instruction for products of doubles."""
     fused: bool = True
-    """Whether a multiplication and an addition may be one operation."""
+    """Whether a multiplication and an addition may be fused."""
     strict: bool = False
-    """An option that cannot be carried out is an error."""
+    """Whether an option that cannot be honoured is an error."""
 
     @property
     def in_bulk(self) -> bool:
-        """Whether rows of tiles shall be copied in bulk by a GPU that can."""
+        """Whether bulk copies are requested and the GPU has them."""
         return self.fetch == "bulk" and self.sm >= BULK_SM
 
 
@@ -85,9 +85,9 @@ def plan_nest(
     shape: Shape | None = None,
 ) -> NestPlan:
     """
-    Decides on a nest. Directives that cannot be honoured alone go to `refuse`; raises `Declined` if
-    none is left or the nest has no suitable form. `shaped`: the construct's threads are decided;
-    `shape`: so is what a block is to be like.
+    The plan of a nest. Single directives that cannot be honoured go to `refuse`; raises `Declined` if none
+    is left, or if the nest has no suitable form. `shaped`: the construct's block size is already decided;
+    `shape`: so are outputs and buffers.
     """
     if choices.promote == "never":
         raise Declined("promote=never")
@@ -133,7 +133,10 @@ def plan_nest(
 
 @dataclass(frozen=True)
 class _BlockShape:
-    """Threads of a block, outputs of each, and the shapes that fewer blocks than fill a device want."""
+    """
+    The threads of a block, the outputs per thread, and alternative shapes for grids with too few blocks to
+    fill the device.
+    """
 
     threads: tuple[int, ...]
     outputs: tuple[int, ...]
@@ -142,7 +145,10 @@ class _BlockShape:
 
 
 def _matrix_shape(product: Product, choices: Choices) -> _BlockShape | None:
-    """The shapes of blocks that multiply with matrix instructions, the largest for a grid that is shared."""
+    """
+    The shapes of blocks that use matrix instructions; the largest one if other loops share the grid. None
+    if there are none.
+    """
     found = shapes.matrix_shapes(choices.sm)
     if not found or choices.in_bulk or choices.matrix != "auto":
         return None
@@ -161,7 +167,7 @@ def _shape(
     *,
     product: bool,
 ) -> _BlockShape:
-    """The shape of a block, for as many blocks as there may be."""
+    """The shape of a block, with alternatives for different numbers of blocks."""
     sections = [c.section for c in cached]
     threads = shapes.block_threads(sections, nest.axes, sharing, choices.tuning, given)
     _check_threads(threads)
@@ -196,7 +202,7 @@ def _shape(
 
 
 def _is_large(cached: Sequence[Cached], nest: CachedNest) -> bool:
-    """Whether sections are windows that are only read, often enough for a tile to pay."""
+    """Whether the sections are windows that are only read, and read often enough for a tile to pay."""
     uses = [uses_of(c, nest) for c in cached]
     if any(use.stores or use.reads is None for use in uses):
         return False
@@ -204,14 +210,20 @@ def _is_large(cached: Sequence[Cached], nest: CachedNest) -> bool:
 
 
 def _has_grid_of_its_own(result: NestPlan) -> bool:
-    """Whether the number of blocks decides how many of them a multiprocessor has."""
+    """
+    Whether the nest alone determines the grid, so that the number of its blocks determines how many a
+    multiprocessor runs.
+    """
     nest = result.nest
     alone = result.form == "grid" and not result.shares_grid and not nest.outer
     return alone and not result.given_gangs and not nest.reductions
 
 
 def _for_blocks(result: NestPlan, measured: tuple[Shape, ...], choices: Choices) -> NestPlan:
-    """The shape for the number of blocks, if it is known; else all of them, for the host to choose."""
+    """
+    The plan with the shape for the number of blocks, if it is known; otherwise with all shapes as
+    alternatives, for the host to choose.
+    """
     trips = [axis.trips for axis in result.nest.axes]
     known = [count for count in trips if count is not None]
     if len(known) < len(trips):
@@ -233,7 +245,9 @@ def _shaped(result: NestPlan, shape: Shape) -> NestPlan:
 
 
 def _with_matrix(result: NestPlan, choices: Choices, found: _BlockShape) -> NestPlan:
-    """The instruction of the shape, or that an option asks for, where the nest and the block suit it."""
+    """
+    The plan with the matrix instruction of the shape, or of the option, if the nest and the block suit it.
+    """
     if found.instruction is not None:
         return replace(result, instruction=found.instruction, stages=2)
     if choices.matrix in ("auto", "never") or result.product is None:
@@ -251,7 +265,7 @@ def _with_tiles(
     choices: Choices,
     refused: list[tuple[acc.CacheOp, str]],
 ) -> NestPlan:
-    """Plans the tiles, of smaller blocks where those of the usual ones do not fit."""
+    """The plan with its tiles, of smaller blocks if the tiles of the usual ones do not fit."""
     nest = result.nest
     always = choices.promote == "always"
     room = room_for(nest, result.thread_count, choices.shared_limit, always=always)
@@ -290,7 +304,7 @@ def _with_tiles(
 
 
 def _is_dense(result: NestPlan) -> bool:
-    """Whether every tile is read often enough to take shared memory from other blocks."""
+    """Whether every tile is read often enough to justify fewer resident blocks."""
     return all(
         plans.is_worth_launching(
             uses_of(planned.cached, result.nest).reads, prod(result.widths), planned.plan.elements
@@ -302,7 +316,7 @@ def _is_dense(result: NestPlan) -> bool:
 def _readable(
     nest: CachedNest, ops: Sequence[acc.CacheOp], refused: list[tuple[acc.CacheOp, str]]
 ) -> list[Cached]:
-    """The directives whose sections and accesses can be read; the others go to `refused`."""
+    """The directives whose sections and accesses can be analysed; the others are added to `refused`."""
     found: list[Cached] = []
     for op in ops:
         try:
@@ -325,7 +339,7 @@ def _readable(
 
 
 def _form(nest: CachedNest) -> tuple[Form, bool]:
-    """How blocks are shared out among gangs, and whether other loops use the grid too."""
+    """The distribution of blocks over gangs, and whether other loops use the grid too."""
     if nest.within:
         return "within", True
     mine = {nest.loops[0], *nest.outer}
@@ -357,7 +371,10 @@ def _outside(nest: CachedNest) -> Iterator[Operation]:
 
 
 def _given(construct: acc.ParallelOp, *, every: bool) -> tuple[int, int]:
-    """The user's num_workers and vector_length, 0 for what is left open; `every`: the construct's."""
+    """
+    The user's num_workers and vector_length, 0 for those not given; with `every`, the sizes of the
+    construct whoever gave them.
+    """
     names = {"num_workers", "vector_length"} if every else given_sizes(construct)
     sizes: list[int] = []
     for name, values in (
@@ -388,7 +405,7 @@ def _check_threads(threads: Sequence[int]) -> None:
 
 
 def _plan_one(cached: Cached, nest: CachedNest, result: NestPlan, choices: Choices) -> Planned:
-    """The tile of one directive."""
+    """Plans the tile of one directive."""
     method, why = plans.choose_method(
         all(access.certain for access in cached.accesses), choices.trust, fits=True
     )
@@ -440,7 +457,7 @@ def _plan_one(cached: Cached, nest: CachedNest, result: NestPlan, choices: Choic
         if method == "rbc" and policy == "back":
             policy = "mask"
         if cached.touched_elsewhere:
-            policy, reason = "through", "code outside of the directive's scope uses the array, too"
+            policy, reason = "through", "code outside of the directive's scope also uses the array"
         if policy == "mask":
             plan = plans.plan_tile(cached.section, nest.axes, sharing, widths, 0)
             assert isinstance(plan, TilePlan)
@@ -463,8 +480,8 @@ def _plan_one(cached: Cached, nest: CachedNest, result: NestPlan, choices: Choic
 
 def _wants_async(cached: Cached, result: NestPlan, choices: Choices) -> bool:
     """
-    Whether a tile shall be filled by asynchronous copies: by option, or as the factor of a matrix
-    instruction, whose sums leave no registers for words on their way.
+    Whether to fill a tile by asynchronous copies: by option, or because it is an operand of matrix
+    instructions, whose sums leave no registers for words in flight.
     """
     owner = cached.base.owner
     packed = isinstance(owner, Operation) and PACKED in owner.attributes
@@ -473,7 +490,7 @@ def _wants_async(cached: Cached, result: NestPlan, choices: Choices) -> bool:
 
 
 def _moves(cached: Cached, nest: CachedNest, sharing: Sharing) -> list[list[int]]:
-    """Elements that each access moves per section dimension and mapped axis."""
+    """For each access, the elements it moves per section dimension and mapped axis."""
     found: list[list[int]] = []
     for access in cached.accesses:
         if access.element is None:

@@ -1,7 +1,9 @@
 """
-What code outside of a directive's scope does with the array. The scope ends with the block of C code, while
-a tile is written back at the end of the block of IR; and another thread fills a tile with what an iteration
-may have stored in front of the directive.
+Accesses to a cached array outside of its directive's scope.
+
+They matter because the scope ends with the block of C code, while a tile is written back at the end of the
+block of IR; and because a thread may fill a tile with elements that another iteration has stored before the
+directive.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ def look_elsewhere(cached: Cached, nest: CachedNest) -> None:
 
 
 def _may_touch(op: Operation, cached: Cached) -> bool:
-    """Whether an operation may access the array, other than through a view of the directive's."""
+    """Whether an operation may access the array other than through the directive's view."""
     if isinstance(op, llvm.CallOp):
         return has_effects(op)
     if isinstance(op, AddressOp | acc.CacheOp | acc.DataBoundsOp | acc.LoopOp | acc.ReductionOp):
@@ -43,7 +45,7 @@ def _may_touch(op: Operation, cached: Cached) -> bool:
 
 
 def _may_be(pointer: SSAValue, cached: Cached) -> bool:
-    """Whether a pointer may lead to the array, but not through a view of the directive's."""
+    """Whether a pointer may point to the array, other than through the directive's view."""
     pointer = base_of(pointer)
     while isinstance(pointer.owner, acc.CacheOp):
         if first_directive(pointer.owner) is first_directive(cached.op):

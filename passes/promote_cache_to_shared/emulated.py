@@ -1,11 +1,11 @@
 """
-Emulated hardware cache: every thread keeps the elements it read last in shared memory, each with a
-tag that says which element it is. For sections that are too large for a tile.
+Emulated hardware cache for sections that are too large for a tile: every thread keeps the elements it read
+last in shared memory, each with a tag that identifies the element.
 
 An element's number (its distance from the array's start) chooses a set by its low bits; a set has one
 or two ways. A miss reads the array and replaces the older way; a write goes to the array and to the
-set. The sets are the thread's own, so nothing has to wait: sharing them would need atomic updates of
-tag and element (the paper's 6.1).
+set. The sets are private to the thread, so no synchronisation is needed: sharing them would need atomic
+updates of tag and element (the paper's 6.1).
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ class Emulated:
 
 
 def bytes_needed(sets: int, ways: int, threads: int, element_bytes: int) -> int:
-    """Shared memory of the sets of all threads of a block."""
+    """The bytes of shared memory for the sets of all threads of a block."""
     return sets * ways * threads * (TAG_BYTES + element_bytes)
 
 
 def allocate(at: Cursor, planned: Planned, block: Block, sets: int, ways: int) -> Emulated:
-    """The shared memory of an emulated cache."""
+    """Allocates the shared memory of an emulated cache."""
     type_ = planned.cached.element_type
     name = planned.plan.section.name
     count = sets * ways * block.threads
@@ -61,12 +61,12 @@ def allocate(at: Cursor, planned: Planned, block: Block, sets: int, ways: int) -
 
 
 def reset(at: Cursor, cache: Emulated) -> None:
-    """The thread's sets are empty: what the array holds may have changed since they were filled."""
+    """Empties the thread's sets, because the array may have changed since they were filled."""
     empty = at.i64(EMPTY)
     for line in range(cache.sets * cache.ways):
         slot = at.add(cache.thread, at.i32(line * cache.threads))
         at.store(empty, in_tile(at, cache.tags, scaled(at, slot, TAG_BYTES)))
-        if cache.ways > 1:  # an element moves to the next way before it has been set
+        if cache.ways > 1:  # an element may move to the next way before it has been set
             at.store(
                 zero(at, cache.type), in_tile(at, cache.data, scaled(at, slot, cache.element_bytes))
             )
@@ -104,7 +104,7 @@ def _lines(at: Cursor, cache: Emulated, number: SSAValue) -> list[_Line]:
 def load(
     at: Cursor, cache: Emulated, pointer: SSAValue, values: Values, hint: str | None
 ) -> SSAValue:
-    """The element at `pointer`, from the thread's sets if it is there."""
+    """Emits the load of the element at `pointer`, from the thread's sets if they contain it."""
     number = _number(at, cache, pointer, values)
     lines = _lines(at, cache, number)
     return _look_up(at, cache, lines, 0, number, pointer, hint)
@@ -138,7 +138,7 @@ def _look_up(
 def _insert(
     at: Cursor, cache: Emulated, lines: list[_Line], number: SSAValue, value: SSAValue
 ) -> None:
-    """Puts an element in the first way; what was there goes to the next."""
+    """Puts an element in the first way, and moves the previous one to the next way."""
     for older, newer in reversed(list(zip(lines[1:], lines[:-1], strict=True))):
         at.store(at.load(newer.tag, i64), older.tag)
         at.store(at.load(newer.data, cache.type), older.data)
@@ -147,7 +147,7 @@ def _insert(
 
 
 def store(at: Cursor, cache: Emulated, pointer: SSAValue, value: SSAValue, values: Values) -> None:
-    """Writes through: the array, and the thread's set."""
+    """Emits a store to the array and to the thread's set."""
     at.store(value, pointer)
     number = _number(at, cache, pointer, values)
     lines = _lines(at, cache, number)

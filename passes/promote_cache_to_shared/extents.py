@@ -1,6 +1,6 @@
 """
-How much of a cached array is mapped. A tile is filled with whole sections, also with elements that the code
-does not touch: they must be known to be mapped, or not be read.
+The mapped part of a cached array. A tile is filled with whole sections, including elements that the code
+does not touch: these must be known to be mapped, or must not be read.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from ..ir.layout import size_of
 
 
 def variable_bytes(cached: Cached) -> int | None:
-    """The size of the variable that is mapped as a whole, if the array is one."""
+    """The size in bytes of the variable, if the array is a variable that is mapped as a whole; else None."""
     owner = cached.base.owner
     type_ = mapped_variable(owner) if isinstance(owner, Operation) else None
     return None if type_ is None else size_of(type_)
 
 
 def check_extent(cached: Cached, symbols: Symbols) -> None:
-    """Raises `Declined` if a section may leave what is mapped and it is not known what that is."""
+    """Raises `Declined` if a section may exceed the mapped part, and that part is not known."""
     owner = cached.base.owner
     if not isinstance(owner, MAPPING_OPS) or owner.bounds or variable_bytes(cached) is not None:
         return
     if not _touches_both_ends(cached, symbols):
         raise Declined(
-            f"how much of '{cached.section.name}' is mapped is not known: name a section of it in a"
-            " data clause"
+            f"the mapped part of '{cached.section.name}' is not known: name a section of it in a "
+            "data clause"
         )
 
 
 def _touches_both_ends(cached: Cached, symbols: Symbols) -> bool:
     """
-    Whether every iteration touches the first and the last element of its section: what is mapped is one
-    piece, so all elements between them are too.
+    Whether every iteration accesses the first and the last element of its section. Mapped memory is
+    contiguous, so all elements in between are then mapped too.
     """
     first = last = False
     for access in cached.accesses:
@@ -62,7 +62,7 @@ def _touches_both_ends(cached: Cached, symbols: Symbols) -> bool:
 def _loops_around(
     op: Operation, scope: Operation | None, symbols: Symbols
 ) -> list[LoopRange] | None:
-    """The loops between an operation and its scope, innermost first; None if it may not run."""
+    """The loops between an operation and its scope, innermost first; None if the operation may not run."""
     found: list[LoopRange] = []
     parent = op.parent_op()
     while parent is not None and parent is not scope:

@@ -2,8 +2,8 @@
 Copies between arrays and tiles, by all threads of a block together.
 
 Threads number the words of a tile and take every n-th one, so that neighbouring threads read
-neighbouring words of a row. A block that is not full, or whose section leaves the array, reads the
-last element it may again instead: no thread branches, and nobody reads what stands there.
+neighbouring words of a row. A block that is not full, or whose section exceeds the array, reads the last
+valid element again instead: so no thread branches, and the value in the tile is never used.
 """
 
 from __future__ import annotations
@@ -33,11 +33,13 @@ from .extents import variable_bytes
 from .tiles import Block, Planned, Tile, in_tile
 
 MAX_UNROLLED = 16
-"""Words per thread up to which the copy of a tile is written out."""
+"""The most words per thread for which the copy of a tile is unrolled."""
 
 
 def start_of(at: Cursor, tile: Tile, block: Block, values: Values) -> SSAValue:
-    """Bytes from the array's start to the tile's first element, the same for all threads (i64)."""
+    """
+    The offset in bytes (i64) from the array's start to the tile's first element, the same for all threads.
+    """
     here = {**values, **block.first_values}
     poly = ZERO
     for dim in tile.plan.section.dims:
@@ -51,7 +53,7 @@ def start_of(at: Cursor, tile: Tile, block: Block, values: Values) -> SSAValue:
     start.name_hint = value_name(f"{tile.plan.section.name}_start")
     if tile.start_slot is None:
         return start
-    # Communicating renewal: one thread says where the tile begins.
+    # Communicating renewal: one thread computes where the tile begins, for the others.
     zero = at.value(arith.CmpiOp(block.thread, at.i32(0), "eq"))
     at.if_then(zero).store(start, tile.start_slot)
     at.insert(GangBarrierOp())
@@ -59,7 +61,10 @@ def start_of(at: Cursor, tile: Tile, block: Block, values: Values) -> SSAValue:
 
 
 def mapped_bytes(at: Cursor, cached: Cached, values: Values) -> tuple[SSAValue, SSAValue] | None:
-    """The first byte that is mapped of the array and the end, from its start (i64); None: not known."""
+    """
+    The offsets (i64) from the array's start of its first mapped byte and of the end of the mapped part;
+    None if not known.
+    """
     size = variable_bytes(cached)
     if size is not None:
         return at.i64(0), at.i64(size)
@@ -77,7 +82,10 @@ def mapped_bytes(at: Cursor, cached: Cached, values: Values) -> tuple[SSAValue, 
 
 
 def _reach(at: Cursor, tile: Tile, values: Values) -> tuple[SSAValue, SSAValue]:
-    """Bytes from a full tile's first element to its lowest one, and behind its highest one (i64)."""
+    """
+    The offsets in bytes (i64), from a full tile's first element, of its lowest element and of the end of
+    its highest one.
+    """
     below, above = ZERO, Polynomial.constant(tile.plan.section.element_bytes)
     lows: list[SSAValue] = []
     highs: list[SSAValue] = []
@@ -88,7 +96,7 @@ def _reach(at: Cursor, tile: Tile, values: Values) -> tuple[SSAValue, SSAValue]:
             below = below + span
         elif known is not None or dim.section_dim is not None:
             above = above + span
-        else:  # a loop's own dimension: which way it goes is known only at run time
+        else:  # a loop's own dimension: its direction is known only at run time
             there = polynomial(at, span, values, i64)
             lows.append(at.value(arith.MinSIOp(there, at.i64(0))))
             highs.append(at.value(arith.MaxSIOp(there, at.i64(0))))
@@ -99,7 +107,7 @@ def _reach(at: Cursor, tile: Tile, values: Values) -> tuple[SSAValue, SSAValue]:
 
 @dataclass
 class Limits:
-    """What a careful copy must not exceed: iterations of each axis, bytes of the array."""
+    """The limits of a careful copy: the iterations of each axis, the bytes of the array."""
 
     careful: bool
     mapped: tuple[SSAValue, SSAValue] | None
@@ -108,7 +116,7 @@ class Limits:
 def conditions_of(
     at: Cursor, tile: Tile, block: Block, start: SSAValue, limits: Limits, values: Values
 ) -> list[SSAValue]:
-    """What must hold for the whole tile to exist; nothing if it always does."""
+    """The conditions (i1) under which the whole tile exists; none if it always does."""
     conditions: list[SSAValue] = []
     for axis in {move.axis for move in tile.plan.moves}:
         state = block.axes[axis]
@@ -127,13 +135,14 @@ def conditions_of(
 
 Move = Callable[[Cursor, SSAValue, SSAValue, IntegerType, SSAValue], Callable[[], None]]
 """
-Copies one word: cursor, address in the array, offset in the tile, word, the word's number. Reads at
-once; what it returns writes, so that all reads of a thread are under way before the first write.
+Copies one word: cursor, address in the array, offset in the tile, word, the word's number. The read is
+emitted immediately; the returned function emits the write, so that all reads of a thread are in flight
+before the first write.
 """
 
 
 def _extent(at: Cursor, tile: Tile, block: Block, position: int) -> SSAValue:
-    """Elements of a tile dimension that exist in this block (i32)."""
+    """The number (i32) of elements of a tile dimension that exist in this block."""
     dim = tile.plan.dims[position]
     length = 1 if dim.section_dim is None else tile.plan.section.dims[dim.section_dim].length
     extent: SSAValue = at.i32(length)
@@ -154,14 +163,17 @@ class Sweep:
     start: SSAValue
     values: Values
     rolled: bool = False
-    """Whether a loop goes over the thread's words, because the usual copy is another one."""
+    """
+    Whether to emit a loop over the thread's words instead of unrolled code, because this is not the usual
+    copy.
+    """
 
     def run(
         self, at: Cursor, limits: Limits, move: Move, *, exact: bool
     ) -> list[Callable[[], None]]:
         """
-        `exact`: every word once and none that does not exist (for writing back); otherwise words
-        may be moved twice. The result writes what has been read.
+        Emits the reads; the returned functions emit the writes. `exact`: every existing word exactly once
+        (for writing back); otherwise words may be moved twice.
         """
         threads, words = self.block.threads, words_of(self.tile.planned)
         turns = turns_of(self.tile, self.block)
@@ -194,7 +206,7 @@ class Sweep:
     def _steps(
         self, at: Cursor, steps: Sequence[Sequence[Step]], move: Move
     ) -> list[Callable[[], None]]:
-        """The same where words of a thread are constant steps apart, and all of them exist."""
+        """As `run`, for words of a thread that are constant steps apart and all exist."""
         plan = self.tile.plan
         bytes = self.tile.planned.word_bytes
         pending: list[Callable[[], None]] = []
@@ -214,7 +226,7 @@ class Sweep:
         return pending
 
     def loads(self, at: Cursor, limits: Limits) -> list[SSAValue]:
-        """The words that the thread copies, in registers."""
+        """Emits the reads of the thread's words; returns their values."""
         found: list[SSAValue] = []
 
         def load(
@@ -275,8 +287,8 @@ class Sweep:
 
     def _in_row(self, at: Cursor, position: int, coordinate: SSAValue) -> SSAValue | None:
         """
-        Whether a coordinate of a dimension inside another one lies in the array's rows: behind the end
-        of a row stand elements of the next one, which another block may hold, too.
+        An i1: a coordinate of an inner dimension is within the array's rows. Elements after the end of a
+        row belong to the next row, which another block may hold too. None if it always is.
         """
         plan = self.tile.plan
         dim = plan.dims[position].section_dim
@@ -308,22 +320,22 @@ class Sweep:
 
 
 def words_per_row(planned: Planned) -> int:
-    """Words of the innermost dimension of a tile, without its padding."""
+    """The words of the innermost dimension of a tile, without its padding."""
     return planned.plan.dims[-1].size * planned.plan.section.element_bytes // planned.word_bytes
 
 
 def words_of(planned: Planned) -> int:
-    """Words of a tile, without padding."""
+    """The words of a tile, without padding."""
     return words_per_row(planned) * prod(dim.size for dim in planned.plan.dims[:-1])
 
 
 def turns_of(tile: Tile, block: Block) -> int:
-    """Words that each thread copies."""
+    """The words that each thread copies."""
     return -(-words_of(tile.planned) // block.threads)
 
 
 def _coordinates(at: Cursor, tile: Tile, number: SSAValue) -> list[SSAValue]:
-    """The place of a word in the tile: words of the innermost dimension last."""
+    """The coordinates of word `number` in the tile; the last one counts words of the innermost dimension."""
     dims = tile.plan.dims
     rest, column = split(at, number, words_per_row(tile.planned))
     found = [column]
@@ -335,7 +347,10 @@ def _coordinates(at: Cursor, tile: Tile, number: SSAValue) -> list[SSAValue]:
 
 @dataclass(frozen=True)
 class Step:
-    """A coordinate of a word: what is the thread's `own`, and a constant that differs between its words."""
+    """
+    A coordinate of a word: a part that depends on the thread (`own`), and a constant that differs between
+    the thread's words.
+    """
 
     own: SSAValue
     further: int
@@ -343,14 +358,14 @@ class Step:
 
 def word_steps(at: Cursor, tile: Tile, block: Block) -> list[list[Step]] | None:
     """
-    The coordinates of a thread's words, where the threads fill whole rows or rows are filled by whole turns
-    of them, so that its words are constant steps apart; None where they are not.
+    The coordinates of a thread's words if they are constant steps apart: either all threads together fill
+    whole rows in a turn, or whole turns fill a row. None otherwise.
     """
     turns, threads = turns_of(tile, block), block.threads
     if words_of(tile.planned) % threads or turns > MAX_UNROLLED:
         return None
     found: list[list[Step]] = [[] for _ in range(turns)]
-    # A word's number is what is the thread's own, below `apart`, and `apart` times one of `numbers`.
+    # A word's number is `own`, which is less than `apart`, plus `apart` times one of `numbers`.
     own, apart, numbers = block.thread, threads, list(range(turns))
     for size in (words_per_row(tile.planned), *(d.size for d in reversed(tile.plan.dims[1:-1]))):
         if apart % size == 0:
@@ -381,7 +396,7 @@ def _step_place(at: Cursor, tile: Tile, places: Sequence[Step]) -> SSAValue:
 
 
 def _pitches(tile: Tile) -> list[int]:
-    """Bytes in the tile from one word of each dimension to the next."""
+    """For each dimension, the bytes in the tile from one word to the next."""
     dims = tile.plan.dims
     bytes = tile.planned.word_bytes
     return [
@@ -401,7 +416,7 @@ def _place(at: Cursor, tile: Tile, coordinates: Sequence[SSAValue]) -> SSAValue:
 
 
 def places_of(at: Cursor, tile: Tile, block: Block) -> list[SSAValue]:
-    """The offsets in the tile of the words that `loads` gives, in its order (i32)."""
+    """The offsets (i32) in the tile of the words that `loads` returns, in the same order."""
     steps = word_steps(at, tile, block)
     if steps is not None:
         return [_step_place(at, tile, places) for places in steps]
@@ -416,7 +431,7 @@ def places_of(at: Cursor, tile: Tile, block: Block) -> list[SSAValue]:
 
 @dataclass
 class Copies:
-    """The copies that fill some tiles; `whole`: whether all of every tile exists (None: always)."""
+    """The copies that fill some tiles; `whole` is an i1: every tile exists completely (None: always)."""
 
     sweeps: list[Sweep]
     limits: list[Limits]
@@ -428,7 +443,7 @@ class Copies:
 
 
 def copies_of(at: Cursor, tiles: Sequence[Tile], block: Block, values: Values) -> Copies:
-    """Where the tiles come from, in the iteration that `values` describe."""
+    """The copies of the tiles for the iteration described by `values`."""
     here = {**values, **block.first_values}
     found = Copies([], [], None)
     conditions: list[SSAValue] = []
@@ -449,8 +464,9 @@ def copies_of(at: Cursor, tiles: Sequence[Tile], block: Block, values: Values) -
 
 def fill(at: Cursor, tiles: Sequence[Tile], block: Block, values: Values, *, again: bool) -> None:
     """
-    All threads fill the tiles together: reads of all tiles first, so that they are under way at the
-    same time. `again`: earlier contents may still be in use. A barrier stands behind the last tile.
+    Emits the filling of the tiles by all threads: the reads of all tiles first, so that they are in flight
+    at the same time, and a barrier at the end. `again`: earlier contents may still be in use, so there is a
+    barrier before too.
     """
     if again:
         at.insert(GangBarrierOp())
@@ -461,7 +477,7 @@ def fill(at: Cursor, tiles: Sequence[Tile], block: Block, values: Values, *, aga
 
 
 def start(at: Cursor, copies: Copies) -> None:
-    """The copies themselves: asynchronous ones have only been started afterwards."""
+    """Emits the copies; asynchronous ones are only started."""
     wide = _widened(at, copies.sweeps)
     if wide is not None:
         copies = replace(copies, sweeps=[replace(s, rolled=True) for s in copies.sweeps])
@@ -483,7 +499,7 @@ def start(at: Cursor, copies: Copies) -> None:
 
 
 def _widened(at: Cursor, sweeps: Sequence[Sweep]) -> list[Sweep] | None:
-    """The same asynchronous copies in words of 16 bytes, if tiles have places for them."""
+    """The same asynchronous copies in words of 16 bytes; None if the layout of a tile does not allow them."""
     found: list[Sweep] = []
     for sweep in sweeps:
         planned, owner = sweep.tile.planned, sweep.tile.planned.cached.base.owner
@@ -498,7 +514,10 @@ def _widened(at: Cursor, sweeps: Sequence[Sweep]) -> list[Sweep] | None:
 
 
 def _has_wide_places(plan: TilePlan) -> bool:
-    """Whether rows of a tile are neighbours in the array, and multiples of 16 bytes long and apart."""
+    """
+    Whether the elements of a tile's row are neighbours in the array, and rows are multiples of 16 bytes
+    long and apart.
+    """
     row, element = plan.dims[-1], plan.section.element_bytes
     if plan.transposed or row.stride.as_constant != element:
         return False
@@ -509,7 +528,7 @@ def _has_wide_places(plan: TilePlan) -> bool:
 
 
 def aligned(at: Cursor, sweeps: Sequence[Sweep]) -> SSAValue | None:
-    """Whether all rows begin at multiples of 16 bytes, in the same way for all threads; None: they do."""
+    """An i1, the same for all threads: all rows begin at multiples of 16 bytes. None if they always do."""
     bits: SSAValue | None = None
     for sweep in sweeps:
         first = at.element(sweep.base, sweep.start, i8, sweep.tile.plan.section.name)
@@ -526,7 +545,7 @@ def aligned(at: Cursor, sweeps: Sequence[Sweep]) -> SSAValue | None:
 
 
 def loads(at: Cursor, copies: Copies) -> list[SSAValue]:
-    """The words that a thread copies, all tiles behind one another, in registers."""
+    """Emits the reads of the thread's words of all tiles, one tile after the other; returns their values."""
 
     def load(here: Cursor, sweeps: Sequence[Sweep], limits: Sequence[Limits]) -> list[SSAValue]:
         return [
@@ -547,15 +566,15 @@ def loads(at: Cursor, copies: Copies) -> list[SSAValue]:
 
 def _apart(at: Cursor, sweeps: Sequence[Sweep]) -> list[Sweep]:
     """
-    The same sweeps for a careful copy, which is rare: what it computes must not be moved in front of the
-    loop that renews the tiles, where it would take registers from the usual copy.
+    The sweeps for a careful copy, which is rare. LLVM must not hoist its arithmetic out of the loop that
+    renews the tiles, where it would take registers from the usual copy.
     """
     thread = at.value(OpaqueOp(sweeps[0].block.thread), "own_number")
     return [replace(sweep, block=replace(sweep.block, thread=thread)) for sweep in sweeps]
 
 
 def _run(at: Cursor, sweeps: Sequence[Sweep], limits: Sequence[Limits]) -> None:
-    """Copies array to tile for all tiles: every thread reads all its words, then writes them."""
+    """Emits the copies from arrays to tiles: every thread reads all its words, then writes them."""
     pending: list[Callable[[], None]] = []
     for sweep, limit in zip(sweeps, limits, strict=True):
         copy = copy_async if sweep.tile.planned.asynchronous else _copy
@@ -578,7 +597,7 @@ def either(
     then: Callable[[Cursor], list[SSAValue]],
     otherwise: Callable[[Cursor], list[SSAValue]],
 ) -> list[SSAValue]:
-    """The values that one of two branches computes."""
+    """The values computed by one of two branches."""
     blocks = IrBlock(), IrBlock()
     for block, emit in zip(blocks, (then, otherwise), strict=True):
         inside = at.inside(block)
@@ -590,7 +609,7 @@ def either(
 
 
 def _nothing() -> None:
-    """Nothing is left to write."""
+    """The write function of a copy that needs none."""
 
 
 def _copy(tile: Tile) -> Move:
@@ -628,7 +647,10 @@ def _element(at: Cursor, tile: Tile, word: SSAValue) -> SSAValue:
 
 
 def write_back(at: Cursor, tile: Tile, block: Block, values: Values) -> None:
-    """All threads write the tile back together: all of it, or what the mask says was written."""
+    """
+    Emits the writing back of the tile by all threads: all of it, or the elements that the mask marks as
+    written.
+    """
     assert tile.starts is not None
     at.insert(GangBarrierOp())
     base = mapped(values, tile.planned.cached.base)

@@ -1,7 +1,7 @@
 """
-Directives around parallel loops: the section belongs to the gang (or worker) as a whole, so the tile is
-its private array, which the lowering keeps in shared memory, filled by a vector loop. Barriers follow
-from what the code reads and writes, as for any private array.
+Cache directives around parallel loops: the section belongs to the gang (or worker) as a whole, so the tile
+is a gang-private array, which the lowering puts in shared memory, filled by a vector loop. The lowering
+inserts barriers as for any private array.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from .legality import check_accesses
 from .nest import is_partitioned
 
 MAX_FRACTION = 2
-"""A gang's private copy takes at most this part of the static shared memory."""
+"""The fraction of the static shared memory that a gang's private copy may take."""
 
 
 @dataclass
 class GangTile:
-    """The private array of one section, rows of `pitches` bytes apart."""
+    """The private array of one section, with `pitches` bytes between neighbours of each dimension."""
 
     cached: Cached
     address: SSAValue
@@ -45,8 +45,8 @@ class GangTile:
 
 def promote_in_gang(op: acc.CacheOp, parent: Operation, *, trust: bool, always: bool) -> str:
     """
-    Rewrites the scope of a directive that stands in code of a gang or worker of `parent`, a
-    construct or routine; says what was done. Raises `Declined`.
+    Rewrites the scope of a directive in code of a gang or worker of `parent`, a construct or routine;
+    returns the remark. Raises `Declined` with the reason if the section cannot be cached.
     """
     symbols = Symbols(parent)
     cached = Cached(op, read_section(op, symbols))
@@ -101,7 +101,7 @@ def _check(cached: Cached, symbols: Symbols, always: bool) -> None:
 
 
 def _turns(op: Operation, cache: acc.CacheOp, symbols: Symbols) -> int | None:
-    """How often one iteration of the parallel loops in the scope runs `op`; None: not known."""
+    """The number of times one iteration of the parallel loops in the scope runs `op`; None if not known."""
     turns: int | None = 1
     parent = op.parent_op()
     scope = cache.parent_op()
@@ -116,7 +116,7 @@ def _turns(op: Operation, cache: acc.CacheOp, symbols: Symbols) -> int | None:
 
 
 def _fill(at: Cursor, tile: GangTile, size: int) -> None:
-    """A vector loop over the words of the section."""
+    """Emits the vector loop over the words of the section that fills the tile."""
     section = tile.cached.section
     word = tile.cached.word
     bytes = word.width.data // 8
@@ -158,7 +158,7 @@ def _fill(at: Cursor, tile: GangTile, size: int) -> None:
 
 
 def _rewrite(tile: GangTile, access: CachedAccess, *, checked: bool) -> None:
-    """Sends one access to the tile; `checked`: where its index lies in the section."""
+    """Redirects one access to the tile; with `checked`, only if its index lies in the section."""
     at = Cursor.before(access.op)
     condition = _in_section(tile, access, at) if checked else None
     if isinstance(access.op, llvm.StoreOp):

@@ -1,6 +1,7 @@
 """
-Versions of a construct with blocks of different shapes, of which the host chooses one at launch: large blocks
-with many iterations per thread save loads, small ones are more to fill the device with.
+Makes versions of a construct with blocks of different shapes, one of which the host chooses at launch:
+large blocks with many iterations per thread save loads, smaller blocks are more numerous and fill the
+device.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .plan import NestPlan
 
 
 class _HostNumbers(Arithmetic):
-    """The `Numbers` of a choice at launch."""
+    """`Numbers` on values that the host computes at launch."""
 
     def constant(self, value: int) -> Count:
         return value
@@ -29,8 +30,8 @@ Version = tuple[acc.ParallelOp, Shape]
 
 def make_versions(plan: NestPlan, multiprocessors: int) -> list[Version] | str:
     """
-    Replaces the construct of a plan with alternatives by a version for each, the largest
-    blocks first, which are still to be rewritten; or why there is only one.
+    Replaces the construct of a plan with alternatives by one version for each, largest blocks first; the
+    versions still have to be rewritten. Returns a reason instead if there can be only one version.
     """
     construct = plan.nest.construct
     if not can_have_versions(construct) or not queue_outside(construct):
@@ -48,7 +49,10 @@ def make_versions(plan: NestPlan, multiprocessors: int) -> list[Version] | str:
 
 
 def _conditions(plan: NestPlan, multiprocessors: int) -> list[SSAValue] | None:
-    """Whether each alternative but the last takes no more time than those behind it."""
+    """
+    For each alternative except the last, an i1: it takes no more time than the later ones. None if the host
+    does not know the trip counts.
+    """
     emit = HostEmitter(plan.nest.construct)
     math = _HostNumbers(emit)
     trips: list[Count] = []

@@ -1,9 +1,9 @@
 """
-Which accesses of a directive's scope a tile may serve, and which directives none can serve.
+Which accesses in a directive's scope a tile may serve, and which directives cannot have a tile.
 
-An array that several directives of one scope name has several tiles. An access goes to the one whose
-section it provably lies in, the innermost if there are several; where that is not known it goes to
-the array, which is right because such arrays are only read.
+An array that several directives of one scope name has several tiles. An access goes to the tile whose
+section certainly contains it, the innermost if there are several; if there is none it goes to the array,
+which is correct because such arrays are only read.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from .uniformity import has_effects, overlapping_store
 
 def choose_sections(cached: Sequence[Cached]) -> None:
     """
-    Leaves each access to at most one of the directives that see it, and says in `Cached.several` which
-    arrays are named by several sections.
+    Assigns each access to at most one of the directives whose scope it is in, and sets `Cached.several` for
+    arrays with several sections.
     """
     families: dict[acc.CacheOp, list[Cached]] = {}
     for each in cached:
@@ -66,7 +66,7 @@ def _best(candidates: Sequence[tuple[Cached, CachedAccess]]) -> Cached | None:
 
 
 def check_accesses(cached: Cached) -> None:
-    """Raises `Declined` if no tile can serve the accesses of a directive."""
+    """Raises `Declined` with the reason if no tile can serve the accesses of a directive."""
     if cached.several and cached.written:
         raise Declined(
             f"'{cached.section.name}' is written and named by several sections of one scope, which lie"
@@ -98,11 +98,12 @@ def check_accesses(cached: Cached) -> None:
         raise Declined("it is readonly, but its scope writes it")
 
 
-# What the form of a block demands ------------------------------------------------------------------
+# Requirements of running the nest by blocks
+# ------------------------------------------------------------------
 
 
 def check_place(op: acc.CacheOp, nest: CachedNest, varying: set[SSAValue]) -> None:
-    """All threads of a block must come past the directive together."""
+    """Raises `Declined` unless all threads of a block reach the directive together."""
     parent = op.parent_op()
     while parent is not None and parent is not nest.loops[-1]:
         if isinstance(parent, scf.ForOp):
@@ -132,7 +133,7 @@ def check_uniform(
 
 
 def check_body(nest: CachedNest) -> None:
-    """Code that threads without an iteration could not skip."""
+    """Raises `Declined` if the body has code that threads without an iteration cannot skip."""
     for op in nest.body.walk():
         if isinstance(op, acc.LoopOp) and (
             op.private_operands or op.firstprivate_operands or op.reduction_operands

@@ -1,8 +1,9 @@
 """
-Sums of products by matrix instructions: the loop over the terms of a piece, of which one turn then adds
-several terms for the rows and columns of a whole warp (`decisions/cache_matrix.py`). An instruction adds
-terms in their order, each by a fused multiply-add (measured on an H200: bit for bit, also for infinities and
-subnormal numbers), so that results are those of the loop.
+Emits sums of products by matrix instructions, in the loop over the terms of a piece: one turn adds several
+terms for the rows and columns of a whole warp (`decisions/cache_matrix.py`).
+
+An instruction adds terms in order, each by a fused multiply-add (verified on an H200 bit for bit, including
+infinities and subnormal numbers), so the results are those of the loop.
 
 Before, for R × C outputs of a thread:
   for k { R loads of the left tile, C of the right one, R · C multiplications and additions }
@@ -35,7 +36,7 @@ from .uniformity import has_effects, varying_values, written_variables
 
 @dataclass(frozen=True)
 class Product:
-    """A loop over terms that adds the product of what it loads of two tiles to a sum, or subtracts it."""
+    """A loop over terms that adds the product of two loads from tiles to a sum, or subtracts it."""
 
     loop: scf.ForOp
     left: CachedAccess
@@ -48,8 +49,9 @@ def find_product(
     nest: CachedNest, cached: Sequence[Cached], sharing: Sharing, *, fused: bool
 ) -> Product | None:
     """
-    The only loop of a nest that reads tiles, if it is such a sum of doubles: all threads of a block run it
-    together, and as often except at an edge. `fused`: a multiplication and an addition may be one.
+    The only loop of a nest that reads tiles, if it is such a sum of doubles which all threads of a block
+    run together, with the same trip count except at an edge; else None. `fused`: a multiplication and an
+    addition may be fused.
     """
     sides = [followed_axis(each.section, nest.axes, sharing) for each in cached]
     if sorted(side for side in sides if side is not None) != [0, 1] or len(cached) != 2:
@@ -82,7 +84,10 @@ def _only_load(cached: Cached) -> CachedAccess | None:
 def _runs_together(
     nest: CachedNest, sharing: Sharing, loop: scf.ForOp, accesses: Sequence[CachedAccess]
 ) -> bool:
-    """Whether the loop's bounds, and where in their sections it reads, are the same for all threads."""
+    """
+    Whether the loop's bounds, and the positions in the sections that it reads, are the same for all
+    threads.
+    """
     mapped = [nest.variables[position] for position in sharing.axes]
     varying = varying_values(nest.operations, mapped, written_variables(nest.construct))
     symbols = {s for access in accesses for delta in access.deltas for s in delta.symbols}
@@ -92,7 +97,7 @@ def _runs_together(
 def _adds_product(
     loop: scf.ForOp, left: CachedAccess, right: CachedAccess, *, fused: bool
 ) -> bool | None:
-    """Whether the product is subtracted; None if the loop does anything else than add or subtract it."""
+    """Whether the product is subtracted; None if the loop does anything other than add or subtract it."""
     body = loop.body.block
     if len(loop.iter_args) != 1 or any(op.regions or has_effects(op) for op in body.ops):
         return None
@@ -118,9 +123,7 @@ def _adds_product(
 
 @dataclass
 class Multiplier:
-    """
-    Emits a product for the outputs of a thread, which are given row by row, `columns` in a row.
-    """
+    """Emits a product for the outputs of a thread, listed row by row with `columns` in a row."""
 
     product: Product
     instruction: Instruction
@@ -128,7 +131,7 @@ class Multiplier:
     columns: int
 
     def emit(self, outputs: Sequence[Output], accesses: TileAccesses, at: Cursor) -> None:
-        """The loop, for the number of turns that it usually has."""
+        """Emits the loop for its usual number of turns."""
         loop, first = self.product.loop, outputs[0].values
         lower = first.get(loop.lb, loop.lb)
         step, terms = constant_value(loop.step) or 1, self.instruction.terms
@@ -149,11 +152,11 @@ class Multiplier:
             output.values[loop.results[0]] = result
 
     def _lane(self, at: Cursor) -> SSAValue:
-        """t: which of the terms that are added together is the lane's."""
+        """The number t of the lane's term among those added by one instruction."""
         return at.value(arith.AndIOp(self.block.thread, at.i32(LANES - 1)), "term")
 
     def _columns(self, at: Cursor) -> list[SSAValue]:
-        """The places in the block of the columns whose right factors the lane has: 8 n + g."""
+        """The coordinates in the block of the columns for which the lane holds right operands: 8 n + g."""
         warp = at.value(arith.ShRUIOp(self.block.thread, at.i32(LANES.bit_length() - 1)))
         own = at.value(arith.AndIOp(warp, at.i32(ROWS - 1)), "column")
         return [at.add(own, at.i32(first)) for first in range(0, LANES * self.columns, GROUP)]
@@ -166,7 +169,7 @@ class Multiplier:
         arguments: Sequence[SSAValue],
         at: Cursor,
     ) -> list[SSAValue]:
-        """The new sums of one turn of the loop, whose variable and sums are `arguments`."""
+        """Emits one turn of the loop, whose variable and sums are `arguments`; returns the new sums."""
         step = constant_value(self.product.loop.step) or 1
         counter, sums = arguments[0], list(arguments[1:])
         assert isinstance(counter.type, IntegerType)
@@ -198,7 +201,7 @@ class Multiplier:
         sums: list[SSAValue],
         at: Cursor,
     ) -> None:
-        """All instructions of a turn; `sums` are replaced."""
+        """Emits all instructions of a turn; updates `sums`."""
         halves = self.instruction.halves
         for row in range(0, len(left), halves):
             rows = left[row : row + halves]

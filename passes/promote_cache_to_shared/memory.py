@@ -1,6 +1,6 @@
 """
-What fits into the shared memory of a gang. A kernel may declare 48 KiB; more of it, up to what the GPU
-has, is asked for at the launch (`dynamic_shared.py`).
+Fits the tiles of a nest into the shared memory of a gang. A kernel may declare 48 KiB; more, up to the
+GPU's limit, is dynamic shared memory of the launch (`dynamic_shared.py`).
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from .plan import NestPlan
 from .tiles import ALIGNMENT, Planned, buffer_bytes
 
 RESERVE = 2048
-"""Bytes left for what threads exchange when they reduce."""
+"""The bytes reserved for the exchange of values between threads in reductions."""
 MOST_PARTIALS = 32 * 1024
-"""Bytes that the results of a block's threads may take before they are combined."""
+"""The most bytes for the results of a block's threads before they are combined."""
 BLOCKS_TOGETHER = 2
-"""Thread blocks that should fit on a multiprocessor at the same time, unless tiles are asked for."""
+"""The thread blocks that should fit on a multiprocessor at the same time, unless the user forces tiles."""
 
 
 @dataclass(frozen=True)
 class Room:
-    """Bytes that a nest's tiles may take: declared in the kernel, and asked for at the launch."""
+    """The bytes that a nest's tiles may take: declared in the kernel, and dynamic."""
 
     declared: int
     launched: int
@@ -39,8 +39,9 @@ class Room:
 
 def room_for(nest: CachedNest, threads: int, limit: int, *, always: bool) -> Room:
     """
-    The room that the other tiles of the construct leave, and what `threads` reduce; `limit`: the most a
-    block of the GPU can have; `always`: even if no other block then fits beside it. Raises `Declined`.
+    The room left by other tiles of the construct and by the reductions of `threads`. `limit`: the GPU's
+    limit for a block; `always`: even if only one block then fits on a multiprocessor. Raises `Declined` if
+    the reductions take too much.
     """
     declared, launched = _taken(nest.construct)
     reserve = 0
@@ -48,8 +49,8 @@ def room_for(nest: CachedNest, threads: int, limit: int, *, always: bool) -> Roo
         partials = sum(size_of(r.type) * threads for r in nest.reductions)
         if partials > MOST_PARTIALS:
             raise Declined(
-                f"what its {threads} threads reduce takes {partials} bytes of shared memory: reduce fewer"
-                " elements, or update an array atomically"
+                f"the reductions of its {threads} threads take {partials} bytes of shared "
+                "memory: reduce fewer elements, or update an array atomically"
             )
         reserve = RESERVE + partials
     most = limit if always else limit // BLOCKS_TOGETHER
@@ -58,7 +59,7 @@ def room_for(nest: CachedNest, threads: int, limit: int, *, always: bool) -> Roo
 
 
 def _taken(construct: Operation) -> tuple[int, int]:
-    """Bytes of the tiles that a construct has: declared, and asked for at the launch."""
+    """The bytes of a construct's tiles: declared, and dynamic."""
     declared = launched = 0
     for op in construct.walk():
         if not isinstance(op, SharedTileOp):
@@ -76,7 +77,7 @@ def _aligned(size: int) -> int:
 
 
 def bytes_of(result: NestPlan, planned: Planned) -> int:
-    """Shared memory of one directive's tile, with all that belongs to it."""
+    """The bytes of shared memory for one directive's tile, with its buffers, mask or tags."""
     if planned.method == "ehc":
         width = size_of(planned.cached.element_type)
         return emulated.bytes_needed(result.sets, result.ways, result.thread_count, width)
@@ -86,12 +87,15 @@ def bytes_of(result: NestPlan, planned: Planned) -> int:
 
 
 def total_bytes(result: NestPlan) -> int:
-    """Shared memory of all tiles of a nest."""
+    """The bytes of shared memory for all tiles of a nest."""
     return sum(bytes_of(result, planned) for planned in result.planned)
 
 
 def emulated_cache(result: NestPlan, planned: Planned, why: str) -> Planned:
-    """The same directive with an emulated cache instead of a tile. Raises `Declined`."""
+    """
+    The directive's plan with an emulated cache instead of a tile. Raises `Declined` if the directive cannot
+    have one.
+    """
     _ = planned.cached.element_type
     result.reasons[planned.cached.op] = f"emulated hardware cache: {why}"
     return replace(
@@ -109,8 +113,8 @@ def fit(
     result: NestPlan, room: Room, refused: list[tuple[acc.CacheOp, str]], *, emulate: bool
 ) -> None:
     """
-    Drops the largest tiles until the others fit: to an emulated cache, which is slower than the L1 cache,
-    only with `emulate`. Raises `Declined` if none is left.
+    Drops the largest tiles until the others fit, with `emulate` in favour of an emulated cache (which is
+    slower than the L1 cache). Raises `Declined` if no tile is left.
     """
     if total_bytes(result) > max(room.declared, room.launched):
         result.planned = [replace(p, ahead=False) for p in result.planned]
@@ -139,7 +143,7 @@ def fit(
 
 
 def place(result: NestPlan, threads: Operation) -> None:
-    """Gives the tiles in a nest's code their places in the memory that the launch asks for."""
+    """Assigns the tiles in a nest's code their offsets in dynamic shared memory."""
     if not result.launched:
         return
     _, offset = _taken(result.nest.construct)

@@ -1,6 +1,6 @@
 """
-The parallel loops around `cache` directives that become the threads of a block together: all of them,
-or the inner ones where code that must run once for a gang stands between.
+Finds the nest of parallel loops around `cache` directives whose iterations become the threads of a block:
+all of the loops, or only the inner ones if there is code in between that must run once per gang.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from ..ir.schedules import schedule_of
 from .uniformity import is_repeatable, written_variables
 
 MAX_AXES = 3
-"""Dimensions of a grid."""
+"""The dimensions of a grid."""
 
 
 @dataclass
 class NestReduction:
     """
-    A variable that all iterations reduce, or an array of `type`: the operation, and what the loops'
-    bodies call it.
+    A variable or array, of `type`, that all iterations reduce: the operation, and the value by which the
+    loops' bodies name it.
     """
 
     op: acc.ReductionOp
@@ -45,10 +45,10 @@ class NestReduction:
 @dataclass
 class CachedNest:
     """
-    Parallel loops around directives, outermost first. `prelude`: operations between the loops, which
+    Parallel loops around directives, outermost first. `prelude`: the operations between the loops, which
     every thread may repeat. `axes[i]` belongs to `variables[i]` and `bounds[i]` (lower, upper, step).
-    `outer`: loops around the nest that keep their place, and why (`kept`); `within`: the nest stands in
-    code of a gang, whose threads take all its iterations. `reductions` are those of its first loop.
+    `outer`: loops around the nest that stay, with the reason (`kept`); `within`: the nest is in code of a
+    gang, whose threads run all its iterations. `reductions` are those of its first loop.
     """
 
     construct: acc.ParallelOp
@@ -69,7 +69,7 @@ class CachedNest:
 
     @property
     def operations(self) -> list[Operation]:
-        """What one iteration runs."""
+        """The operations of one iteration."""
         return [*self.prelude, *self.body.ops]
 
     @property
@@ -94,8 +94,7 @@ def innermost_parallel(op: Operation) -> acc.LoopOp | None:
 
 def find_nest(inner: acc.LoopOp, construct: acc.ParallelOp) -> CachedNest:
     """
-    The largest nest whose innermost loop is `inner`. Raises `Declined` with what is wrong with all the
-    loops together.
+    The largest nest whose innermost loop is `inner`. Raises `Declined` with the reason if there is none.
     """
     loops = [inner]
     while (outer := innermost_parallel(loops[0])) is not None:
@@ -121,9 +120,9 @@ def _nest(
     construct: acc.ParallelOp,
     written: Sequence[SSAValue],
 ) -> CachedNest:
-    """The nest of `loops`, inside of `outer`."""
+    """The nest of `loops`, inside `outer`."""
     if any(has_level(loop.worker) or has_level(loop.vector) for loop in outer):
-        raise Declined("the threads of a gang are already shared out by a loop around it")
+        raise Declined("a loop around it already uses the threads of a gang")
     for loop in loops:
         _check_loop(loop)
     reductions = _reductions(loops)
@@ -170,8 +169,8 @@ def _check_loop(loop: acc.LoopOp) -> None:
 
 def _reduced_type(op: acc.ReductionOp) -> Attribute:
     """
-    The type of what an operation reduces, an array for a section from the start of one. Raises
-    `Declined` for what does not consist of scalars, or is of a size known only at run time.
+    The type that an operation reduces: an array for a section from the start of an array. Raises `Declined`
+    for types that do not consist of scalars, and for sizes known only at run time.
     """
     type_: Attribute = op.var_type
     if op.bounds:
@@ -192,7 +191,9 @@ def _reduced_type(op: acc.ReductionOp) -> Attribute:
 
 
 def _reductions(loops: Sequence[acc.LoopOp]) -> list[NestReduction]:
-    """The reductions of a nest, which its first loop names. Raises `Declined` for others."""
+    """
+    The reductions of a nest, which its first loop names. Raises `Declined` for reductions of other loops.
+    """
     found: list[NestReduction] = []
     for value in loops[0].reduction_operands:
         owner = value.owner
@@ -210,7 +211,10 @@ def _reductions(loops: Sequence[acc.LoopOp]) -> list[NestReduction]:
 def _between(
     outer: acc.LoopOp, inner: acc.LoopOp, outermost: acc.LoopOp, written: Sequence[SSAValue]
 ) -> list[Operation]:
-    """The operations in `outer` before `inner`, which every thread may run for itself."""
+    """
+    The operations in `outer` before `inner`, which every thread may repeat. Raises `Declined` for other
+    code.
+    """
     found: list[Operation] = []
     if inner.parent_op() is not outer:
         raise Declined("there is control flow between the parallel loops around it")
@@ -236,7 +240,7 @@ def _check_rectangular(
 
 
 def _is_fixed(value: SSAValue, outermost: acc.LoopOp) -> bool:
-    """Whether arithmetic alone leads to `value` from what is known before the nest."""
+    """Whether `value` is computed, by arithmetic only, from values defined before the nest."""
 
     def is_known(part: SSAValue) -> bool:
         return not is_defined_inside(part, outermost)
@@ -252,8 +256,8 @@ def in_front(
     at: Cursor, value: SSAValue, nest: CachedNest, made: dict[SSAValue, SSAValue] | None = None
 ) -> SSAValue:
     """
-    `value`, a bound of the nest, at a place before it: what was computed inside is made again, once
-    (`made` remembers).
+    `value`, a bound of the nest, computed before it; operations inside are cloned, each once (`made` is the
+    cache).
     """
     made = {} if made is None else made
     owner = value.owner

@@ -1,7 +1,7 @@
 """
-Tiles that a sequential loop renews, fetched one turn ahead: while the threads compute with one buffer of
-a tile, the words of the next turn are on their way, into registers or by asynchronous copies into the
-other buffer. A turn then waits for memory only if computing took less time, and has one barrier.
+Fetches tiles that a sequential loop renews one turn ahead: while the threads compute with one buffer of a
+tile, the words of the next turn are in flight, into registers or by asynchronous copies into the other
+buffer. A turn then waits for memory only if computing took less time, and has one barrier.
 
 Before:
   for k { barrier; copy tile(k); barrier; compute }
@@ -36,8 +36,8 @@ def group_directives(
     nest: CachedNest, planned: Sequence[Planned]
 ) -> tuple[dict[acc.CacheOp, list[Planned]], set[acc.CacheOp]]:
     """
-    Directives that are filled together: those of one block with nothing but arithmetic between them,
-    where the last of them stands. Also those that a loop fills again.
+    The directives that are filled together, by the last of them: those of one block with only arithmetic
+    between them. Also returns the directives that a loop fills again.
     """
     by_op = {p.cached.op: p for p in planned}
     groups: dict[acc.CacheOp, list[Planned]] = {}
@@ -63,7 +63,7 @@ def group_directives(
 
 
 def fetched_ahead(nest: CachedNest, planned: Sequence[Planned], threads: int) -> list[Planned]:
-    """The same tiles, those that can be fetched ahead marked."""
+    """The same tiles, with those marked that can be fetched ahead."""
     groups, _ = group_directives(nest, planned)
     written = written_variables(nest.construct)
     loops = Counter(op.parent_op() for op in groups)
@@ -77,15 +77,15 @@ def fetched_ahead(nest: CachedNest, planned: Sequence[Planned], threads: int) ->
 
 
 MAX_WAITING = 16
-"""Words for the next turn that a thread can hold in registers."""
+"""The most words for the next turn that a thread can hold in registers."""
 
 
 def can_fetch_ahead(group: Sequence[Planned], written: Sequence[SSAValue], threads: int) -> bool:
     """
-    Whether the tiles of directives that are filled together can be fetched a turn ahead: a loop
-    renews them, where they begin depends on its variable and on nothing else that changes in it, nobody
-    writes what they hold while it runs (all threads have what they fetch when the first one leaves it), and a
-    thread has registers for its part.
+    Whether the tiles of directives that are filled together can be fetched a turn ahead: a loop renews
+    them; their start depends on its variable and on no other value that changes in it; their elements are
+    not written while it runs (when the first thread leaves the loop, all threads have completed their
+    fetches); and a thread has registers for its words.
     """
     loop = group[0].cached.op.parent_op()
     if not isinstance(loop, scf.ForOp) or _writes(loop):
@@ -106,7 +106,7 @@ def can_fetch_ahead(group: Sequence[Planned], written: Sequence[SSAValue], threa
 
 
 def _symbols(planned: Planned) -> list[SSAValue]:
-    """The values that say where a section begins and how far apart its elements are."""
+    """The values on which a section's start and the distance of its elements depend."""
     return [
         symbol
         for dim in planned.plan.section.dims
@@ -116,7 +116,7 @@ def _symbols(planned: Planned) -> list[SSAValue]:
 
 
 def _writes(loop: scf.ForOp) -> bool:
-    """Whether code in the loop does anything that other threads could see."""
+    """Whether code in the loop has an effect that other threads could observe."""
     return any(
         has_effects(op)
         for op in loop.body.walk()
@@ -136,7 +136,10 @@ def _made_in(value: SSAValue, loop: scf.ForOp) -> bool:
 
 @dataclass
 class Ahead:
-    """The tiles of one loop while it is emitted. `buffer`: which of the two this turn uses (i32)."""
+    """
+    The tiles of one loop while it is emitted. `buffer` is the number (i32) of the buffer that this turn
+    uses.
+    """
 
     loop: scf.ForOp
     tiles: list[Tile]
@@ -150,7 +153,7 @@ class Ahead:
         return all(tile.planned.asynchronous for tile in self.tiles)
 
     def begin(self, at: Cursor, values: Values) -> SSAValue:
-        """In front of the loop: fetches for the first turn. The number of its buffer."""
+        """Emits, before the loop, the fetch for the first turn; returns the number of its buffer."""
         at.insert(GangBarrierOp())
         self.addresses = [tile.address for tile in self.tiles]
         values = dict(values)
@@ -165,7 +168,7 @@ class Ahead:
         return first
 
     def _compute(self, value: SSAValue, values: dict[SSAValue, SSAValue], at: Cursor) -> None:
-        """Adds to `values` what the loop computes, though it is the same in all of its turns."""
+        """Adds to `values` a loop-invariant value that the loop computes, computed at `at`."""
         op = value.owner
         if value in values or not isinstance(op, Operation) or not _made_in(value, self.loop):
             return
@@ -174,7 +177,7 @@ class Ahead:
         values[value] = at.value(op.clone(values), value.name_hint)
 
     def turn(self, at: Cursor, values: Values) -> None:
-        """Where the directive stands: this turn's tiles are there, and the next ones are fetched."""
+        """Emits, at the directive, the wait for this turn's tiles and the start of the next fetch."""
         assert self.buffer is not None
         loop = self.loop
         if self.asynchronous:
@@ -188,7 +191,9 @@ class Ahead:
         self._place(at, self.buffer)
 
     def end(self, at: Cursor) -> SSAValue:
-        """At the end of a turn: what has been fetched goes to the other buffer, whose number results."""
+        """
+        Emits, at the end of a turn, the stores of fetched words to the other buffer; returns its number.
+        """
         assert self.buffer is not None
         other = at.value(arith.XOrIOp(self.buffer, at.i32(1)), "other")
         self._store(at, other)
@@ -197,13 +202,13 @@ class Ahead:
         return other
 
     def _place(self, at: Cursor, buffer: SSAValue) -> None:
-        """Makes the tiles mean one of their buffers."""
+        """Makes the tiles refer to one of their buffers."""
         for tile, address in zip(self.tiles, self.addresses, strict=True):
             offset = at.mul(buffer, at.i32(buffer_bytes(tile.plan)))
             tile.address = in_tile(at, address, offset, f"{tile.plan.section.name}_buffer")
 
     def _fetch(self, at: Cursor, values: Values, here: SSAValue, end: SSAValue) -> None:
-        """Copies for the turn `here` if there is one, into the current buffer or registers."""
+        """Emits the copies for turn `here`, if it exists, into the current buffer or registers."""
         there: Mapping[SSAValue, SSAValue] = {**values, self.loop.body.block.args[0]: here}
         more = at.value(arith.CmpiOp(here, end, "slt"), "more")
         if self.asynchronous:
@@ -224,7 +229,7 @@ class Ahead:
         self.words = fetch.either(at, more, load, skip)
 
     def _store(self, at: Cursor, buffer: SSAValue) -> None:
-        """Words that were fetched into registers go to a buffer."""
+        """Emits the stores to a buffer of words that were fetched into registers."""
         if self.asynchronous:
             return
         self._place(at, buffer)

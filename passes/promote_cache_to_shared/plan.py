@@ -1,4 +1,4 @@
-"""What is decided about a nest, for the code that carries it out."""
+"""The plan of a nest, for the code that carries it out."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ Form = Literal["grid", "line", "within"]
 @dataclass
 class NestPlan:
     """
-    What becomes of a nest: the mapped axes, threads and outputs per thread along each, and the tiles.
-    `given_gangs`: the grid is the user's; `shares_grid`: other loops of the construct use it too.
-    `width`: how a block knows how many iterations it has. `launched`: the tiles are larger than what a
-    kernel may declare, so that the launch asks for them.
-    `stages`: buffers of renewed tiles, 0 by analysis. `alternatives`: shapes of which the host chooses
-    one by the number of blocks.
-    `product`: the loop over terms that a matrix `instruction` can run, and which one does (None: no).
-    `form`: the blocks have a dimension of the grid for each loop, or one for all, or a gang takes all.
+    The plan of a nest: the mapped axes, threads and outputs per thread along each, and the tiles.
+    `given_gangs`: the user gives the grid; `shares_grid`: other loops of the construct use it too. `width`:
+    how a block finds the number of its iterations. `launched`: the tiles are larger than a kernel may
+    declare, so they are in dynamic shared memory. `stages`: buffers of renewed tiles, 0 by analysis.
+    `alternatives`: shapes of which the host chooses one by the number of blocks. `product`: the loop over
+    terms that matrix instructions can run; `instruction`: the one used (None: none). `form`: the blocks
+    have a dimension of the grid for each loop, or one for all, or one gang runs all of them.
     """
 
     nest: CachedNest
@@ -52,12 +51,12 @@ class NestPlan:
 
     @property
     def thread_count(self) -> int:
-        """Threads of a block."""
+        """The threads of a block."""
         return prod(self.threads)
 
     @property
     def widths(self) -> tuple[int, ...]:
-        """Iterations of a block along each mapped axis."""
+        """The iterations of a block along each mapped axis."""
         return tuple(t * o for t, o in zip(self.threads, self.outputs, strict=True))
 
     def has_fixed_width(self, number: int) -> bool:
@@ -69,9 +68,9 @@ class NestPlan:
     @property
     def together(self) -> tuple[int, ...]:
         """
-        Neighbouring outputs of one thread along each mapped axis: along the lanes what fills a 16-byte
-        access, along the other axis too where a tile stands transposed; with a matrix instruction its share
-        of a row.
+        The neighbouring outputs of one thread along each mapped axis: along the lanes as many as fill a
+        16-byte access, also along the other axis if a tile is stored by columns; with a matrix instruction
+        the thread's fragment of a row.
         """
         if self.instruction is not None:
             return 1, PAIR
@@ -96,7 +95,7 @@ class NestPlan:
         return found
 
     def remark(self, planned: Planned) -> str:
-        """One sentence on a tile."""
+        """The remark on a tile."""
         names = ", ".join(self.nest.axes[a].name for a in self.sharing.axes)
         shape = " × ".join(str(t) for t in self.threads)
         plan = planned.plan
@@ -119,5 +118,5 @@ class NestPlan:
             m, n, k = self.instruction.shape
             text += f", {m} × {n} × {k} elements in a matrix instruction"
         text += f"; {self.reasons[planned.cached.op]}"
-        kept = f"the loops outside keep their place: {self.nest.kept}" if self.nest.kept else ""
+        kept = f"the loops outside stay as they are: {self.nest.kept}" if self.nest.kept else ""
         return "; ".join([text, *self.sharing.notes, *filter(None, [kept])])

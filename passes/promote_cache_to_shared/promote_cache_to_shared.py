@@ -2,33 +2,32 @@
 Keep the sections that `cache` directives name in the shared memory of a gang (OpenACC 3.4, 2.10).
 
 Takes:  scheduled IR for a GPU.
-Leaves: no `acc.cache`. The parallel loops around a directive that is honoured run over blocks of
-        iterations (gangs), and an `accx.gang_threads` in them has a thread for each iteration of the
-        block: it fills an `accx.shared_tile` where the directive stands, between `accx.gang_barrier`s,
-        and accesses in the directive's scope go to the tile. The construct has the launch shape
-        this needs. What was decided, and why, is in `accx.remarks` of the construct.
-Fails:  with `strict`, where a directive cannot be honoured. Otherwise it is left to the hardware
-        caches, and a remark says why: the result never depends on it.
+Leaves: no `acc.cache`. The parallel loops around an honoured directive run over blocks of iterations
+        (gangs), and an `accx.gang_threads` in them has a thread for each iteration of the block: it fills
+        an `accx.shared_tile` at the directive, between `accx.gang_barrier`s, and accesses in the
+        directive's scope go to the tile. The construct has the launch shape this needs. `accx.remarks` of
+        the construct has the decisions with their reasons.
+Fails:  with `strict`, if a directive cannot be honoured. Otherwise the directive has no effect, and a
+        remark gives the reason; results never depend on it.
 
-The decisions are in `decisions/cache_plan.py` and `decisions/cache_section.py`. Of `cache/`,
-`nest.py` and `accesses.py` read the IR, `variables.py` makes clauses on loops memory of whoever
-runs an iteration, `legality.py` says what no tile can serve, `choose.py` and `memory.py` decide;
-`rewrite.py`, `blocks.py`, `body.py`, `tile_access.py`, `range_checks.py`, `reductions.py`,
-`tiles.py`, `fetch.py`, `bulk.py` and `pipeline.py` write it; `gang.py` does both for directives around the
-loops that lanes share.
+The decisions are in `decisions/cache_plan.py` and `decisions/cache_section.py`. In this folder, `nest.py`
+reads the IR, `variables.py` turns clauses of loops into variables of the thread that runs an iteration,
+`legality.py` finds accesses that no tile can serve, `choose.py` and `memory.py` decide; `rewrite.py`,
+`blocks.py`, `body.py`, `tile_access.py`, `range_checks.py`, `reductions.py`, `tiles.py`, `fetch.py`,
+`bulk.py` and `pipeline.py` emit the code; `gang.py` does both for directives around the loops that lanes
+share.
 
 Options: `method` (`auto`: by proof; `rbi`, `rbc`, `ehc`); `trust` relies on the restriction of
-OpenACC 2.5 that indices lie in the section; `promote=always` also caches what the L1 cache serves
-as well; `block_x`, `block_y`: threads of a block; `rows`, `columns`: outputs per thread; `padding`
-in elements (-1: by analysis); `renewal`: every thread computes where a tile begins, or one tells
-the others; `fetch`: through registers, by asynchronous copies, or by bulk copies of rows
-(`bulk.py`); `stages`: buffers of a tile that a loop renews (1; 2: it is fetched one turn
-ahead; 0: by analysis); `write`: the policy for written tiles; `sets` (a power of two) and `ways` (1
-or 2) of an emulated cache, per thread; `width`: how a block knows how many iterations it has
-(docs/cache.md, "Width and renewal"); `transpose`: tiles of left factors may stand transposed;
-`shared_limit`: bytes of shared memory that a block may have; `sm`: the compute capability;
-`multiprocessors` of the GPU, for which outputs per thread are chosen where `rows` and `columns` are 0;
-`matrix`: the instruction that multiplies doubles, in blocks that suit it (`never`: none);
+OpenACC 2.5 that indices lie in the section; `promote=always` also caches sections that the L1 cache serves
+as well; `block_x`, `block_y`: threads of a block; `rows`, `columns`: outputs per thread; `padding` in
+elements (-1: by analysis); `renewal`: every thread computes where a tile begins, or one tells the others;
+`fetch`: through registers, by asynchronous copies, or by bulk copies of rows (`bulk.py`); `stages`: buffers
+of a tile that a loop renews (1; 2: it is fetched one turn ahead; 0: by analysis); `write`: the policy for
+written tiles; `sets` (a power of two) and `ways` (1 or 2) of an emulated cache, per thread; `width`: how a
+block finds the number of its iterations (docs/cache.md, "Width and renewal"); `transpose`: tiles of left
+factors may be stored by columns; `shared_limit`: bytes of shared memory that a block may have; `sm`: the
+compute capability; `multiprocessors` of the GPU, for which outputs per thread are chosen where `rows` and
+`columns` are 0; `matrix`: the instruction that multiplies doubles, in blocks that suit it (`never`: none);
 `strict`.
 
 Before:
@@ -81,7 +80,7 @@ from .variables import simplify
 
 @dataclass
 class _Notes:
-    """What became of the directives of one construct."""
+    """The remarks on the directives of one construct."""
 
     strict: bool
     texts: list[tuple[Operation, str]]
@@ -98,15 +97,15 @@ class _Notes:
 
 
 def _why_in_routine(op: acc.CacheOp) -> str:
-    """Why a directive in a routine is left alone that stands around no vector loop."""
+    """The reason why a directive in a routine without a vector loop inside is not honoured."""
     why = op.attributes.get(WHY)
     if isinstance(why, StringAttr):
-        return f"a seq routine belongs to one thread, and {why.data}; put the directive into the calling loop"
-    return "in a routine that threads share only sections around a vector loop are cached"
+        return f"one thread runs a seq routine, and {why.data}; put the directive into the calling loop"
+    return "in a routine that several threads run, only sections around a vector loop are cached"
 
 
 def _said_already(op: acc.CacheOp, reason: str) -> None:
-    """A directive that another version of the construct declined too."""
+    """Ignores a refusal that another version of the construct has already reported."""
 
 
 def _groups(construct: acc.ParallelOp) -> list[tuple[acc.LoopOp | None, list[acc.CacheOp]]]:
@@ -125,7 +124,7 @@ def _nest_of(loop: acc.LoopOp | None, construct: acc.ParallelOp) -> CachedNest:
 
 
 def _surrounds_lanes(op: acc.CacheOp) -> bool:
-    """Whether a directive stands in code of a gang or worker, around loops that its lanes share."""
+    """Whether a directive is in code of a gang or worker, around loops that its lanes share."""
     parent = op.parent_op()
     while parent is not None:
         if isinstance(parent, acc.LoopOp) and has_level(parent.vector):
@@ -148,7 +147,7 @@ def _in_construct(op: acc.CacheOp) -> bool:
 
 
 def _routines(module: ModuleOp) -> set[str]:
-    """Functions that have a routine directive."""
+    """The names of functions with a routine directive."""
     ops = module.body.block.ops
     return {op.func_name.string_value() for op in ops if isinstance(op, acc.RoutineOp)}
 
@@ -246,7 +245,7 @@ class PromoteCacheToSharedPass(ModulePass):
         note(construct, notes.texts)
 
     def _versions(self, made: Sequence[Version], choices: Choices, notes: _Notes) -> None:
-        """Rewrites the versions of a construct; what is declined is so in all of them."""
+        """Rewrites the versions of a construct; a directive that one version declines is declined in all."""
         sizes = ", ".join(f"{s.size[0]} × {s.size[1]}" for _, s in made)
         chosen = f"; the host chooses at launch, by the number of blocks, from blocks of {sizes} iterations"
         for construct, shape in made:
@@ -258,7 +257,7 @@ class PromoteCacheToSharedPass(ModulePass):
             notes = _Notes(self.strict, [])
 
     def _routine(self, function: llvm.FuncOp, choices: Choices) -> None:
-        """Directives in a routine, which does not decide on the threads of its callers."""
+        """Handles directives in a routine, which cannot choose the block size of its callers."""
         notes = _Notes(self.strict, join_written(function))
         self._in_gangs(function, choices, notes)
         for cache in [op for op in function.walk() if isinstance(op, acc.CacheOp)]:
@@ -267,7 +266,7 @@ class PromoteCacheToSharedPass(ModulePass):
         note(function, notes.texts)
 
     def _in_gangs(self, parent: Operation, choices: Choices, notes: _Notes) -> None:
-        """Directives around the loops that lanes share, in a construct or routine."""
+        """Handles directives around the loops that lanes share, in a construct or routine."""
         found = [op for op in parent.walk() if isinstance(op, acc.CacheOp) and _surrounds_lanes(op)]
         for op in found:
             try:

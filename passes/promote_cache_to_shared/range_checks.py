@@ -1,4 +1,6 @@
-"""Range checks of conservative accesses in front of a loop: once at both of its ends, not in every turn."""
+"""
+Hoists range checks of conservative accesses out of loops: the check is made once, at both ends of the loop.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from .tile_access import Output, TileAccesses, compare
 
 
 def checked_once(accesses: TileAccesses, loop: scf.ForOp) -> list[Operation] | None:
-    """Accesses of a loop whose range checks can be made before it; None if there are none."""
+    """The accesses of a loop whose range checks can be made before it; None if there are none."""
     found: list[Operation] = []
     for op in loop.body.walk():
         if isinstance(op, acc.CacheOp):
@@ -33,7 +35,10 @@ def checked_once(accesses: TileAccesses, loop: scf.ForOp) -> list[Operation] | N
 
 
 def _is_linear(delta: Polynomial, loop: scf.ForOp) -> bool:
-    """Whether `delta` moves by a constant with the loop's variable, and by nothing else in it."""
+    """
+    Whether `delta` is linear in the loop's variable with a constant factor, and otherwise invariant in the
+    loop.
+    """
     parts = delta.split(loop.body.block.args[0])
     if parts is None or parts[1].as_constant is None:
         return False
@@ -47,7 +52,7 @@ def in_sections(
     ops: Sequence[Operation],
     at: Cursor,
 ) -> SSAValue:
-    """Whether the indices of `ops` lie in their sections at both ends of the loop."""
+    """An i1: the indices of `ops` lie in their sections at both ends of the loop."""
     variable = loop.body.block.args[0]
     first = outputs[0].values
     lower, upper = first.get(loop.lb, loop.lb), first.get(loop.ub, loop.ub)

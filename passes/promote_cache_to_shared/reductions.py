@@ -1,6 +1,6 @@
 """
-Reductions over the iterations of a nest: every thread combines its outputs, the threads' results lie in
-an array of the gang, and a vector loop with the original clause reduces that array.
+Reductions over the iterations of a nest: every thread combines its outputs and stores the result to an
+array of the gang, which a vector loop with the original clause then reduces.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Accumulator:
         return "reduction" if name is None else name.data
 
     def neutral(self, at: Cursor, scalar: Attribute) -> SSAValue:
-        """The operator's identity."""
+        """The operator's neutral value."""
         return self.of(scalar).neutral(at)
 
     def of(self, scalar: Attribute) -> ScalarOperator:
@@ -46,7 +46,7 @@ class Accumulator:
         return replace(self.operator, type=scalar)
 
     def each(self, at: Cursor, action: ElementAction[Elements]) -> None:
-        """Calls `action` for the scalars of what is reduced."""
+        """Calls `action` for the scalars of the reduced variable."""
         type_ = self.reduction.type
         for_each_element(at, Extent(type_, None, None), elements_of(type_), action)
 
@@ -57,8 +57,8 @@ def _at_offset(at: Cursor, pointer: SSAValue, offset: SSAValue | None) -> SSAVal
 
 def declare(nest: CachedNest, threads: int, before: Cursor) -> list[Accumulator]:
     """
-    Gives every iteration of the nest a variable of its own for each reduction. `before`: where the
-    arrays for `threads` threads are declared.
+    Gives every iteration of the nest a variable of its own for each reduction. The arrays for the results
+    of `threads` threads are declared at `before`.
     """
     found: list[Accumulator] = []
     recipes = Recipes.around(nest.construct)
@@ -94,7 +94,10 @@ def leave_partials(
     outputs: Sequence[tuple[SSAValue | None, dict[SSAValue, SSAValue]]],
     thread: SSAValue,
 ) -> None:
-    """Combines the outputs (whether each exists, and its values) of a thread, for the others to see."""
+    """
+    Emits the combination of a thread's outputs (each an i1 whether it exists, and its values) and the store
+    to the array.
+    """
     for accumulator in accumulators:
         mine = at.element(accumulator.partials, thread, accumulator.reduction.type)
         accumulator.each(at, _combine_outputs(accumulator, outputs, mine))
@@ -143,7 +146,10 @@ def _fold_one(
 def fold(
     accumulators: Sequence[Accumulator], threads: int, *, within: bool, at: Cursor
 ) -> list[Operation]:
-    """The vector loop that reduces the arrays, and what it needs; `within`: no loop around reduces."""
+    """
+    Emits the vector loop that reduces the arrays; returns its operations. `within`: no enclosing loop
+    reduces.
+    """
     if not accumulators:
         return []
     out: list[Operation] = []

@@ -55,7 +55,9 @@ def _threads(
     gangs: Sequence[SSAValue],
     accumulators: Sequence[Accumulator],
 ) -> Operation:
-    """The code of a block's threads; `gangs` stand for the variables of the loops around it."""
+    """
+    Emits the code of a block's threads; `gangs` are placeholders for the variables of the loops around it.
+    """
     nest = plan.nest
     body = Block(arg_types=[i32] * len(plan.threads))
     at = sharing_at_end(body, nest.loops[-1].location)
@@ -98,7 +100,9 @@ def _threads(
 
 @dataclass
 class _AxisPlace:
-    """One of the places of a thread along an axis: loop variable, coordinate, whether it exists."""
+    """
+    One of a thread's iterations along an axis: the loop variable, the coordinate, and whether it exists.
+    """
 
     variable: SSAValue
     coordinate: SSAValue
@@ -112,7 +116,9 @@ def _axes(
     coordinates: Sequence[SSAValue],
     at: Cursor,
 ) -> tuple[list[AxisState], dict[SSAValue, SSAValue], list[list[_AxisPlace]]]:
-    """Along each mapped axis: the block's part of it, its first iteration, the thread's places."""
+    """
+    For each mapped axis the state of the block, with its first iteration; and the thread's places along it.
+    """
     states: list[AxisState] = []
     firsts: dict[SSAValue, SSAValue] = {}
     places: list[list[_AxisPlace]] = []
@@ -152,7 +158,7 @@ def _counted(
     at: Cursor, plan: NestPlan, number: int, coordinates: Sequence[SSAValue], limit: SSAValue
 ) -> SSAValue:
     """
-    The block's iterations along an axis as the paper's synchronisation method finds them (4.2.2): those
+    The number of the block's iterations along an axis by the paper's synchronisation method (4.2.2): the
     threads that are first in the other direction count their iterations.
     """
     mine: SSAValue = at.i32(0)
@@ -169,8 +175,8 @@ def _counted(
 
 def _coordinate(at: Cursor, plan: NestPlan, number: int, thread: SSAValue, turn: int) -> SSAValue:
     """
-    The place of a thread's output `turn` along a mapped axis: neighbouring threads take neighbouring
-    places, but each takes as many together as one access to shared memory can load.
+    The coordinate of a thread's output `turn` along a mapped axis: each thread takes as many neighbouring
+    coordinates as one access to shared memory can load, and neighbouring threads take neighbouring groups.
     """
     together = plan.together[number]
     group, rest = divmod(turn, together)
@@ -179,7 +185,7 @@ def _coordinate(at: Cursor, plan: NestPlan, number: int, thread: SSAValue, turn:
 
 
 def _variable(at: Cursor, bound: Bounds, iteration: SSAValue, name: str) -> SSAValue:
-    """The loop variable in an iteration."""
+    """The value of the loop variable in an iteration."""
     value = iteration
     if constant_value(bound.step) != 1:
         value = at.value(arith.MuliOp(value, bound.step, overflow=NSW))

@@ -1,4 +1,7 @@
-"""Accesses of a block's threads to tiles: addresses, loads, stores, and whether an index lies inside."""
+"""
+Emits accesses of a block's threads to tiles: addresses, loads, stores, and tests whether an index lies
+inside.
+"""
 
 from __future__ import annotations
 
@@ -20,24 +23,27 @@ from .tiles import Tile
 
 @dataclass
 class Output:
-    """One iteration that a thread computes: its values, its place in the block, whether it exists."""
+    """
+    One iteration that a thread computes: its value map, its coordinates in the block, and whether it
+    exists.
+    """
 
     values: dict[SSAValue, SSAValue]
     coordinates: list[SSAValue]
-    """Also where the block is not full: what an idle thread reads of a tile is its own."""
+    """Valid even if the block is not full: a thread without an iteration reads its own place of a tile."""
     active: SSAValue | None
 
 
 @dataclass
 class Placed:
-    """An access with the tile it goes to."""
+    """An access and the tile that serves it."""
 
     access: CachedAccess
     tile: Tile
 
 
 def guarded(output: Output, at: Cursor) -> Cursor:
-    """Where something happens only if the output exists."""
+    """A cursor in code that runs only if the output exists."""
     return at if output.active is None else at.if_then(output.active)
 
 
@@ -49,7 +55,9 @@ def compare(delta: Polynomial, length: int, output: Output, at: Cursor) -> SSAVa
 
 @dataclass
 class TileAccesses:
-    """The accesses that go to tiles; `trusted`: those known to lie in their sections where code stands."""
+    """
+    The accesses that go to tiles; `trusted`: those known to lie in their sections at the current position.
+    """
 
     block: tiles.Block
     found: dict[Operation, Placed] = field(default_factory=dict[Operation, Placed])
@@ -63,13 +71,13 @@ class TileAccesses:
         return tiles.element_address(at, placed.tile, base, deltas, element.inner, output.values)
 
     def element(self, op: Operation, output: Output, at: Cursor) -> SSAValue:
-        """The element that `op`, which loads from a tile, would load for `output`."""
+        """Emits the load of the element that `op`, which loads from a tile, reads for `output`."""
         result = op.results[0]
         address = self.address(self.found[op], output, at)
         return at.load(address, result.type, result.name_hint)
 
     def _key(self, placed: Placed, output: Output) -> tuple[SSAValue, ...]:
-        """Equal for outputs of the thread that access the same element."""
+        """A key that is equal for outputs of the thread that access the same element."""
         axes = sorted({move.axis for move in placed.tile.plan.moves})
         symbols = [
             output.values.get(s, s)
@@ -80,7 +88,7 @@ class TileAccesses:
         return (*(output.coordinates[a] for a in axes), *symbols)
 
     def load(self, op: llvm.LoadOp, placed: Placed, outputs: Sequence[Output], at: Cursor) -> None:
-        """A load for each output; those that mean the same element share one."""
+        """Emits a load for each output; outputs that read the same element share one."""
         loaded: dict[tuple[SSAValue, ...], SSAValue] = {}
         for output in outputs:
             if placed.access.element is None:
@@ -108,7 +116,7 @@ class TileAccesses:
     def in_section(
         self, op: Operation, placed: Placed, output: Output, at: Cursor
     ) -> SSAValue | None:
-        """The comparisons of a conservative access; None if there is nothing to compare."""
+        """Emits the comparisons of a conservative access (i1); None if there is nothing to compare."""
         if placed.tile.planned.method == "rbi" or op in self.trusted:
             return None
         condition: SSAValue | None = None
@@ -124,7 +132,7 @@ class TileAccesses:
     def store(
         self, op: llvm.StoreOp, placed: Placed, outputs: Sequence[Output], at: Cursor
     ) -> None:
-        """A store for each output that exists, to the tile, the array or both, as the policy says."""
+        """Emits a store for each existing output, to the tile, the array or both, by the write policy."""
         for output in outputs:
             place = guarded(output, at)
             value = output.values.get(op.value, op.value)

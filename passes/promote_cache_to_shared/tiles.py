@@ -1,4 +1,4 @@
-"""Tiles of one block of threads: their memory, and the address of an element in them."""
+"""The tiles of one block of threads: their memory, and the addresses of elements in them."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from ..ir.cached_accesses import Cached
 from ..ir.cached_code import Values, polynomial, scaled, total
 
 ALIGNMENT = 16
-"""Bytes, of tiles: as the widest access to shared memory asks."""
+"""The alignment of tiles in bytes, which the widest access to shared memory requires."""
 
 
 @dataclass(frozen=True)
 class Planned:
-    """One cached section with everything that was decided about it."""
+    """One cached section with the decisions about it."""
 
     cached: Cached
     plan: TilePlan
@@ -33,24 +33,24 @@ class Planned:
     asynchronous: bool = False
     communicate: bool = False
     ahead: bool = False
-    """Filled one turn of the loop that renews it ahead, into two buffers by turns."""
+    """Whether it is filled one turn of the renewing loop ahead, into two alternating buffers."""
     disjoint: bool = False
     bulk: bool = False
-    """Filled by bulk copies of its rows, where they are aligned."""
+    """Whether it is filled by bulk copies of its rows, if they are aligned."""
     wide: bool = False
-    """Its words are as wide as the widest access: a form of asynchronous copies, where rows are aligned."""
+    """Whether its words are as wide as the widest access: a form of asynchronous copies for aligned rows."""
 
     @property
     def word_bytes(self) -> int:
-        """What one thread copies at a time."""
+        """The bytes that one thread copies at a time."""
         return WIDEST_ACCESS if self.wide else self.cached.word.width.data // 8
 
 
 @dataclass
 class AxisState:
     """
-    One mapped loop in the block: `width` iterations of it (i32), at most `full`; `fixed` if always as
-    many; `first` is the loop variable of the block's first iteration.
+    One mapped loop in the block: the block has `width` iterations of it (i32), at most `full`, and always
+    as many if `fixed`; `first` is the loop variable in the block's first iteration.
     """
 
     full: int
@@ -61,7 +61,10 @@ class AxisState:
 
 @dataclass
 class Block:
-    """What all tiles of a block share: its axes, its threads, and the thread's number (i32)."""
+    """
+    The state shared by all tiles of a block: its axes, its number of threads, and the thread's number
+    (i32).
+    """
 
     axes: list[AxisState]
     threads: int
@@ -71,7 +74,7 @@ class Block:
 
 @dataclass
 class Tile:
-    """A tile that has its memory. `mask` holds a byte per element if only written ones go back."""
+    """A tile with its memory. `mask` has a byte per element if only written elements are written back."""
 
     planned: Planned
     address: SSAValue
@@ -94,12 +97,12 @@ def in_tile(at: Cursor, tile: SSAValue, offset: SSAValue, hint: str | None = Non
 
 
 def buffer_bytes(plan: TilePlan) -> int:
-    """Bytes from one buffer of a tile to the next."""
+    """The bytes from one buffer of a tile to the next."""
     return -(-plan.bytes // ALIGNMENT) * ALIGNMENT
 
 
 def allocate(at: Cursor, planned: Planned) -> Tile:
-    """The shared memory of a tile."""
+    """Allocates the shared memory of a tile."""
     name = planned.plan.section.name
     size = buffer_bytes(planned.plan)
     address = at.value(
@@ -115,8 +118,8 @@ def allocate(at: Cursor, planned: Planned) -> Tile:
 
 def base_offset(at: Cursor, tile: Tile, block: Block, coordinates: Sequence[SSAValue]) -> SSAValue:
     """
-    Bytes from the start of the tile to the section of the iteration with these coordinates (i32),
-    kept in a register for all accesses.
+    The offset in bytes (i32) of the section of the iteration with these coordinates in the tile; kept in a
+    register for all accesses.
     """
     used = tuple(coordinates[axis] for axis in sorted({m.axis for m in tile.plan.moves}))
     if used in tile.bases:
@@ -126,7 +129,7 @@ def base_offset(at: Cursor, tile: Tile, block: Block, coordinates: Sequence[SSAV
         coordinate = coordinates[move.axis]
         if move.rate < 0:
             last = at.sub(block.axes[move.axis].width, at.i32(1))
-            # A thread without an iteration reads a place of its own here, too.
+            # A thread without an iteration reads its own place here too.
             here = at.value(arith.CmpiOp(coordinate, last, "sle"))
             coordinate = at.value(arith.SelectOp(here, at.sub(last, coordinate), coordinate))
         parts.append(scaled(at, coordinate, abs(move.rate) * tile.plan.dims[move.dim].pitch))
@@ -155,13 +158,16 @@ def element_address(
 
 
 def can_copy_async(cached: Cached, plan: TilePlan) -> bool:
-    """Whether words are of a size that `cp.async` moves, and aligned to it in array and tile."""
+    """Whether words have a size that `cp.async` supports, and are aligned to it in the array and the tile."""
     size = cached.word.width.data // 8
     return size in (4, 8) and all(dim.pitch % size == 0 for dim in plan.dims)
 
 
 def mask_address(at: Cursor, tile: Tile, address: SSAValue) -> SSAValue:
-    """The mask's byte for the element at `address` of the tile (no padding where there is a mask)."""
+    """
+    The address of the mask's byte for the element at `address` of the tile. (Tiles with a mask have no
+    padding.)
+    """
     assert tile.mask is not None
     first = at.value(llvm.PtrToIntOp(tile.address, i64))
     here = at.value(llvm.PtrToIntOp(address, i64))

@@ -1,6 +1,6 @@
 """
-What differs between the threads of a block, and what other threads could see: values that depend on
-the loops mapped to threads, memory that somebody writes, operations with effects.
+Uniformity within a block of threads: values that depend on the loops mapped to threads, memory that a
+thread may write, operations with effects that other threads could observe.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from ..ir.region_values import same_variable, variable_of
 
 def overlapping_store(cached: Cached) -> llvm.StoreOp | None:
     """
-    A write in the directive's scope through another pointer, in front of a read of the section (or in
-    one loop with it), that may change what the tile holds. `readonly:` promises there is none.
+    A store in the directive's scope through another pointer, before a read of the section (or in one loop
+    with it), that may change elements of the tile; None if there is none. `readonly:` promises that.
     """
     block = cached.op.parent_block()
     assert block is not None
@@ -53,8 +53,8 @@ def overlapping_store(cached: Cached) -> llvm.StoreOp | None:
 
 def is_repeatable(op: Operation, outermost: acc.LoopOp, written: Sequence[SSAValue]) -> bool:
     """
-    Whether every thread may run `op`, of the code between parallel loops, for itself: it computes, reads
-    what nobody writes, or uses a scalar variable that was declared inside of the outermost loop.
+    Whether every thread may repeat `op`, in the code between parallel loops: it computes, reads memory that
+    is not written, or uses a scalar variable that is declared inside the outermost loop.
     """
     match op:
         case llvm.AllocaOp():
@@ -78,8 +78,8 @@ def varying_values(
     ops: Sequence[Operation], mapped: Iterable[SSAValue], written: Sequence[SSAValue]
 ) -> set[SSAValue]:
     """
-    Values of a nest's operations that may differ between threads: what depends on the mapped loops'
-    variables, on memory the construct writes, or on a thread's own variables.
+    The values of a nest's operations that may differ between threads: those that depend on the mapped
+    loops' variables, on memory that the construct writes, or on thread-private variables.
     """
     varying: set[SSAValue] = set(mapped)
     inner = [each for op in ops for each in op.walk()]
@@ -111,7 +111,7 @@ def _propagate(op: Operation, varying: set[SSAValue], written: Sequence[SSAValue
 
 
 def written_variables(construct: Operation) -> list[SSAValue]:
-    """Variables of the construct that are stored to or whose address goes anywhere but a load."""
+    """The variables of the construct that are stored to, or whose address is used other than by loads."""
     return [
         variable_of(_root(operand))
         for region in construct.regions
@@ -144,7 +144,7 @@ def may_be_written(pointer: SSAValue, written: Sequence[SSAValue]) -> bool:
 
 
 def has_effects(op: Operation) -> bool:
-    """Whether other threads could see that `op` ran."""
+    """Whether `op` has effects that other threads could observe."""
     if isinstance(op, llvm.StoreOp):
         return not isinstance(base_of(op.ptr).owner, llvm.AllocaOp)
     return not (isinstance(op, llvm.LoadOp | llvm.AllocaOp) or is_pure(op) or is_pure_call(op))

@@ -1,4 +1,4 @@
-"""How the code in a directive's scope uses the cached array: how often, where, and how it writes."""
+"""Summarises the uses of the cached array in a directive's scope: their number, and the kind of writes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def uses_of(cached: Cached, nest: CachedNest) -> Uses:
 
 
 def _trips(access: CachedAccess, scope: Operation, symbols: Symbols) -> tuple[int | None, bool]:
-    """How often an access runs in its scope (None: not known), and whether under a condition."""
+    """The number of times an access runs in its scope (None: not known), and whether it is conditional."""
     trips: int | None = 1
     conditional = False
     parent = access.op.parent_op()

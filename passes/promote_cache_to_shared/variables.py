@@ -1,9 +1,10 @@
 """
-Variables of the loops around and below `cache` directives, as memory of whoever runs an iteration.
+Turns private and reduction clauses of the loops around and inside `cache` directives into variables of an
+iteration.
 
 A private variable becomes one that is declared in the loop's body. A sequential loop reduces into the
-variable itself, and then is a plain loop like those without a directive, so that a matrix product
-with `reduction(+:sum)` on its inner loop is the same code as one without.
+variable itself and becomes a loop like one without a directive, so that a matrix product with
+`reduction(+:sum)` on its inner loop gives the same code as one without.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .nest import is_partitioned
 
 
 def simplify(construct: Operation) -> None:
-    """Carries this out for the loops of a construct that are around or below directives."""
+    """Rewrites the loops of a construct that are around or inside the scope of cache directives."""
     nests = _outermost_loops(construct)
     loops = [op for nest in nests for op in nest.walk() if isinstance(op, acc.LoopOp)]
     for loop in reversed(loops):
@@ -32,7 +33,7 @@ def simplify(construct: Operation) -> None:
 
 
 def _outermost_loops(construct: Operation) -> list[acc.LoopOp]:
-    """The loops of `construct` that hold directives and stand in no other loop."""
+    """The outermost loops of `construct` that contain cache directives."""
     found: dict[acc.LoopOp, None] = {}
     for op in construct.walk():
         if not isinstance(op, acc.CacheOp):
@@ -48,7 +49,7 @@ def _outermost_loops(construct: Operation) -> list[acc.LoopOp]:
 
 
 def _declare_privates(loop: acc.LoopOp) -> None:
-    """Private scalars and whole arrays become variables of the loop's body."""
+    """Turns private scalars and whole arrays into variables of the loop's body."""
     first = loop.region.blocks[0].first_op
     assert first is not None
     left: list[SSAValue] = []
@@ -65,7 +66,7 @@ def _declare_privates(loop: acc.LoopOp) -> None:
 
 
 def _reduce_in_place(loop: acc.LoopOp) -> None:
-    """Iterations that one thread runs in order need no copy of what they reduce."""
+    """Replaces the copies of a sequential loop's reductions by the variables: one thread needs no copies."""
     for value in loop.reduction_operands:
         owner = value.owner
         if isinstance(owner, acc.ReductionOp):
@@ -74,7 +75,7 @@ def _reduce_in_place(loop: acc.LoopOp) -> None:
 
 
 def _keep(loop: acc.LoopOp, group: str, old: list[SSAValue], left: list[SSAValue]) -> None:
-    """The loop's operands of one clause, and no operation whose result nothing uses any more."""
+    """Sets the loop's operands of one clause to `left`, and erases operations of `old` that become unused."""
     set_operand_groups(loop, **{group: left})
     for value in old:
         owner = value.owner

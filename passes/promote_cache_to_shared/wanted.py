@@ -1,9 +1,10 @@
 """
-Blocks of a nest none of whose iterations has an effect.
+Skips blocks of a nest none of whose iterations has an effect.
 
-A triangle that is computed as a rectangle has `accx.wanted` on the inner loop, whose body begins by comparing
-its variable with a bound that grows with the outer one. The comparison holds somewhere in a block of both
-if it holds in the corner where the variable is farthest on that side.
+A triangle that is computed as a rectangle has `accx.wanted` on the inner loop, whose body begins with a
+comparison of its variable with a bound that grows with the outer one. The comparison holds for some
+iteration of a block exactly if it holds in one corner of the block: the one with the most favourable values
+of both variables.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from .tiles import AxisState
 def _clone(
     value: SSAValue, nest: CachedNest, values: dict[SSAValue, SSAValue], at: Cursor
 ) -> SSAValue:
-    """`value`, which the nest only computes, for the variables in `values`."""
+    """A copy of `value`, which is arithmetic of the nest, for the variables in `values`."""
     owner = value.owner
     if value in values or not isinstance(owner, Operation):
         return values.get(value, value)
@@ -37,7 +38,10 @@ def _clone(
 def where_wanted(
     nest: CachedNest, states: Sequence[AxisState], firsts: Mapping[SSAValue, SSAValue], at: Cursor
 ) -> Cursor:
-    """Where the code of a block goes: `at`, or under the condition that one of its iterations is wanted."""
+    """
+    The cursor for the code of a block: `at`, or inside an `scf.if` on the condition that one of its
+    iterations has an effect.
+    """
     side = nest.loops[-1].attributes.get(WANTED)
     column = nest.variables[-1]
     test = next((op for op in nest.body.ops if isinstance(op, arith.CmpiOp)), None)

@@ -1,4 +1,3 @@
 """
-The pass `schedule-loops`, and the choices of tuners. `schedule_choices` is also read by the
-drivers.
+The pass `schedule-loops`, and the choices of tuners. Drivers may import `schedule_choices`.
 """

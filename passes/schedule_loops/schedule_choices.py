@@ -1,4 +1,4 @@
-"""How a schedule is chosen from outside: names of constructs, and choices written as text."""
+"""Selecting schedules from outside: names of constructs, and choices as text."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def construct_keys(module: Operation) -> dict[acc.ParallelOp, str]:
 
 def parse_choices(option: str, texts: Sequence[str], known: Collection[str]) -> dict[str, int]:
     """
-    `file.c:7=2` as {"file.c:7": 2}, for constructs among `known`. Raises `CompileError` for
-    anything else.
+    `file.c:7=2` as {"file.c:7": 2}, for constructs among `known`. Raises `CompileError` for other texts,
+    naming `option`.
     """
     choices: dict[str, int] = {}
     for text in texts:

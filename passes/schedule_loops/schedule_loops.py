@@ -1,18 +1,18 @@
 """
 Map loops to gangs, workers and lanes, and give every construct a launch shape (OpenACC 3.4, 2.9).
 
-Takes:  data level; every construct an acc.parallel.
+Takes:  data level; every construct is an acc.parallel.
 Leaves: the scheduled level of docs/design.md: sizes on every construct, `seq` or levels on every
         loop (`accx.schedule`, `accx.why`). Loops outside of constructs and routines are `seq`.
-Fails:  levels nested against the specification; a size that is only known inside the construct.
+Fails:  on levels nested against the specification, and on a size that is only known inside the construct.
 
 The decisions are in `decisions/schedule.py`. Options: `target` is `nvptx` or `host`; `strategy` is
 `auto` or one of the numbered nest schedules there, which applies to every tight nest of its depth;
-`rows`, `elements` and `lanes` are that many iterations of a nest's outermost loop side by side,
-iterations per thread, and threads, where they are free. For tuners: `space` lists a GPU construct's
+`rows`, `elements` and `lanes` set the iterations of a nest's outermost loop side by side, the iterations
+per thread, and the threads, where the program leaves them open. For tuners: `space` lists a GPU construct's
 legal schedules in `accx.schedules` (`decisions/schedule_space.py`), the default first, and
 `choose="f.c:7=2"` takes the third of them for the first construct of that line (`f.c:7#1=2`: for its
-second). `sizes=as-written` has the pipeline's `free-mapping` leave the clauses that this pass honours.
+second). With `sizes=as-written`, the pipeline's `free-mapping` keeps the clauses, which this pass honours.
 `most="f.c:7=2"`: no more than two iterations side by side in the constructs of that line.
 
 Before:
@@ -96,7 +96,7 @@ LevelOf = Callable[[str], Level]
 Roots = list[LoopNode]
 
 
-# Reading what the user gave.
+# Reading the user's sizes.
 
 
 def _clause_size(construct: acc.ParallelOp, group: str, emit: HostEmitter) -> list[SSAValue]:
@@ -161,7 +161,7 @@ class _Given:
     lanes: SSAValue | None
 
     def names(self) -> list[str]:
-        """The sizes that the user gave."""
+        """The names of the sizes that clauses give."""
         groups = {
             "num_gangs": bool(self.gangs),
             "num_workers": self.workers is not None,
@@ -198,7 +198,7 @@ def _given_sizes(construct: acc.ParallelOp, symbols: RegionSymbols, emit: HostEm
 
 
 class _LaunchShape:
-    """Writes the launch shape of one construct."""
+    """Computes the launch shape of one construct."""
 
     def __init__(
         self,
@@ -245,7 +245,7 @@ class _LaunchShape:
         return self.emit.insert(arith.MinSIOp(least, self.i32(limit)), value.name_hint)
 
     def _tile(self, node: LoopNode, plan: LoopPlan, workers: SSAValue, lanes: SSAValue) -> Count:
-        """Iterations one gang takes at a time."""
+        """The iterations that one gang takes at a time."""
         if self.host:
             return HOST_REDUCED if node.reduction and node.streaming else 1
         tile: Count = plan.elements
@@ -259,7 +259,7 @@ class _LaunchShape:
     def gangs_for(
         self, node: LoopNode, loop: acc.LoopOp, workers: SSAValue, lanes: SSAValue
     ) -> None:
-        """Enough gangs in the loop's dimension for its iterations, and whether they cover it."""
+        """Records enough gangs in the loop's dimension for its iterations, and whether they cover it."""
         plan = self.schedule.loops[node]
         trip = trip_count(loop, self.symbols, self.math)
         dim = plan.gang_dim
@@ -280,7 +280,7 @@ class _LaunchShape:
             self.covered.add(node)
 
     def _fits(self, loop: acc.LoopOp, tile: Count) -> bool:
-        """Whether a grid of dimension 1 is always large enough: 2^31 gangs of some iterations."""
+        """Whether a grid of dimension 1 is always large enough: it may have 2^31 gangs."""
         bits = sum(bit_width(value.type) or 64 for value in loop.upperbound)
         return bits <= 32 or (isinstance(tile, int) and tile >= WARP_TILE)
 
@@ -289,7 +289,7 @@ class _LaunchShape:
         self.gangs[dim] = count if known is None else self.math.maximum(known, count)
 
     def grid(self) -> list[SSAValue]:
-        """`num_gangs`: the user's, or enough for the loops, at least 1 in each dimension."""
+        """The values of `num_gangs`: the user's, or enough for the loops, at least 1 in each dimension."""
         if self.given.gangs:
             self.covered.clear()
             return [
@@ -313,14 +313,14 @@ class _LaunchShape:
 
 
 WARP_TILE = 32
-"""2^31 gangs of 32 iterations are more than any memory holds elements."""
+"""With this many iterations per gang, 2^31 gangs cover more elements than any memory has."""
 
 
 # Writing the schedule into the IR.
 
 
 def write_loop(loop: acc.LoopOp, plan: LoopPlan, covered: bool) -> None:
-    """The levels of one loop, in place of its clauses."""
+    """Writes the levels of one loop in place of its clauses."""
     drop_levels(loop)
     for name in ("auto_", "independent", "seq"):
         set_prop(loop, name, None)
@@ -349,7 +349,7 @@ def write_loop(loop: acc.LoopOp, plan: LoopPlan, covered: bool) -> None:
 
 @dataclass(frozen=True)
 class Policy:
-    """How the pass's options have schedules decided; `choices` are numbers in the schedule space."""
+    """The pass's options for deciding schedules; `choices` are indices into the schedule space."""
 
     target: Target
     strategy: Strategy
@@ -359,7 +359,7 @@ class Policy:
     list_space: bool
 
     def decide(self, construct: acc.ParallelOp, key: str, roots: Roots, sizes: Sizes) -> Schedule:
-        """The schedule of one construct, which `choices` knows as `key`."""
+        """The schedule of one construct, whose name in `choices` is `key`."""
         chosen = self.choices.get(key)
         tuning = replace(self.tuning, most=self.most.get(key.partition("#")[0], 0))
         if self.target == "host" or (chosen is None and not self.list_space):
@@ -427,7 +427,7 @@ def _needed_gangs(
 def _schedule_routines(
     module: ModuleOp, target: Target, strategy: Strategy, level_of: LevelOf
 ) -> set[acc.LoopOp]:
-    """Loops of functions with a routine: levels no wider than the routine's."""
+    """Schedules the loops of routines, with levels no wider than the routine's; returns these loops."""
     done: set[acc.LoopOp] = set()
     routines = [op for op in module.body.block.ops if isinstance(op, acc.RoutineOp)]
     levels = {op.func_name.string_value(): routine_level(op) for op in routines}

@@ -1,1 +1,4 @@
-"""The pass `split-kernels`: kernels constructs in pieces, and loops around pieces on the host."""
+"""
+The pass `split-kernels`: splitting kernels constructs into pieces, and running loops around pieces on the
+host.
+"""

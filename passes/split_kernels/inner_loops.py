@@ -1,9 +1,9 @@
 """
-Loops without a directive that had better run side by side on the CPU thread of their gang.
+Loops without a directive that should get the SIMD lanes of the CPU thread that runs their gang.
 
-In `parallel loop` on the rows of a product alone, the columns are loops in order, and SIMD lanes would take
-rows, whose elements are far apart. A loop that is around another one is beyond LLVM's vectoriser. If its
-iterations are independent it can have the lanes.
+With `parallel loop` only on the rows of a product, the loop over columns is sequential, and SIMD lanes
+would take rows, whose elements are far apart. LLVM cannot vectorise the loop over columns, since it
+contains another loop. If its iterations are independent, it gets the lanes.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from ..ir.acc_ops import COMPUTE_OPS, has_level
 
 def inner_loops(construct: Operation) -> list[scf.ForOp]:
     """
-    Counted loops without a directive directly in parallel loops of a construct, and around loops in order
-    themselves.
+    The counted loops without a directive that are directly in parallel loops of a construct and contain
+    sequential loops.
     """
     if not isinstance(construct, COMPUTE_OPS) or isinstance(construct, acc.KernelsOp):
         return []

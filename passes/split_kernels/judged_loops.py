@@ -1,4 +1,4 @@
-"""Which loops of kernels constructs and `auto` loops run in parallel: verdicts carried out (step 1)."""
+"""Judges loops of kernels constructs and `auto` loops, and makes the independent ones parallel (step 1)."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ _HARMLESS = (ScalarClass.SHARED, ScalarClass.PRIVATE)
 
 
 def _privatize_arrays(loop: acc.LoopOp, verdict: Verdict, module: ModuleOp) -> None:
-    """Private clauses for the arrays that every iteration fills before it reads them."""
+    """Adds private clauses for the arrays that every iteration fills before reading them."""
     for variable in verdict.privates:
         replace_inside(loop, variable, add_private(loop, variable, module))
 
 
 def to_acc_loop(loop: scf.ForOp) -> acc.LoopOp:
-    """A plain counted loop under a loop directive of its own."""
+    """Replaces a counted loop by an `acc.loop`."""
     block = loop.parent_block()
     assert block is not None
     body = loop.detach_region(0)
@@ -68,7 +68,7 @@ def _settle(
 ) -> None:
     set_prop(loop, "auto_", None)
     if verdict.independent and classifier.uses_partial_sum(loop):
-        run_in_order(loop, "auto: iterations use the value of what they reduce")
+        run_in_order(loop, "auto: iterations use the value of a variable that they reduce")
         return
     if verdict.independent:
         set_prop(loop, "independent", NONE)
@@ -80,7 +80,10 @@ def _settle(
 def make_parallel(
     loop: acc.LoopOp, verdict: Verdict, classifier: LoopClassifier, module: ModuleOp
 ) -> None:
-    """What has to be said of an independent loop: clauses, and what the host finds out."""
+    """
+    Marks an independent loop: adds the clauses it needs, and `accx.conditional` if the host must test
+    something.
+    """
     for decision in verdict.scalars:
         classifier.scalars.write(loop, decision)
     _privatize_arrays(loop, verdict, module)
@@ -114,8 +117,8 @@ def decide_loops(
 ) -> None:
     """
     Decides the `auto` loops of a construct or function, outer before inner; with `plain_loops` counted
-    loops without a directive become independent `acc.loop`s where that is proven. What the host can
-    find out before a construct is left to it (`guard-against-overlap`).
+    loops without a directive become independent `acc.loop`s where that is proven. Conditions that the host
+    can test before a construct are left to `guard-against-overlap`.
     """
     host = parent if isinstance(parent, COMPUTE_OPS) else None
     candidates: list[LoopLike] = [
@@ -149,7 +152,10 @@ def decide_loops(
 
 
 def mark_inner_loops(construct: Operation, module: ModuleOp, classifier: LoopClassifier) -> None:
-    """Makes loops without a directive around other loops parallel, where that is proven and takes no sums."""
+    """
+    Makes loops without a directive that contain other loops parallel, if they are proved independent
+    without reductions.
+    """
     for loop in inner_loops(construct):
         decisions = classifier.scalars.of(loop)
         if any(decision.kind not in _HARMLESS for decision in decisions):
@@ -167,7 +173,10 @@ def _may_share_gangs(loop: acc.LoopOp) -> bool:
 
 
 def _run_in_one_gang(construct: acc.ParallelOp) -> None:
-    """Where no loop is shared by gangs, each would do all again: sums would count several times."""
+    """
+    Sets one gang for a construct without a loop shared by gangs: otherwise each gang would repeat
+    everything, and sums would be counted several times.
+    """
     block = construct.parent_block()
     assert block is not None
     one = constant_i32(1, construct.location)

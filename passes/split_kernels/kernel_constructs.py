@@ -1,4 +1,4 @@
-"""Constructs, and host code between them, for the pieces of a kernels construct (step 3)."""
+"""Builds the constructs for the pieces of a kernels construct, and the host code between them (step 3)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _kernel(kernels: acc.KernelsOp, region: Region) -> acc.ParallelOp:
 def _construct(
     kernels: acc.KernelsOp, piece: KernelPiece, block: Block, one: SSAValue
 ) -> acc.ParallelOp:
-    """The construct of one piece, at the place of the C code it holds."""
+    """The construct of one piece, with the location of the piece's C code."""
     region = Region(block)
     if piece.loop and not piece.mixed:
         parallel = _kernel(kernels, region)
@@ -57,7 +57,7 @@ def _construct(
 
 
 def _data_condition(kernels: acc.KernelsOp, block: Block) -> SSAValue | None:
-    """When data actions happen: `if` and not `self`."""
+    """The condition for data actions: `if` and not `self`; None without these clauses."""
     condition = kernels.if_cond
     negated: SSAValue | None = None
     if kernels.self_cond is not None:
@@ -79,7 +79,7 @@ def _data_condition(kernels: acc.KernelsOp, block: Block) -> SSAValue | None:
 def wrap_in_data(
     kernels: acc.KernelsOp, block: Block, constructs: list[Operation]
 ) -> list[Operation]:
-    """The pieces inside an acc.data with the region's data clauses, if it has any."""
+    """Wraps the pieces in an acc.data with the region's data clauses, if it has any."""
     entries = [operand.owner for operand in kernels.data_clause_operands]
     if not entries and kernels.default_attr is None:
         return constructs
@@ -99,7 +99,10 @@ def wrap_in_data(
 
 
 def use_host_values(kernels: acc.KernelsOp) -> None:
-    """The region uses variables again; each piece gets its own data operations from the next pass."""
+    """
+    Replaces device addresses in the region by the variables; a later pass gives each piece its own data
+    operations.
+    """
     for operand in (*kernels.data_clause_operands, *kernels.firstprivate_operands):
         entry = operand.owner
         if isinstance(entry, ENTRY_OPS):
@@ -114,8 +117,8 @@ def use_host_values(kernels: acc.KernelsOp) -> None:
 
 def share_by_variables(ops: list[Operation], host_loops: HostLoops) -> list[SSAValue]:
     """
-    Lets pieces that would otherwise have to stay together share values through variables, which are
-    returned.
+    Stores values that pieces share in variables, so that the pieces need not be merged; returns the
+    variables.
     """
     kept: list[SSAValue] = []
     pieces, movable = cut(ops, host_loops)
@@ -128,7 +131,7 @@ def share_by_variables(ops: list[Operation], host_loops: HostLoops) -> list[SSAV
 
 
 class PieceBuilder:
-    """Makes the constructs of a kernels construct's pieces, and the host's loops around some."""
+    """Makes the constructs for the pieces of a kernels construct, and host loops around some of them."""
 
     def __init__(self, kernels: acc.KernelsOp, one: SSAValue, several: bool, host_loops: HostLoops):
         self.kernels = kernels
@@ -141,7 +144,7 @@ class PieceBuilder:
     def build(
         self, pieces: list[KernelPiece], movable: list[Operation], emit: HostEmitter
     ) -> list[Operation]:
-        """Host operations that run the pieces; bounds of loops are computed at `emit`'s place."""
+        """The host operations that run the pieces; bounds of host loops are computed at `emit`."""
         built: list[Operation] = []
         copied = set(movable)
         for piece in pieces:
@@ -161,7 +164,7 @@ class PieceBuilder:
         return built
 
     def _host_loop(self, loop: scf.ForOp, movable: list[Operation], emit: HostEmitter) -> scf.ForOp:
-        """The loop on the host, with constructs for its body."""
+        """The loop as a host loop, with constructs in its body."""
         lower, upper, step = (
             self.host_loops.bound(value, emit) for value in (loop.lb, loop.ub, loop.step)
         )
@@ -179,7 +182,7 @@ class PieceBuilder:
 
 
 def single_piece(kernels: acc.KernelsOp, block: Block, one: Operation) -> None:
-    """A region with jumps at its top level runs in one thread."""
+    """Makes one construct, run by one thread, of a region with jumps at its top level."""
     body = kernels.detach_region(0)
     for inner in body.blocks:
         last = inner.last_op

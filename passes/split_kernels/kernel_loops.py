@@ -1,10 +1,10 @@
 """
-Loops of a kernels construct that run in order around loops that run in parallel.
+Sequential loops of a kernels construct around parallel loops.
 
-A time loop, or the elimination steps of a factorisation: such a loop belongs on the host, where it launches
-a kernel for each of its pieces. That takes bounds that the host knows, and pieces that share no values
-but through memory: `keep_values` stores what one piece computes for another in a variable, and
-`drop_dead_stores` removes final values of loop variables that nobody reads.
+A time loop, or the elimination steps of a factorisation: such a loop should run on the host and launch a
+kernel for each of its pieces. That requires bounds that the host knows, and pieces that share values only
+through memory: `keep_values` stores what one piece computes for another in a variable, and
+`drop_dead_stores` removes stores of final values of loop variables that are never read.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ from ..ir.loop_scalars import wanted_after
 from ..ir.region_values import HostEmitter, HostExpression, HostLoad, RegionSymbols
 
 FEWEST_ITERATIONS = 64
-"""Parallel nests known to be smaller than this are not worth a launch per iteration around them."""
+"""
+For parallel nests with fewer iterations than this, a launch per iteration of the sequential loop does not
+pay.
+"""
 
 
 def is_parallel_nest(op: Operation) -> bool:
@@ -48,7 +51,7 @@ def body_ops(loop: scf.ForOp) -> list[Operation]:
 
 
 class HostLoops:
-    """Which loops of a kernels construct the host can run, and their bounds there."""
+    """The loops of a kernels construct that the host can run, and their bounds there."""
 
     def __init__(self, kernels: acc.KernelsOp):
         self.kernels = kernels
@@ -56,7 +59,7 @@ class HostLoops:
         self.scalars = HostScalars(kernels)
 
     def __contains__(self, op: Operation) -> bool:
-        """Whether the host should run `op`, which stands in the region or in another such loop."""
+        """Whether the host should run `op`, which is directly in the region or in another such loop."""
         if not isinstance(op, scf.ForOp) or op.iter_args:
             return False
         if not all(self._is_known(value) for value in (op.lb, op.ub, op.step)):
@@ -81,7 +84,9 @@ class HostLoops:
                 return False
 
     def _is_variable(self, value: SSAValue) -> bool:
-        """Whether a value is the variable of a loop that stands in the region or directly in such loops."""
+        """
+        Whether a value is the variable of a loop that is directly in the region or in nested such loops.
+        """
         owner = value.owner
         loop = None if isinstance(owner, Operation) else owner.parent_op()
         while isinstance(loop, scf.ForOp):
@@ -89,7 +94,7 @@ class HostLoops:
         return loop is self.kernels
 
     def bound(self, value: SSAValue, emit: HostEmitter) -> SSAValue:
-        """`value` on the host, at `emit`'s place."""
+        """`value` computed on the host, at `emit`."""
         poly = self.symbols.polynomial(value)
         assert poly is not None and isinstance(value.type, IntegerType)
         found = emit.emit(poly)
@@ -113,7 +118,7 @@ def _is_worth_it(op: Operation) -> bool:
 
 
 def drop_dead_stores(kernels: acc.KernelsOp) -> None:
-    """Removes stores to local scalars that nothing reads before they are written again."""
+    """Removes stores to local scalars that are not read before the next store."""
     for op in list(kernels.walk()):
         if not isinstance(op, llvm.StoreOp):
             continue
@@ -149,7 +154,10 @@ def keep_values(ops: Sequence[Operation], movable: Sequence[Operation]) -> list[
 
 
 def keep_on_device(kernels: acc.KernelsOp, variables: Sequence[SSAValue]) -> None:
-    """The variables of `keep_values` are nobody else's: they are created there, never copied."""
+    """
+    Adds `create` data operations for the variables of `keep_values`, which no other code uses, so they are
+    never copied.
+    """
     block = kernels.parent_block()
     assert block is not None
     for operand in list(kernels.data_clause_operands):
@@ -187,7 +195,7 @@ def _ancestor(op: Operation, top: set[Operation]) -> Operation | None:
 
 
 def _keep(op: Operation, value: SSAValue, top: set[Operation]) -> SSAValue:
-    """A variable for `value`, written behind `op` and read in front of its other users."""
+    """Makes a variable for `value`, written after `op` and read before its other users; returns it."""
     function = enclosing_function(op)
     assert function is not None
     one = constant_i32(1, op.location)

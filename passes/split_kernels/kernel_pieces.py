@@ -1,9 +1,9 @@
 """
-Cutting the block of a kernels construct into pieces that become constructs of their own.
+Cuts the block of a kernels construct into pieces that become constructs of their own.
 
-`cut` groups operations: each parallel loop nest is a piece, code in between is another, and pieces
-that share values which cannot be computed again are one. `fill` makes the block of a piece, with
-copies of the movable operations it needs. Operations keep the order of the program throughout.
+`cut` groups operations: each parallel loop nest is a piece, code in between is another, and pieces that
+share values which cannot be recomputed are merged. `fill` makes the block of a piece, with copies of the
+movable operations it needs. Operations keep program order.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ class KernelPiece:
     ops: list[Operation] = field(default_factory=list[Operation])
     loop: bool = False
     mixed: bool = False
-    """Loops and other code that share values: one gang runs all of it in order."""
+    """Whether it is a mixture of loops and other code that share values, which one gang runs sequentially."""
 
     def host_loop(self, host_loops: HostLoops) -> scf.ForOp | None:
-        """The loop that the host runs, if that is what the piece is."""
+        """The loop that the host runs, if the piece is one; else None."""
         op = self.ops[0]
         alone = len(self.ops) == 1 and self.loop and not self.mixed
         return op if alone and isinstance(op, scf.ForOp) and op in host_loops else None
 
 
 def _is_movable(op: Operation, writes: Writes) -> bool:
-    """Whether a copy of `op` anywhere in the region computes the same."""
+    """Whether a copy of `op` anywhere in the region computes the same value."""
     if op.regions:
         return False
     if isinstance(op, llvm.LoadOp):
@@ -51,8 +51,8 @@ def cut(
     ops: Sequence[Operation], host_loops: HostLoops
 ) -> tuple[list[KernelPiece], list[Operation]]:
     """
-    Pieces in order, and the movable operations that every piece may copy. Loops that the host runs
-    are pieces of their own. Pieces between the definition of a value that cannot be copied and its
+    The pieces in program order, and the movable operations that every piece may copy. Loops that the host
+    runs are pieces of their own. Pieces between the definition of a value that cannot be copied and its
     last use are merged.
     """
     writes = writes_of(ops)
@@ -70,7 +70,7 @@ def cut(
             loads = []
         elif is_parallel_nest(op):
             own = writes_of([op])
-            # Gangs run on their own: what one of them writes, another must not read as a bound.
+            # Gangs do not synchronise: a gang must not read a bound that another one writes.
             early = [load for load in loads if own.may_change(load)]
             _add_code(pieces, early)
             pieces.append(
@@ -92,7 +92,7 @@ def _add_code(pieces: list[KernelPiece], ops: Sequence[Operation]) -> None:
 
 
 def _merge(pieces: list[KernelPiece], movable: list[Operation]) -> list[KernelPiece]:
-    """Joins the pieces from the definition of a value to its last use."""
+    """Merges the pieces from the definition of a value to its last use."""
     place = {op: index for index, piece in enumerate(pieces) for op in piece.ops}
     copied = set(movable)
     last: dict[int, int] = {}
@@ -118,8 +118,8 @@ def _users(
     known: dict[Operation, set[int]],
 ) -> set[int]:
     """
-    Indices of the pieces that use what `op` makes, directly or through movable operations, for which
-    `known` keeps the answers.
+    The indices of the pieces that use results of `op`, directly or through movable operations; `known`
+    caches the answers for these.
     """
     if op in known:
         return known[op]

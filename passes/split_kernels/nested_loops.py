@@ -1,10 +1,10 @@
 """
-Plain loops that alone fill a parallel loop: where their iterations are found independent as well, they are
-marked so for a GPU, and the nest is scheduled like one with a directive on every loop. (`inner_loops.py` says
-which ones CPU threads want.)
+Loops without a directive that are the whole body of a parallel loop. If their iterations are independent
+too, they are marked so for a GPU, and the nest is scheduled like one with a directive on every loop.
+(`inner_loops.py` finds those for CPU threads.)
 
-`parallel loop` on the outermost loop of a nest says nothing of the loops in it, and what one thread then does
-in order is often a row of an array, which neighbouring threads would read and write together.
+With `parallel loop` only on the outermost loop of a nest, one thread often processes a row of an array
+sequentially, which neighbouring threads could read and write together.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ _OWN = (ScalarClass.PRIVATE, ScalarClass.SHARED)
 
 def inner_loop(loop: acc.LoopOp) -> scf.ForOp | None:
     """
-    The plain loop that is all that iterations of `loop` do, besides computing and reading what it needs,
-    if its bounds are the same in all of them, and nothing says that lanes take the outer iterations.
+    The loop without a directive that is all of the body of `loop`, apart from computations and reads for
+    it, if its bounds are the same in all iterations and no clause assigns the outer iterations to lanes;
+    else None.
     """
     if not is_parallel(loop) or loop.reduction_operands or loop.tile_operands:
         return None
@@ -57,7 +58,7 @@ def _only_reads(op: Operation) -> bool:
 
 
 def has_inner_loops(construct: Operation) -> bool:
-    """Whether a construct has such a loop, as far as its form tells."""
+    """Whether a construct has such a loop, judged by its form only."""
     return isinstance(construct, acc.ParallelOp) and any(
         isinstance(op, acc.LoopOp) and inner_loop(op) is not None for op in construct.walk()
     )
@@ -66,7 +67,7 @@ def has_inner_loops(construct: Operation) -> bool:
 def decide_inner_loops(
     construct: acc.ParallelOp, module: ModuleOp, classifier: LoopClassifier
 ) -> None:
-    """Marks the plain loops in a construct's parallel ones that are independent, from the outside in."""
+    """Marks such loops in a construct that are independent, outer before inner."""
     if machine_of(module).as_written or any(constant_value(v) == 1 for v in construct.num_gangs):
         return
     loops = [op for op in construct.walk() if isinstance(op, acc.LoopOp)]
@@ -84,6 +85,6 @@ def decide_inner_loops(
 
 
 def _is_free(verdict: Verdict) -> bool:
-    """Whether iterations share nothing, and need nothing of their own but scalars."""
+    """Whether iterations are independent without conditions, and need private scalars only."""
     own = all(decision.kind in _OWN for decision in verdict.scalars)
     return verdict.independent and own and not verdict.privates and not verdict.rows

@@ -1,7 +1,8 @@
 """
-Tiles of loops that run in order (OpenACC 3.4, 2.9.8). Tiles of two or more loops visit iterations in
-another order than C does, so loops that pass on values from iteration to iteration stay as they are, with a
-warning.
+Tiles of sequential loops (OpenACC 3.4, 2.9.8).
+
+Tiles of two or more loops visit iterations in another order than C does, so the tile clause of loops that
+carry values between iterations is dropped, with a warning.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from ..ir.messages import Messages
 
 
 def has_ordered_tiles(loop: acc.LoopOp) -> bool:
-    """Whether a loop that runs in order is split into tiles of more than one loop."""
+    """Whether a sequential loop has tiles of more than one loop."""
     return len(loop.tile_operands) > 1 and has_level(loop.seq)
 
 
 def drop_ordered_tiles(parent: Operation, classifier: LoopClassifier, messages: Messages) -> None:
-    """Leaves the loops in order of a construct or function their tiles only where no order is needed."""
+    """
+    Drops the tiles of sequential loops in a construct or function, except where iterations are independent.
+    """
     for loop in loops_in(parent):
         if not has_ordered_tiles(loop):
             continue
@@ -37,7 +40,7 @@ def drop_ordered_tiles(parent: Operation, classifier: LoopClassifier, messages: 
 
 
 def drop_tiles(loop: acc.LoopOp) -> None:
-    """Takes the tile clause off a loop, whose variables are then those of a collapsed nest."""
+    """Removes the tile clause from a loop, whose variables are then those of a collapsed nest."""
     set_operand_groups(loop, tile_operands=[])
     for name in ("tileOperandsSegments", "tileOperandsDeviceType"):
         set_prop(loop, name, None)

@@ -1,7 +1,8 @@
 """
-Nested loops of a kernels construct that name one level twice, as older programs do for blocks of two
-dimensions (`loop gang vector(16)` around `loop gang vector(16)`): OpenACC has each level once (3.4, 2.9). The
-inner loop keeps vector and worker, the outer one gang, and sizes, which were those of the block, are dropped.
+Nested loops of a kernels construct that name one level twice, as older programs do for two-dimensional
+blocks (`loop gang vector(16)` around `loop gang vector(16)`). OpenACC allows each level once (3.4, 2.9), so
+the inner loop keeps vector and worker, the outer one gang, and the sizes, which were those of the block,
+are dropped.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _PROPERTIES = {
 
 
 def settle_repeated_levels(kernels: acc.KernelsOp) -> None:
-    """Leaves each level to one loop of every nest."""
+    """Keeps each level on one loop of every nest."""
     for inner in loops_in(kernels):
         for outer in _loops_around(inner, kernels):
             _settle(outer, inner)
@@ -55,7 +56,7 @@ def _settle(outer: acc.LoopOp, inner: acc.LoopOp) -> None:
 
 
 def _keep(loop: acc.LoopOp, levels: set[Level]) -> None:
-    """Leaves a loop these levels, without sizes."""
+    """Reduces a loop's levels to `levels`, without sizes."""
     set_operand_groups(loop, gang_operands=[], worker_num_operands=[], vector_operands=[])
     for level, names in _PROPERTIES.items():
         for name in names:

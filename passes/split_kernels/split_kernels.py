@@ -1,28 +1,28 @@
 """
-Turn acc.kernels into parallel constructs that run one after another (OpenACC 3.4, 2.5.3), and
-decide every `auto` loop.
+Turn acc.kernels into consecutive parallel constructs, and decide every `auto` loop (OpenACC 3.4, 2.5.3 and
+2.9.6).
 
 Takes:  acc level.
 Leaves: no acc.kernels and no `auto` loop. Each top-level loop nest of a kernels region that runs in
         parallel is an acc.parallel; code between nests runs in one thread (sizes 1, 1, 1). With
-        several pieces, the data attributes of the region become explicit on an acc.data around
-        them, so that data stays on the device in between. Parts are marked `accx.from_kernels`.
-        Auto loops and plain counted loops proven independent are marked so (in acc.parallel such that
-        alone fill a parallel loop, `nested_loops.py`), with private and
-        reduction clauses for their scalars, and `accx.conditional` where it takes a test in front of
-        the construct (`guard-against-overlap`); others are `seq` with the reason in `accx.why`. Loops in
-        order have tiles of several loops only where no iteration depends on another.
-        A loop that stays in order around parallel ones runs on the host if its bounds are known there.
-        For CPU threads, loops without a directive in parallel loops of other constructs, too, are marked
-        independent where they are around loops (`inner_loops.py`).
-Warns:  where tiles are dropped for that reason.
+        several pieces, the data attributes of the region become explicit on an acc.data around them, so
+        that data stays on the device in between. Pieces are marked `accx.from_kernels`. Auto loops, and
+        counted loops without a directive, that are proved independent are marked so, with private and
+        reduction clauses for their scalars, and with `accx.conditional` if a test before the construct is
+        needed (`guard-against-overlap`); in acc.parallel, only loops without a directive that are the whole
+        body of a parallel loop (`nested_loops.py`). Others are `seq` with the reason in `accx.why`.
+        Sequential loops have tiles of several loops only if no iteration depends on another. A sequential
+        loop around parallel ones runs on the host if its bounds are known there. For CPU threads, loops
+        without a directive that contain loops, in parallel loops of other constructs, are also marked
+        independent (`inner_loops.py`).
+Warns:  where tiles are dropped.
 Fails:  as infer-data-attributes does.
 
 Steps, for each kernels construct:
 1. judge its loops, outer before inner;
-2. cut its block, and those of loops that the host runs: values that other pieces need are computed
-   there again when that is possible, otherwise they go through variables on the device;
-3. wrap the pieces in an acc.data when there are several.
+2. cut its block, and those of loops that the host runs: values that other pieces need are recomputed there
+  if possible, otherwise they go through variables on the device;
+3. wrap the pieces in an acc.data if there are several.
 
 Before:
   acc.kernels { scf.for %i = ... { a[i] = 0 }  scf.for %i = ... { b[i] = a[i] } }
@@ -79,7 +79,7 @@ from .repeated_levels import settle_repeated_levels
 
 
 def _move_variables_out(kernels: acc.KernelsOp) -> None:
-    """Variables of the region in memory become the function's, which all pieces can name."""
+    """Moves variables of the region to the function, so that all pieces can use them."""
     function = enclosing_function(kernels)
     assert function is not None
     first = entry_block(function).first_op

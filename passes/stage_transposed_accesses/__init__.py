@@ -1,1 +1,1 @@
-"""The pass `stage-transposed-accesses`, and which nests read across memory."""
+"""The pass `stage-transposed-accesses`, and the decision which loop gets the lanes."""

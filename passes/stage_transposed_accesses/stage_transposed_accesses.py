@@ -1,17 +1,17 @@
 """
-Read arrays that a nest walks across, rather than along, memory through tiles in shared memory.
+Load arrays whose neighbouring elements are not on neighbouring lanes through tiles in shared memory.
 
 In `for i: for j: b[i][j] = a[j][i]` neighbouring iterations of j store neighbours and load elements a
-row apart: every load of a warp touches 32 sectors. A gang that takes 32 × 32 iterations can load its
-part of a with the lanes along i, leave it in a tile in shared memory, and read the tile with the lanes
-along j. A row of the tile has one element more than its 32, so that neither side meets bank conflicts.
+row apart: every load of a warp touches 32 sectors. A gang that takes 32 × 32 iterations can load its part
+of a with the lanes along i, store it to a tile in shared memory, and read the tile with the lanes along j.
+A row of the tile has one element more than 32, which avoids bank conflicts on both sides.
 
-Takes:  scheduled IR for a GPU. Looks at constructs that are one nest of two free parallel loops whose
-        sizes are not the user's and whose body is straight-line code.
+Takes:  scheduled IR for a GPU. Considers constructs that are one nest of two free parallel loops without
+        user-given sizes whose body is straight-line code.
 Leaves: the nest over tiles of 32 × 32 iterations (gangs), in it an `accx.gang_threads` of 8 × 32
-        threads, four iterations each; loads that are contiguous in the variable the stores are not
-        go through an `accx.shared_tile` each, filled before the first of them. The construct has the
-        launch shape this needs. `accx.why` says what was done.
+        threads, four iterations each; loads that are contiguous in the variable in which the stores are not
+        go through an `accx.shared_tile` each, filled before the first of them. The construct has the launch
+        shape this needs. `accx.why` describes the result.
 Fails:  never. A nest without such loads, with a store before one of them, or with a loop known to be
         shorter than a tile stays as it is.
 
@@ -33,7 +33,7 @@ After:
         for k in 0 to 4: %b[i(%y + 8 * k) * n + j(%x)] = %tile[%x * 33 + %y + 8 * k]
   } } }
 
-Options: `target` (`host`: nothing to do).
+Options: `target` (`host`: no change).
 """
 
 from __future__ import annotations
@@ -69,19 +69,20 @@ from ..ir.trip_counts import trip_count as host_trip_count
 from .transposed import NestAccess, choose_lanes, direction_of
 
 WIDTH = 32
-"""Iterations of a tile along both loops."""
+"""The iterations of a tile along each of the two loops."""
 ROWS = 8
-"""Threads of a gang across the lanes; each has WIDTH / ROWS iterations."""
+"""The rows of threads of a gang; each thread has WIDTH / ROWS iterations."""
 PITCH = WIDTH + 1
 MAX_SHARED = 24 << 10
-"""Bytes of tiles for one gang, so that several gangs share a multiprocessor."""
+"""The most bytes of tiles for one gang, so that several gangs fit on a multiprocessor."""
 
 
 @dataclass(frozen=True)
 class TransposedNest:
     """
-    `lanes` and `rows` are the two loops by what the tile's stores want; `outer` holds `inner`.
-    `ops`: the body, with what stands between the loops. `staged`: the loads that go through tiles.
+    A nest of two loops, `outer` around `inner`. The stores are contiguous in the variable of `lanes`, the
+    other loop is `rows`. `ops`: the body, with the operations between the loops. `staged`: the loads that
+    go through tiles.
     """
 
     construct: acc.ParallelOp
@@ -93,11 +94,12 @@ class TransposedNest:
     staged: tuple[llvm.LoadOp, ...]
 
 
-# What qualifies -------------------------------------------------------------------------------------
+# The nests that qualify
+# -------------------------------------------------------------------------------------
 
 
 def _only_loop(block: Block) -> tuple[acc.LoopOp, list[Operation]]:
-    """The one loop of a block and the pure operations around it."""
+    """The only loop of a block, and the pure operations around it. Raises `Declined` for other blocks."""
     loops = [op for op in block.ops if isinstance(op, acc.LoopOp)]
     rest = [op for op in block.ops if not isinstance(op, acc.LoopOp | acc.YieldOp)]
     if len(loops) != 1 or not all(is_pure(op) and not op.regions for op in rest):
@@ -106,7 +108,10 @@ def _only_loop(block: Block) -> tuple[acc.LoopOp, list[Operation]]:
 
 
 def _check_free(loop: acc.LoopOp) -> None:
-    """One variable, mapped to gangs by the schedule rather than the user, and no variables."""
+    """
+    Raises `Declined` unless the loop has one variable, a mapping chosen by the compiler, and no private
+    variables.
+    """
     if len(loop.lowerbound) != 1 or not has_level(loop.gang) or has_level(loop.worker):
         raise Declined("its loops are not mapped to gangs and lanes")
     if loop.reduction_operands or loop.private_operands or loop.firstprivate_operands:
@@ -121,7 +126,7 @@ def _check_free(loop: acc.LoopOp) -> None:
 
 
 def find_nest(construct: acc.ParallelOp) -> TransposedNest:
-    """The nest of `construct` with its loads to stage. Raises `Declined`."""
+    """The nest of `construct` with its loads to stage. Raises `Declined` with the reason if there is none."""
     if given_sizes(construct) or len(construct.region.blocks) != 1:
         raise Declined("the launch is the user's")
     if (
@@ -174,7 +179,10 @@ def _accesses(
 def _staged(
     body: Sequence[Operation], accesses: dict[Operation, NestAccess], lanes_outside: bool
 ) -> tuple[llvm.LoadOp, ...]:
-    """The loads to stage: all before the first store, for a tile holds what was there before it."""
+    """
+    The loads to stage. All must come before the first store, since a tile contains the values from before
+    it. Raises `Declined` otherwise.
+    """
     staged: list[llvm.LoadOp] = []
     stored = False
     for op in body:
@@ -198,7 +206,9 @@ def _staged(
 
 @dataclass(frozen=True)
 class _Axis:
-    """A loop in a gang: its variable, the tile's first iteration, and how many iterations there are."""
+    """
+    One of the two loops in a gang: its variable, the tile's first iteration, and the number of iterations.
+    """
 
     loop: acc.LoopOp
     first: SSAValue
@@ -214,13 +224,13 @@ class _Axis:
         return at.value(arith.AddiOp(self.first, width, overflow=NSW))
 
     def iteration(self, at: Cursor, place: SSAValue) -> SSAValue:
-        """The iteration at a place (i32) of the tile."""
+        """The iteration at coordinate `place` (i32) of the tile."""
         type_ = self.first.type
         assert isinstance(type_, IntegerType)
         return at.value(arith.AddiOp(self.first, at.to_integer(place, type_), overflow=NSW))
 
     def value(self, at: Cursor, iteration: SSAValue) -> SSAValue:
-        """The loop variable in an iteration."""
+        """The value of the loop variable in an iteration."""
         lower, step = self.loop.lowerbound[0], self.loop.step[0]
         value = iteration
         if constant_value(step) != 1:
@@ -232,7 +242,7 @@ class _Axis:
 
 Values = dict[SSAValue, SSAValue]
 Place = tuple[SSAValue, SSAValue]
-"""The place of an iteration in the tile: along the rows' loop, along the lanes' loop (i32)."""
+"""The coordinates (i32) of an iteration in the tile: along the rows' loop, along the lanes' loop."""
 
 
 class _Threads:
@@ -257,13 +267,15 @@ class _Threads:
             ),
             "full",
         )
-        at.insert(GangBarrierOp())  # a gang may have several tiles: it has read the one before
+        at.insert(
+            GangBarrierOp()
+        )  # a gang may have several tiles, and must have read the previous one
         self._each(at, full, self._places(at, filling=True), self._fill)
         at.insert(GangBarrierOp())
         self._each(at, full, self._places(at, filling=False), self._compute)
 
     def _places(self, at: Cursor, *, filling: bool) -> list[Place]:
-        """The places of a thread's iterations: with lanes along the rows' loop while `filling`."""
+        """The places of a thread's iterations; while `filling`, lanes run along the rows' loop."""
         places: list[Place] = []
         for turn in range(WIDTH // ROWS):
             across = at.add(self.y, at.i32(turn * ROWS))
@@ -277,7 +289,9 @@ class _Threads:
         places: Sequence[Place],
         emit: Callable[[Cursor, Sequence[Place], list[Values]], None],
     ) -> None:
-        """All iterations together in a whole tile, else those that exist one after the other."""
+        """
+        Emits all iterations together if the tile is whole, otherwise the existing ones one after the other.
+        """
         then, otherwise = if_full(at, full)
         emit(then, places, [self._values(then, place) for place in places])
         for place in places:
@@ -300,7 +314,10 @@ class _Threads:
         }
 
     def _element(self, at: Cursor, load: llvm.LoadOp, place: Place) -> SSAValue:
-        """The address of a place's element in the tile of `load`: rows' places are next to each other."""
+        """
+        The address of a place's element in the tile of `load`, in which neighbours along the rows' loop are
+        adjacent.
+        """
         row, lane = place
         index = at.add(at.mul(lane, at.i32(PITCH)), row)
         gep = llvm.GEPOp(
@@ -365,7 +382,7 @@ def rewrite(nest: TransposedNest) -> None:
     axes: dict[acc.LoopOp, _Axis] = {}
     for loop, number in trips.items():
         width = at.constant(WIDTH, number.type)
-        # stands for the gang's tile: the old variable, which the new body no longer needs
+        # the old variable now counts tiles; the new body no longer uses it
         first = at.value(arith.MuliOp(gangs[loop], width, overflow=NSW), "first")
         axes[loop] = _Axis(loop, first, number)
     _Threads(nest, axes[nest.rows], axes[nest.lanes], body.args[0], body.args[1]).run(at)
@@ -384,7 +401,7 @@ def rewrite(nest: TransposedNest) -> None:
 
 
 def _map_levels(nest: TransposedNest) -> None:
-    """Both loops are gang loops now, the lanes' one in the first dimension of the grid."""
+    """Makes both loops gang loops, the lanes' loop in the first dimension of the grid."""
     for loop in (nest.outer, nest.inner):
         loop.vector = None
     set_schedule(nest.rows, LoopSchedule(gang_dim=2))
@@ -394,7 +411,9 @@ def _map_levels(nest: TransposedNest) -> None:
 
 
 def _launch(nest: TransposedNest) -> None:
-    """The launch shape of the construct. Raises `Declined` if it cannot be computed before it."""
+    """
+    Sets the launch shape of the construct. Raises `Declined` if it cannot be computed before the construct.
+    """
     construct = nest.construct
     symbols = RegionSymbols(construct)
     emit = HostEmitter(construct)

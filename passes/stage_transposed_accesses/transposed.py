@@ -1,5 +1,6 @@
 """
-Which of two parallel loops should have the lanes, and which accesses then run across memory.
+Which of two parallel loops should get the lanes, and which accesses are then not contiguous along the
+lanes.
 
 `choose_lanes` decides for a nest described by `NestAccess`es; nothing in it sees IR.
 """
@@ -17,7 +18,7 @@ from ..ir.strides import AccessCounts, count_access, flat_steps
 
 
 class Direction(Enum):
-    """How an access moves with a loop variable."""
+    """How the address of an access changes with a loop variable."""
 
     STILL = "not at all"
     ALONG = "to the neighbouring element"
@@ -27,7 +28,7 @@ class Direction(Enum):
 def direction_of(
     pointer: SSAValue, element: int, variable: SSAValue, symbols: RegionSymbols
 ) -> Direction:
-    """How a load or store of `element` bytes through `pointer` moves with `variable`."""
+    """The direction in which a load or store of `element` bytes through `pointer` moves with `variable`."""
     counts = AccessCounts()
     count_access(flat_steps(pointer, symbols), element, variable, counts)
     if counts.strided:
@@ -37,23 +38,25 @@ def direction_of(
 
 @dataclass(frozen=True)
 class NestAccess:
-    """One load or store in a nest of two loops, and how it moves with the variable of each."""
+    """One load or store in a nest of two loops, with its direction for each loop's variable."""
 
     is_store: bool
     outer: Direction
     inner: Direction
 
     def is_transposed(self, lanes_outside: bool) -> bool:
-        """Whether it runs across memory with the lanes on the outer (or inner) loop, but along it
-        with the lanes on the other."""
+        """
+        Whether it is contiguous along the other loop, but not along the loop with the lanes (the outer loop
+        if `lanes_outside`).
+        """
         lanes, rows = (self.outer, self.inner) if lanes_outside else (self.inner, self.outer)
         return lanes is Direction.ACROSS and rows is Direction.ALONG
 
 
 def choose_lanes(accesses: Sequence[NestAccess]) -> bool | None:
     """
-    Whether the outer loop gets the lanes: all stores go along memory then. None if the nest has no
-    transposed load for tiles to help, or no direction suits its stores.
+    Whether the outer loop gets the lanes, so that all stores are contiguous. None if the nest has no
+    transposed load, or if neither loop makes its stores contiguous.
     """
     for lanes_outside in (False, True):
         stores = [a.outer if lanes_outside else a.inner for a in accesses if a.is_store]

@@ -1,1 +1,1 @@
-"""The pass `widen-rows`: rows of accesses, and the body that takes several elements at a time."""
+"""The pass `widen-rows`: reading accesses as rows, and the body for several elements at a time."""

@@ -1,8 +1,9 @@
 """
-Reading a loop body as accesses of rows: which element of which row every load and store takes.
+Reads a loop body as accesses to rows: the row and the element of every load and store.
 
-A row is all of an access's address but its element's place in the row: array and subscripts of outer
-loops. In `a[(i + 1) * n + j - 1]` the row is `a` and `(i + 1) * n`, the element is -1 from the loop's own.
+A row is the part of an address without the element's position in the row: the array and the subscripts of
+outer loops. In `a[(i + 1) * n + j - 1]` the row is `a` and `(i + 1) * n`, the element is -1 from the loop's
+own.
 """
 
 from __future__ import annotations
@@ -30,7 +31,10 @@ _MAY_TRAP = (arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp)
 
 @dataclass(frozen=True)
 class Row:
-    """A row of `array` whose elements are of `type`: it begins `start` bytes (no constant) into it."""
+    """
+    A row of `array` with elements of `type`, which begins `start` bytes into the array (a polynomial
+    without constant term).
+    """
 
     array: SSAValue
     start: Polynomial
@@ -43,7 +47,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Tap:
-    """A load or store of the element `element` places from the iteration's own in `row`."""
+    """A load or store in `row` of the element that is `element` places from the iteration's own."""
 
     op: llvm.LoadOp | llvm.StoreOp
     row: Row
@@ -53,7 +57,7 @@ class Tap:
 @dataclass
 class Survey:
     """
-    The accesses of a loop's body that change with its variable, by operation, and the values that do.
+    The accesses of a loop's body that change with its variable, by operation, and the values that change.
     """
 
     variable: BlockArgument
@@ -69,7 +73,7 @@ class Survey:
 
 
 def place_of(pointer: SSAValue, symbols: RegionSymbols) -> tuple[SSAValue, Polynomial] | None:
-    """The pointer behind all subscripts, and how many bytes these lead away from it."""
+    """The base pointer of an address, and the distance from it in bytes; None if that is not a polynomial."""
     total = ZERO
     for step in steps_to(pointer):
         offset = step.in_bytes(symbols)
@@ -80,7 +84,10 @@ def place_of(pointer: SSAValue, symbols: RegionSymbols) -> tuple[SSAValue, Polyn
 
 
 def survey(loop: acc.LoopOp, symbols: RegionSymbols) -> Survey:
-    """The accesses of the loop's body. Raises `Declined` if it does anything else of interest."""
+    """
+    The accesses of the loop's body. Raises `Declined` if the body has other operations that cannot be
+    widened.
+    """
     variable = loop.region.block.args[0]
     found = Survey(variable, symbols, {}, {variable})
     _visit(loop.region.block, found)
@@ -151,15 +158,17 @@ def _tap(op: llvm.LoadOp | llvm.StoreOp, found: Survey) -> Tap:
 
 
 def known_part(monomial: Monomial, symbols: RegionSymbols) -> tuple[Monomial, Monomial]:
-    """The factors of a product that are known before the construct, and the others (loop variables)."""
+    """
+    The factors of a product that are known before the construct, and the other factors (loop variables).
+    """
     inner = product(s for s in monomial if isinstance(s, SSAValue) and symbols.is_inside(s))
     return product(s for s in monomial if s not in inner), inner
 
 
 def strides(rows: Iterator[Row], symbols: RegionSymbols) -> list[Polynomial]:
     """
-    Byte distances, known before the construct, that have to be multiples of 16 for all rows to begin
-    at one. Raises `Declined` if a constant one is not.
+    The distances in bytes, known before the construct, that must be multiples of 16 for all rows to begin
+    at a multiple of 16. Raises `Declined` if a constant one is not.
     """
     least: dict[Monomial, int] = {}
     for row in rows:

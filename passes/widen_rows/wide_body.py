@@ -1,11 +1,11 @@
 """
-Emitting a loop body for a group of neighbouring columns whose rows are aligned.
+Emits a loop body for a group of neighbouring columns whose rows are aligned.
 
-Every row is read first, an aligned piece of 16 bytes after the other, element by element: LLVM makes
-one access of neighbours whose first is known to be aligned. Then the body runs operation by operation
-for all columns, and the values are stored likewise. Columns of the group that the loop does not have
-(before its lower, from its upper bound) compute something that is not stored. What they alone would
-read is not read: such an access goes to another piece of the row.
+All rows are read first, in aligned pieces of 16 bytes, element by element: LLVM merges neighbours whose
+first is known to be aligned into one access. Then the body is emitted operation by operation for all
+columns, and the values are stored in the same way. Columns of the group outside the loop's bounds compute
+values that are not stored. A piece that only such columns would read is not read: the access goes to
+another piece of the row.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from ..ir.region_values import HostEmitter, RegionSymbols
 from .row_accesses import Row, Survey, Tap, known_part
 
 Maps = list[dict[SSAValue, SSAValue]]
-"""The values of the body's values, for each column."""
+"""For each column, the map from values of the body to its values."""
 Offsets = dict[Polynomial, SSAValue]
-"""Byte offsets of rows (i64) that are at hand."""
+"""The byte offsets of rows (i64) computed so far."""
 
 
 @dataclass(frozen=True)
 class RowGroup:
     """
-    Neighbouring iterations of a loop: the values of its variable (`places`), and which of them it
-    has. What lies `shift` elements from the first one's is aligned.
+    A group of neighbouring iterations: the values of the loop's variable (`places`), and whether each is
+    within the loop's bounds. The element `shift` places from the first iteration's is aligned.
     """
 
     shift: int
@@ -53,7 +53,7 @@ class RowGroup:
 def begin_group(
     at: Cursor, first: SSAValue, lower: SSAValue, upper: SSAValue, columns: int, shift: int
 ) -> RowGroup:
-    """The group of `columns` iterations from `first` on of a loop from `lower` to `upper`."""
+    """The group of `columns` iterations from `first` on, in a loop from `lower` to `upper`."""
     places = [first]
     for number in range(1, columns):
         distance = at.constant(number, first.type)
@@ -70,8 +70,8 @@ def begin_group(
 
 class WideBody:
     """
-    Emits the operations of a surveyed body for one group. What is known before the construct is
-    computed there by `host`; what all of the body needs, in front of `group.whole`.
+    Emits the operations of a surveyed body for one group. Values known before the construct are computed
+    there by `host`, values that the whole body needs before `group.whole`.
     """
 
     def __init__(self, survey: Survey, group: RowGroup, host: HostEmitter):
@@ -113,7 +113,7 @@ class WideBody:
         self._write([tap for tap in taps if isinstance(tap.op, llvm.StoreOp)], maps, at, offsets)
 
     def _nested(self, op: Operation, maps: Maps, at: Cursor, offsets: Offsets) -> None:
-        """Control flow that is the same for all columns."""
+        """Emits control flow that is the same for all columns."""
         clone = op.clone_without_regions(maps[0])
         for region, copy in zip(op.regions, clone.regions, strict=True):
             for block in region.blocks:
@@ -137,7 +137,7 @@ class WideBody:
     # Addresses.
 
     def _distance(self, bytes: int) -> SSAValue:
-        """How far (i64) the group's first element lies from the row's start; elements of `bytes`."""
+        """The distance (i64) of the group's first element from the row's start, for elements of `bytes`."""
         if bytes not in self.distances:
             at = self.top
             place = at.to_i64(self.group.places[0])
@@ -152,8 +152,8 @@ class WideBody:
 
     def _start(self, start: Polynomial, at: Cursor, offsets: Offsets) -> SSAValue:
         """
-        The byte offset of a row: another one's plus a distance known before the construct, where
-        there is such a row.
+        The byte offset of a row, if possible as another row's offset plus a distance known before the
+        construct.
         """
         if start in offsets:
             return offsets[start]
@@ -209,7 +209,9 @@ class WideBody:
     def _elements(
         self, row: Row, taps: Sequence[Tap], pointer: SSAValue, at: Cursor
     ) -> dict[int, SSAValue]:
-        """What the group reads of `row`, by the place relative to its first column."""
+        """
+        Emits the group's reads of `row`; returns the values by their place relative to the first column.
+        """
         shift, columns = self.group.shift, self.group.columns
         reads = RowReads(row.bytes, frozenset(tap.element - shift for tap in taps))
         width = WIDE_BYTES // row.bytes
@@ -272,7 +274,7 @@ class WideBody:
 
 
 def _only_addresses(survey: Survey) -> set[Operation]:
-    """Operations that nothing but the addresses of the body's taps needs."""
+    """The operations that are used only for the addresses of the body's taps."""
     parent = survey.variable.block.parent_op()
     assert parent is not None
     found: set[Operation] = set()

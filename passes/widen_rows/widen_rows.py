@@ -3,20 +3,19 @@ Give every thread several neighbouring columns of a stencil, so that rows are ac
 
 A stencil reads each row at several columns. One column per thread needs an access for each; four
 neighbouring `float`s per thread need one access of 16 bytes and two for the columns left and right of it.
-That wants rows that begin at multiples of 16 bytes, which the host finds out.
+That requires rows that begin at multiples of 16 bytes, which the host tests.
 
-Takes:  scheduled IR with rows side by side already (`jam-outer-iterations`). Looks at constructs that
-        are one nest of loops, the innermost with the lanes, whose body is straight-line code (or
-        control flow that is the same along the row) on elements of 4 or 8 bytes, next to each other.
-Leaves: where `decisions/wide_rows.py` says that it pays, the construct in an `scf.if` in front of
-        which the host tests addresses and row lengths (and that there is enough to do). Its first
-        version counts groups of columns, aligned in memory; the groups at the loop's ends compute all
-        columns and store those that the loop has; their loads are
-        `accx.speculative`: they may read what is not written yet, and the rest of the 16 bytes in
-        which an array ends (which the runtime allocates). The launch has the shape this needs: in nests of
-        three loops with free sizes, workers take neighbours of the middle loop, whose rows they share
-        in the L1 cache. The other version is the construct as it was.
-Fails:  never. `accx.why` of the innermost loop says what was done, or why it was not.
+Takes:  scheduled IR with rows side by side already (`jam-outer-iterations`). Considers constructs that are
+        one nest of loops, the innermost with the lanes, whose body is straight-line code (or control flow
+        that is the same along the row) on neighbouring elements of 4 or 8 bytes.
+Leaves: if `decisions/wide_rows.py` finds that it pays, the construct in an `scf.if` on a host test of
+        addresses and row lengths (and of enough work). Its first version counts groups of columns, aligned
+        in memory; the groups at the loop's ends compute all columns and store those within the bounds.
+        Their loads are `accx.speculative`: they may read elements that are not written yet, and the rest of
+        the 16 bytes in which an array ends (which the runtime allocates). The launch has the shape this
+        needs: in nests of three loops with free sizes, workers take neighbours of the middle loop, whose
+        rows they share in the L1 cache. The other version is the original construct.
+Fails:  never. `accx.why` of the innermost loop describes the result, or gives the reason against it.
 
 Before:
   acc.parallel dataOperands(%a, %b) {
@@ -38,9 +37,10 @@ After:
     } } }
   } else { the construct }
 
-Options: `target` (`host`: nothing to do). `most_words`: of 32 bits that a group may read (0: never).
-`threads`: groups that keep the device busy; for fewer the other version runs (0: no test). `lanes` and
-`workers`: block shape of nests of three loops, `row_lanes` of two.
+Options: `target` (`host`: no change). `most_words`: the most 32-bit words that a group may read (0: never
+widen). `threads`: the number of groups that keeps the device busy; with fewer the other version runs (0: no
+test). `lanes` and `workers`: the block shape of nests of three loops; `row_lanes`: the lanes for nests of
+two.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ INT_MAX = (1 << 31) - 1
 
 @dataclass(frozen=True)
 class ThreadShape:
-    """Threads of a wide version: lanes and workers of three loops, lanes of two."""
+    """The block shapes of wide versions: lanes and workers for three loops, lanes for two."""
 
     lanes: int = 32
     workers: int = 4
@@ -112,8 +112,8 @@ class ThreadShape:
 @dataclass(frozen=True)
 class Columns:
     """
-    The innermost loop of a construct's nest, to run `count` columns at a time: `shift` elements from
-    a group's first column lie the aligned ones; `lower` and `upper` are its bounds.
+    The innermost loop of a construct's nest, to run `count` columns at a time. The element `shift` places
+    from a group's first column is aligned; `lower` and `upper` are the loop's bounds.
     """
 
     construct: acc.ParallelOp
@@ -130,7 +130,7 @@ class Columns:
 
 
 def _innermost(construct: acc.ParallelOp) -> acc.LoopOp | None:
-    """The loop with the lanes, if the construct is one nest that ends with it."""
+    """The loop with the lanes, if the construct is one nest whose innermost loop it is; else None."""
     loops = list(loops_in(construct))
     for outer, inner in pairwise(loops):
         if inner.parent_op() is not outer:
@@ -150,7 +150,7 @@ def _bounds(loop: acc.LoopOp, symbols: RegionSymbols) -> tuple[Polynomial, Polyn
 
 
 def _fullest_block(found: Survey, shift: int) -> list[RowReads]:
-    """What the block with most accesses reads: all rows of a full tile."""
+    """The reads of the block of code with most accesses: all rows of a full tile."""
     blocks: dict[object, list[Operation]] = {}
     for op in found.taps:
         blocks.setdefault(op.parent_block(), []).append(op)
@@ -163,7 +163,7 @@ def _fullest_block(found: Survey, shift: int) -> list[RowReads]:
 
 
 def _survey(construct: acc.ParallelOp, loop: acc.LoopOp) -> Survey | None:
-    """The accesses of the loop's body if it is a stencil's: it reads a row at several columns."""
+    """The accesses of the loop's body if it is a stencil, which reads a row at several columns; else None."""
     variables = any(o.reduction_operands or o.private_operands for o in loops_in(construct))
     if variables or len(loop.region.blocks) != 1 or len(loop.region.block.args) != 1:
         return None
@@ -181,8 +181,8 @@ def find_columns(
     construct: acc.ParallelOp, loop: acc.LoopOp, most_words: int = MOST_WORDS
 ) -> Columns | None:
     """
-    What has to be known to widen `loop`; None if it is no stencil. Raises `Declined` if it is one
-    that cannot be widened, or for which it does not pay.
+    The widening of `loop`; None if it is not a stencil. Raises `Declined` for a stencil that cannot be
+    widened, or for which it does not pay.
     """
     found = _survey(construct, loop)
     if found is None:
@@ -206,8 +206,8 @@ def find_columns(
 @dataclass(frozen=True)
 class GangGrid:
     """
-    The gangs (i64 values before the construct) that cover the loops around the innermost one, which
-    have a dimension (from 0) of the grid each, with `workers` on the loop next to it.
+    The gangs (i64 values before the construct) that cover the loops around the innermost one. Each of these
+    has a dimension (from 0) of the grid; the one next to the innermost loop has `workers`.
     """
 
     counts: tuple[tuple[acc.LoopOp, int, SSAValue], ...]
@@ -215,7 +215,7 @@ class GangGrid:
 
 
 def _grid(columns: Columns, shape: ThreadShape, emit: HostEmitter) -> GangGrid | None:
-    """The grid of the wide version, if that is ours to choose."""
+    """The grid of the wide version, if the compiler may choose it; else None."""
     construct, loop = columns.construct, columns.loop
     if not _is_free(construct) or not schedule_of(loop).covers:
         return None
@@ -237,7 +237,10 @@ def _grid(columns: Columns, shape: ThreadShape, emit: HostEmitter) -> GangGrid |
 
 
 def _iterations(columns: Columns, at: Cursor) -> int | SSAValue:
-    """How many columns, of as many rows as a thread has, the construct's launch covers (i64 if unknown)."""
+    """
+    The columns, counted once for the rows of one thread, that the construct's launch covers (an i64 value
+    if not constant).
+    """
     construct = columns.construct
     known, unknown = schedule_of(columns.loop).elements, list[SSAValue]()
     for value in (*construct.num_gangs, *construct.num_workers, *construct.vector_length):
@@ -255,7 +258,10 @@ def _iterations(columns: Columns, at: Cursor) -> int | SSAValue:
 def _condition(
     columns: Columns, grid: GangGrid | None, threads: int, emit: HostEmitter
 ) -> SSAValue:
-    """Whether the wide version may and should run. Raises `Declined` where it is known that it should not."""
+    """
+    The condition (i1) under which the wide version can run and pays. Raises `Declined` if it certainly does
+    not.
+    """
     at = Cursor.before(columns.construct)
     iterations, least = _iterations(columns, at), threads * columns.count
     if isinstance(iterations, int) and iterations < least:
@@ -291,7 +297,7 @@ def _condition(
 
 
 def _first_column(columns: Columns, emit: HostEmitter) -> Polynomial:
-    """The first column of the first group: the greatest up to `lower` that is aligned."""
+    """The first column of the first group: the last aligned column up to `lower`."""
     size, shift = columns.count, columns.shift
     known = columns.lower.as_constant
     if known is not None:
@@ -303,7 +309,7 @@ def _first_column(columns: Columns, emit: HostEmitter) -> Polynomial:
 
 
 def _groups(columns: Columns, first: Polynomial, emit: HostEmitter) -> SSAValue:
-    """How many groups there are (i64, not negative)."""
+    """The number of groups (i64, not negative)."""
     at = Cursor.before(columns.construct)
     last, trips = (columns.upper - first).as_constant, (columns.upper - columns.lower).as_constant
     if last is not None and trips is not None:
@@ -315,7 +321,10 @@ def _groups(columns: Columns, first: Polynomial, emit: HostEmitter) -> SSAValue:
 
 
 def _is_free(construct: acc.ParallelOp) -> bool:
-    """Whether the launch's shape is ours: none of it given, each dimension that of one loop."""
+    """
+    Whether the compiler may choose the launch shape: no size is given, and each dimension belongs to one
+    loop.
+    """
     if given_sizes(construct):
         return False
     dimensions = [gang_dimension(loop) for loop in loops_in(construct)]
@@ -328,7 +337,7 @@ def _is_free(construct: acc.ParallelOp) -> bool:
 
 
 def _reshape(columns: Columns, groups: SSAValue, grid: GangGrid, shape: ThreadShape) -> None:
-    """The launch's shape for groups: fewer lanes along a row, workers on the loop around it."""
+    """Sets the launch shape for groups: fewer lanes along a row, workers on the loop around it."""
     construct = columns.construct
     at = Cursor.before(construct)
     gangs = list(construct.num_gangs)
@@ -354,8 +363,8 @@ def _reshape(columns: Columns, groups: SSAValue, grid: GangGrid, shape: ThreadSh
 
 def widen(columns: Columns, emit: HostEmitter) -> SSAValue:
     """
-    Rewrites the loop of the construct, before which `emit` writes (see the contract above). The result
-    is the number of groups, an i64.
+    Rewrites the loop of the construct (see the contract above); `emit` computes values before the
+    construct. Returns the number of groups, an i64.
     """
     loop, size = columns.loop, columns.count
     block = loop.region.block

@@ -27,4 +27,4 @@ def test_nothing_unmapped_is_read(target: str) -> None:
     found, remarks = output(f"--target={target}", "--remarks", *always)
     assert found == output("--target=host")[0]
     assert remarks.count("cache(A) in shared memory") == 2
-    assert "how much of 'p' is mapped is not known" in remarks
+    assert "the mapped part of 'p' is not known" in remarks
