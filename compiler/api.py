@@ -95,7 +95,8 @@ def open_devices(target: TargetName, options: RunOptions) -> DeviceProvider:
         return cuda_devices(options.devices)
     count = options.devices or 1
     if target == "sim":
-        from ..runtime.sim.device import SimOptions, sim_devices
+        from ..runtime.sim.device import sim_devices
+        from ..runtime.sim.launching import SimOptions
         from ..runtime.sim.patience import of_seconds
 
         patience = of_seconds(options.patience)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from accopt.compiler.ir.context import make_context
 from accopt.runtime.device import SimImage, Strips
-from accopt.runtime.sim.device import SimDevice, SimOptions
+from accopt.runtime.sim.device import SimDevice
 from accopt.runtime.sim.findings import FaultKind, Finding
+from accopt.runtime.sim.launching import SimOptions
 from numpy.typing import NDArray
 from xdsl.dialects import gpu
 from xdsl.parser import Parser
@@ -73,7 +74,7 @@ class Bench:
                 values.append(arg)
         grids = (grid, 1, 1) if isinstance(grid, int) else grid
         threads = (block, 1, 1) if isinstance(block, int) else block
-        device.run(device._kernel("k"), grids, threads, values)
+        device.runs.run(device._kernel("k"), grids, threads, values)
         for address, array in copies:
             device.copy_out(array.ctypes.data, address, Strips(0, array.nbytes), queue)
             device.free(address, queue)
