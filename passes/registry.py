@@ -69,6 +69,7 @@ PASSES: dict[str, dict[str, str]] = {
         "convert-acc-compute-to-host": "ConvertAccComputeToHostPass",
         "host-mathematics": "HostMathematicsPass",
         "interchange-lanes": "InterchangeLanesPass",
+        "stream-stores": "StreamStoresPass",
     },
     "runtime": {
         "specialize-acc-for-host": "SpecializeAccForHostPass",

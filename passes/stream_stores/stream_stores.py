@@ -1,0 +1,142 @@
+"""
+Store past the caches what a kernel of the host target writes to arrays larger than the last cache.
+
+An ordinary store reads the line of memory that it changes. Where a loop writes all elements of rows that the
+kernel does not read, and all that the launch touches is more than the last cache holds, that is a third
+of the traffic and of no use. The results of some iterations are then gathered in a small array and written
+from there by stores that leave the caches alone (`streaming_functions.py`). Iterations of partitioned loops
+are independent, each reads before it writes, and what is written is the same.
+
+Takes:  the host level, straight loops that LLVM is asked to vectorise (`accx.simd`).
+Leaves: the same; in front of such a loop a test of the bytes that the launch touches, by the trips of the
+        loops around it, against the size of the last cache, which is asked for when the program first needs
+        it. The loop over pieces is the first version, the loop as it was the other one.
+Fails:  never; `decisions/streams.py` has what makes a loop stay as it is.
+
+Before:
+  scf.for %i = %lo to %hi step %c1 { … llvm.store %v, %b[%i] } {accx.simd}
+After:
+  %large = llvm.call @__accopt_streams(%bytes)
+  scf.if %large {
+    scf.for %start = %lo to %hi step %c512 {
+      scf.for %i = %start to %end step %c1 { … llvm.store %v, %gathered[%i - %start] } {accx.simd}
+      llvm.call @__accopt_stream(%b[%start], %gathered, %count)
+    }
+  } else { scf.for %i = … }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import llvm, scf
+from xdsl.dialects.builtin import IntegerType, ModuleOp
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+
+from ...dialects.accx import KERNEL, SIMD, VECTOR_WIDTH
+from ...dialects.volatility import is_ordered
+from ..decisions.streams import SHORTEST, streamed
+from ..ir.addresses import base_of
+from ..ir.building import constant_trips, constant_value
+from ..ir.lane_loops import LaneValues, stride
+from ..ir.layout import size_of
+from ..ir.outline import symbol_table
+from .streamed_versions import StreamedLoop, emit_versions, sources_of
+from .streaming_functions import add_functions
+
+
+@dataclass(frozen=True)
+class StreamStoresPass(ModulePass):
+    """Stores past the caches; see the file's docstring. `bytes` takes the place of the cache's size."""
+
+    name = "stream-stores"
+
+    enabled: bool = True
+    bytes: int | None = None
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if not self.enabled:
+            return
+        kernels = [
+            (function, found)
+            for function in op.body.block.ops
+            if isinstance(function, llvm.FuncOp) and KERNEL in function.attributes
+            if (found := _loops(function))
+        ]
+        if kernels and add_functions(op, symbol_table(op), self.bytes):
+            for function, found in kernels:
+                emit_versions(function, found)
+
+
+def _loops(function: llvm.FuncOp) -> list[StreamedLoop]:
+    marked = [
+        op
+        for op in function.walk()
+        if isinstance(op, scf.ForOp) and SIMD in op.attributes and VECTOR_WIDTH not in op.attributes
+    ]
+    if not marked:
+        return []
+    read = {base_of(op.ptr) for op in function.walk() if isinstance(op, llvm.LoadOp)}
+    return [found for loop in marked if (found := _candidate(loop, function, read)) is not None]
+
+
+def _candidate(loop: scf.ForOp, function: llvm.FuncOp, read: set[SSAValue]) -> StreamedLoop | None:
+    stores = _last_stores(loop)
+    trips = constant_trips(loop.lb, loop.ub, loop.step)
+    if not stores or constant_value(loop.step) != 1 or (trips is not None and trips < SHORTEST):
+        return None
+    if not isinstance(loop.body.block.args[0].type, IntegerType):
+        return None
+    varying = LaneValues(loop)
+    described = [
+        (base_of(store.ptr), stride(store.ptr, varying), size_of(store.value.type))
+        for store in stores
+    ]
+    if not streamed(described, read) or not all(
+        isinstance(base.owner, llvm.LoadOp) and base.owner.parent_op() is function
+        for base, _, _ in described
+    ):
+        return None
+    if not _write_each_element_once(loop, function, stores):
+        return None
+    touched = {base: size for base, _, size in described}
+    for op in loop.body.block.ops:
+        if isinstance(op, llvm.LoadOp) and stride(op.ptr, varying) != 0:
+            touched[base_of(op.ptr)] = size_of(op.dereferenced_value.type)
+    return StreamedLoop(loop, stores, sum(touched.values()))
+
+
+def _last_stores(loop: scf.ForOp) -> list[llvm.StoreOp]:
+    """The loop's stores; none if it is not straight, or one is ordered or stands in front of a load."""
+    stores: list[llvm.StoreOp] = []
+    for op in loop.body.block.ops:
+        match op:
+            case llvm.StoreOp():
+                stores.append(op)
+            case llvm.LoadOp() if stores or is_ordered(op):
+                return []
+            case llvm.CallOp():
+                return []
+            case _ if op.regions:
+                return []
+            case _:
+                pass
+    return [] if any(is_ordered(store) for store in stores) else stores
+
+
+def _write_each_element_once(
+    loop: scf.ForOp, function: llvm.FuncOp, stores: Iterable[llvm.StoreOp]
+) -> bool:
+    """Whether only loops are around, each of which takes all stores to other elements."""
+    around: list[scf.ForOp] = []
+    parent = loop.parent_op()
+    while isinstance(parent, scf.ForOp):
+        around.append(parent)
+        parent = parent.parent_op()
+    if parent is not function:
+        return False
+    counters = {each.body.block.args[0] for each in around}
+    return all(counters <= sources_of(store.ptr) for store in stores)

@@ -1,0 +1,138 @@
+"""
+The functions that `stream-stores` calls, which it adds to the module:
+
+    i1   __accopt_streams(i64 bytes)         whether a launch that touches so many bytes is to stream
+    void __accopt_stream(ptr to, ptr from, i64 bytes)   copies past the caches, a multiple of 4 bytes
+
+Lines that are written as a whole go past the caches; those at the edges do not.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith, llvm, scf
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, VectorType, i1, i32, i64
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint
+
+from ..decisions.streams import SMALL_BYTES
+from ..ir.building import PTR, Cursor
+
+STREAM = "__accopt_stream"
+STREAMS = "__accopt_streams"
+_CACHE = "__accopt_last_cache"
+_SYSCONF = "sysconf"
+_LEVEL3_CACHE_SIZE = 194
+"""glibc's number of that question on Linux; others answer with -1 or 0, and nothing is streamed."""
+_NEVER = (1 << 63) - 1
+_LINE = 64
+
+
+def add_functions(module: ModuleOp, symbols: dict[str, Operation], limit: int | None) -> bool:
+    """
+    Adds the functions; `limit` is the cache's size, which `__accopt_streams` asks for if it is None. False,
+    and nothing is added, if the program has a function of its own in place of the C library's `sysconf`.
+    """
+    asks = llvm.LLVMFunctionType([i32], i64)
+    known = symbols.get(_SYSCONF)
+    taken = not isinstance(known, llvm.FuncOp) or known.body.blocks or known.function_type != asks
+    if limit is None and known is not None and taken:
+        return False
+    new: list[Operation] = []
+    if limit is None:
+        if known is None:
+            new.append(llvm.FuncOp(_SYSCONF, asks, llvm.LinkageAttr("external")))
+        new.append(_cache_size())
+    new += [_streams(limit), _stream()]
+    first = module.body.block.first_op
+    for op in new:
+        op.location = module.location
+        assert first is not None
+        module.body.block.insert_op_before(op, first)
+    return True
+
+
+def _cache_size() -> llvm.GlobalOp:
+    """The bytes of the last cache; zero until somebody has asked."""
+    zero = IntegerAttr(0, i64)
+    return llvm.GlobalOp(i64, _CACHE, "internal", value=zero)
+
+
+def _function(
+    name: str, arguments: list[Attribute], result: Attribute
+) -> tuple[llvm.FuncOp, Block]:
+    block = Block(arg_types=arguments)
+    type_ = llvm.LLVMFunctionType(arguments, result)
+    function = llvm.FuncOp(name, type_, llvm.LinkageAttr("internal"), body=Region(block))
+    return function, block
+
+
+def _streams(limit: int | None) -> llvm.FuncOp:
+    function, block = _function(STREAMS, [i64], i1)
+    at = Cursor(InsertPoint.at_end(block), function.location)
+    bytes_ = block.args[0]
+    if limit is not None:
+        at.insert(llvm.ReturnOp(_compare(at, "sgt", bytes_, at.i64(limit))))
+        return function
+    some = _compare(at, "sge", bytes_, at.i64(SMALL_BYTES))
+    then, otherwise = Block(), Block()
+    at.insert(found := scf.IfOp(some, [i1], Region(then), Region(otherwise)))
+    within = at.inside(then)
+    within.insert(scf.YieldOp(_compare(within, "sgt", bytes_, _last_cache(within))))
+    without = at.inside(otherwise)
+    without.insert(scf.YieldOp(without.constant(0, i1)))
+    at.insert(llvm.ReturnOp(found.results[0]))
+    return function
+
+
+def _last_cache(at: Cursor) -> SSAValue:
+    """What the cache holds, asked for the first time: threads that do so at once find the same."""
+    place = at.value(llvm.AddressOfOp(_CACHE, PTR))
+    known = at.load(place, i64)
+    unknown, first = Block(), Block()
+    at.insert(
+        found := scf.IfOp(
+            _compare(at, "eq", known, at.i64(0)), [i64], Region(unknown), Region(first)
+        )
+    )
+    asking = at.inside(unknown)
+    told = asking.value(llvm.CallOp(_SYSCONF, asking.i32(_LEVEL3_CACHE_SIZE), return_type=i64))
+    some = _compare(asking, "sgt", told, asking.i64(0))
+    size = asking.value(arith.SelectOp(some, told, asking.i64(_NEVER)))
+    asking.store(size, place)
+    asking.insert(scf.YieldOp(size))
+    at.inside(first).insert(scf.YieldOp(known))
+    return found.results[0]
+
+
+def _stream() -> llvm.FuncOp:
+    function, block = _function(STREAM, [PTR, PTR, i64], llvm.LLVMVoidType())
+    at = Cursor(InsertPoint.at_end(block), function.location)
+    to, source, bytes_ = block.args
+    address = at.value(llvm.PtrToIntOp(to, i64))
+    edge = at.value(arith.AndIOp(at.sub(at.i64(0), address), at.i64(_LINE - 1)))
+    edge = at.value(arith.MinSIOp(edge, bytes_))
+    _words(at, to, source, at.i64(0), edge)
+    lines = at.value(arith.DivSIOp(at.sub(bytes_, edge), at.i64(_LINE)))
+    end = at.add(edge, at.mul(lines, at.i64(_LINE)))
+    loop, body = at.for_loop(edge, end, at.i64(_LINE), "at")
+    offset = loop.body.block.args[0]
+    line = VectorType(i64, [_LINE // 8])
+    load = llvm.LoadOp(body.offset(source, offset), line, alignment=1)
+    body.insert(
+        llvm.StoreOp(body.value(load), body.offset(to, offset), alignment=_LINE, nontemporal=True)
+    )
+    _words(at, to, source, end, bytes_)
+    at.insert(llvm.ReturnOp())
+    return function
+
+
+def _words(at: Cursor, to: SSAValue, source: SSAValue, begin: SSAValue, end: SSAValue) -> None:
+    """Copies the bytes from `begin` to `end`, four at a time, by ordinary stores."""
+    loop, body = at.for_loop(begin, end, at.i64(4), "at")
+    offset = loop.body.block.args[0]
+    word = body.value(llvm.LoadOp(body.offset(source, offset), i32, alignment=1))
+    body.insert(llvm.StoreOp(word, body.offset(to, offset), alignment=1))
+
+
+def _compare(at: Cursor, how: str, left: SSAValue, right: SSAValue) -> SSAValue:
+    return at.value(arith.CmpiOp(left, right, how))
