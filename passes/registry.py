@@ -24,6 +24,7 @@ PASSES: dict[str, dict[str, str]] = {
         "infer-data-regions": "InferDataRegionsPass",
         "guard-against-overlap": "GuardAgainstOverlapPass",
         "share-host-memory": "ShareHostMemoryPass",
+        "share-data-regions": "ShareDataRegionsPass",
     },
     "scheduled": {
         "free-mapping": "FreeMappingPass",

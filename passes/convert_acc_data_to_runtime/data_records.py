@@ -18,7 +18,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from ...compiler.base.abi import RECORD_BYTES, DataFlag, DataKind, DataRecord
 from ...compiler.base.diagnostics import SourceLoc, error
-from ...dialects.accx import CELL, IN_PLACE, INFERRED, POINTERS
+from ...dialects.accx import CELL, IN_PLACE, INFERRED, POINTERS, SHARED
 from ...dialects.accx_compress import PACKED
 from ..ir.acc_ops import variable_name
 from ..ir.building import PTR, Cursor, constant_value
@@ -112,6 +112,8 @@ def _flags(op: EntryOp | ExitOp) -> DataFlag:
         flags |= DataFlag.CELL
     if IN_PLACE in op.attributes:
         flags |= DataFlag.IN_PLACE
+    if SHARED in op.attributes:
+        flags |= DataFlag.SHARED
     if INFERRED in op.attributes:
         flags |= DataFlag.INFERRED
     if PACKED in op.attributes:

@@ -20,6 +20,7 @@ from ...compiler.base.abi import RECORD_BYTES, RECORD_FORMAT, DataFlag, DataKind
 from .mapping import POINTER_BYTES, read_host_pointer
 from .pointer_rows import Part, expand
 from .present import PresentTable
+from .spans import overlapping
 
 Span = tuple[int, int]
 """First address and the one past the last."""
@@ -72,7 +73,7 @@ def records_in_place(raw: bytes, table: PresentTable) -> dict[int, InPlace]:
         return {}
     known = [record for record in records if record is not None]
     shared = {i for i, r in enumerate(known) if r.may_share and _is_absent(r, table)}
-    shared -= _overlapping(known)
+    shared -= overlapping((*span, i) for i, record in enumerate(known) for span in record.spans)
     ties = _ties(known)
     while broken := {i for i in shared if not ties[i] <= shared}:
         shared -= broken
@@ -118,19 +119,6 @@ def _is_absent(record: _Record, table: PresentTable) -> bool:
     if record.pointer and table.overlapping(record.pointer, POINTER_BYTES):
         return False
     return not any(table.overlapping(start, end - start) for start, end in record.spans)
-
-
-def _overlapping(records: Sequence[_Record]) -> set[int]:
-    """Those with memory that another record means too, or they themselves twice."""
-    spans = sorted((*span, i) for i, record in enumerate(records) for span in record.spans)
-    found: set[int] = set()
-    last = (0, 0, 0)
-    for span in spans:
-        if span[0] < last[1]:
-            found |= {last[2], span[2]}
-        if span[1] > last[1]:
-            last = span
-    return found
 
 
 def _ties(records: Sequence[_Record]) -> list[set[int]]:

@@ -26,6 +26,7 @@ from .ordering import Ordering
 from .pointer_rows import parts
 from .present import Entry, PresentTable
 from .sections import innermost_run, split_around, strips_of
+from .spans import overlapping
 
 POINTER_BYTES = 8
 NO_FLAGS = DataFlag(0)
@@ -81,6 +82,8 @@ class Request:
     packed: PackedRequest | None = None
     kernel: bool = False
     """Whether the clause is that of a compute construct."""
+    stays: bool = False
+    """Whether absent data is entered at its address on the host."""
 
     @property
     def start(self) -> int:
@@ -175,6 +178,7 @@ class Mapper:
         if is_inferred(requests):
             self._enter_inferred(requests, queue)
             return
+        self._find_staying(requests, queue)
         entered: list[Request] = []
         for request in requests:
             entered += self._enter_parts(request, queue)
@@ -182,6 +186,21 @@ class Mapper:
             if part.pointer and part.kind not in (DataKind.DEVICEPTR, DataKind.USE_DEVICE):
                 size = max(part.bytes, 0)
                 self.attach(part.pointer, part.base, part.start, size, queue, part)
+
+    def _find_staying(self, requests: Sequence[Request], queue: Queue) -> None:
+        """
+        Notes which requests of a region stay in the host's memory (`DataFlag.SHARED`): long ones whose copies
+        would cost something, apart from all others of the region.
+        """
+        if not any(request.flags & DataFlag.SHARED for request in requests):
+            return
+        if queue is not self.device.sync_queue or not self.device.works_in_place:
+            return
+        spans = [(r.start, r.start + r.bytes, i) for i, r in enumerate(requests) if r.bytes > 0]
+        meeting = overlapping(spans)
+        for i, request in enumerate(requests):
+            marked = bool(request.flags & DataFlag.SHARED) and request.bytes >= ENOUGH
+            request.stays = marked and i not in meeting
 
     def _enter_parts(self, request: Request, queue: Queue) -> list[Request]:
         """
@@ -348,19 +367,20 @@ class Mapper:
             entry.structured += 1
 
     def map(self, request: Request, queue: Queue) -> Entry:
-        """Allocates device memory for an absent section and enters it, with counters at zero."""
-        packed = None
-        with self.watch("allocate", request, request.bytes, queue):
-            if request.packed is None:
-                address = self._allocate(request, queue)
-            else:
-                packed = self.compressor.create(request, request.kind in _COPIES_IN, queue)
-                address = self.compressor.place(packed, request)
-        self.moved = True
-        origin = f"{request.origin}, '{request.name}'" if request.origin else f"'{request.name}'"
-        entry = self.table.insert(
-            Entry(request.start, request.bytes, address, origin=origin, packed=packed)
-        )
+        """Enters an absent section, with counters at zero: in new device memory, unless it stays."""
+        entry = Entry(request.start, request.bytes, request.start, shared=request.stays)
+        if not request.stays:
+            with self.watch("allocate", request, request.bytes, queue):
+                if request.packed is None:
+                    entry.device = self._allocate(request, queue)
+                else:
+                    copied = request.kind in _COPIES_IN
+                    entry.packed = self.compressor.create(request, copied, queue)
+                    entry.device = self.compressor.place(entry.packed, request)
+            self.moved = True
+        name = f"'{request.name}'"
+        entry.origin = f"{request.origin}, {name}" if request.origin else name
+        self.table.insert(entry)
         for link in self._links_of(entry):
             self.device.store_pointer(link.slot, entry.device_address(link.host), queue)
         if self.mapped is not None:
@@ -455,8 +475,9 @@ class Mapper:
         for link in self._links_of(entry):
             self.ordering.before_copy(entry.users, queue)
             self.device.store_pointer(link.slot, 0, queue)
-        with self.watch("free", request, entry.bytes, queue):
-            self._free(entry, queue)
+        if not entry.shared:
+            with self.watch("free", request, entry.bytes, queue):
+                self._free(entry, queue)
         if self.unmapped is not None:
             self.unmapped(request, entry, queue)
 
@@ -531,7 +552,9 @@ class Mapper:
     def _copy(
         self, what: Literal["copy in", "copy out"], entry: Entry, request: Request, queue: Queue
     ) -> None:
-        """Copies what `request` names to the device, or back."""
+        """Copies what `request` names to the device, or back, unless that is where it is."""
+        if entry.shared:
+            return
         inwards = what == "copy in"
         self.ordering.before_copy(entry.users, queue)
         self.ordering.use(entry.users, queue)

@@ -28,6 +28,7 @@ class Entry:
     `packed`: how the numbers are compressed on the device; None for plain data.
     `attachments`: host address of a pointer object in this entry → its attachment counter.
     `users`: the queues that may be using the device memory.
+    `shared`: the device memory is the host's: nothing is copied or freed.
     """
 
     host: int
@@ -40,6 +41,7 @@ class Entry:
     packed: Packed | None = None
     attachments: dict[int, int] = field(default_factory=dict[int, int])
     users: Users = field(default_factory=Users)
+    shared: bool = False
 
     @property
     def end(self) -> int:
