@@ -40,7 +40,7 @@ from ..dialects.accx import DATA_REGION, SHARED
 from .decisions.schedule import Target
 from .ir.acc_ops import MAPPING_OPS, variable_name
 from .ir.accesses import root_of
-from .ir.data_spans import MappingClause, clause_of
+from .ir.data_spans import MappingClause, clause_with_pointers, has_rows
 from .ir.host_effects import Barrier, HostAccess, HostEffects
 from .ir.host_memory import HostMemory
 from .ir.machine import machine_of
@@ -63,7 +63,8 @@ def _entries(region: acc.DataOp) -> list[tuple[SSAValue, MappingClause]]:
         (operand, clause)
         for operand in region.data_clause_operands
         if isinstance(entry := operand.owner, acc.CopyinOp | acc.CreateOp)
-        and (clause := clause_of(entry)) in _CLAUSES
+        and (clause := clause_with_pointers(entry)) in _CLAUSES
+        and not has_rows(entry)
         and _holds_numbers(entry.var_type)
     ]
 

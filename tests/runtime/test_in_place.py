@@ -167,3 +167,62 @@ def test_asynchronous_constructs_and_poisoned_memory_have_copies(case):
     case.program.data("data_exit", listed, queue=1)
     case.program.wait(1)
     assert Case(poison=True).shared(case.record()) == [False]
+
+
+class Region:
+    """A data region on 128 KiB of the host's memory, of which clauses name pieces."""
+
+    def __init__(self, poison: bool = False):
+        self.runtime = Runtime(SITES, HostDevice(HostOptions(threads=1, poison=poison)))
+        self.program = Program(self.runtime)
+        self.array = np.arange(16384, dtype=np.int64)
+
+    def clause(self, kind, start, end, flags=DataFlag.SHARED):
+        return record(self.array.ctypes.data, 8 * (end - start), kind, flags, offset=8 * start)
+
+    def shared(self, *clauses) -> list[bool]:
+        """Which clauses of a region had host addresses; constructs in it find all present, there."""
+        listed = list(clauses)
+        self.program.data("data_enter", listed, site=0)
+        inner = [record(r.base, r.bytes, DataKind.PRESENT, 0, offset=r.offset) for r in listed]
+        for _ in range(3):
+            self.program.data("data_enter", inner, site=1)
+            assert [r.device for r in inner] == [r.device for r in listed]
+            self.program.data("data_exit", inner, site=1)
+        found = [r.device == r.base for r in listed]
+        self.program.data("data_exit", listed, site=0)
+        assert len(self.runtime.current.table) == 0
+        return found
+
+
+def test_regions_stay_in_the_program_s_memory():
+    region, kinds = Region(), (DataKind.COPY, DataKind.COPYIN, DataKind.COPYOUT)
+    before = region.array.copy()
+    for kind in kinds * 2:
+        assert region.shared(region.clause(kind, 0, 8192), region.clause(kind, 8192, 16384)) == [
+            True,
+            True,
+        ]
+    assert (region.array == before).all()
+
+
+def test_regions_copy_what_is_short_and_what_overlaps():
+    region = Region()
+    long = region.clause(DataKind.COPY, 0, 8192)
+    assert region.shared(long, region.clause(DataKind.COPY, 8192, 8200)) == [True, False]
+    assert region.shared(long, region.clause(DataKind.CREATE, 8192, 16384, 0)) == [True, False]
+    assert region.shared(long, region.clause(DataKind.CREATE, 0, 8192, 0)) == [False, False]
+    assert region.shared(region.clause(DataKind.COPY, 0, 16384), long) == [False, False]
+    assert Region(poison=True).shared(long) == [False]
+
+
+def test_regions_use_what_is_present():
+    region = Region()
+    outer = [region.clause(DataKind.COPYIN, 0, 16384, flags=0)]
+    region.program.data("data_enter", outer, site=2)
+    inner = [region.clause(DataKind.COPY, 0, 8192)]
+    region.program.data("data_enter", inner, site=0)
+    assert inner[0].device == outer[0].device != inner[0].base
+    region.program.data("data_exit", inner, site=0)
+    region.program.data("data_exit", outer, site=2)
+    assert len(region.runtime.current.table) == 0

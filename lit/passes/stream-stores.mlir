@@ -1,0 +1,72 @@
+// RUN: accopt %s -p stream-stores | filecheck %s
+// RUN: accopt %s -p 'stream-stores{bytes=4096}' | filecheck %s --check-prefix=LIMIT
+
+// CHECK: llvm.func internal @__accopt_streams(%{{.*}}: i64) -> i1
+// CHECK:   llvm.call @sysconf
+// CHECK: llvm.func internal @__accopt_stream(
+// CHECK:   llvm.store {{.*}}nontemporal
+// LIMIT-NOT: @sysconf
+// LIMIT: arith.constant 4096 : i64
+
+// The launch's bytes are those of all its gangs; the results of 512 iterations are gathered.
+// CHECK-LABEL: llvm.func @copies
+// CHECK:         %gathered = llvm.alloca %{{.*}} x !llvm.array<512 x f64>
+// CHECK:         %iterations = arith.divsi
+// CHECK:         %[[LARGE:.*]] = llvm.call @__accopt_streams(%bytes)
+// CHECK:         scf.if
+// CHECK:           scf.for %start = %{{.*}} step %c512
+// CHECK:             scf.for %k
+// CHECK:               llvm.store %{{.*}} {accx.access_groups = [0 : i32]}
+// CHECK:             } {accx.simd
+// CHECK:             llvm.call @__accopt_stream(
+// CHECK:         } else {
+// CHECK:           scf.for %{{.*}} = %lo to %hi
+// CHECK:         llvm.fence seq_cst
+// CHECK-NEXT:  }
+// CHECK-NEXT:  llvm.return
+llvm.func @copies(%begin: i64, %end: i64, %gangs: i64, %args: !llvm.ptr) attributes {accx.kernel} {
+  %lo = arith.trunci %begin : i64 to i32
+  %hi = arith.trunci %end : i64 to i32
+  %c1 = arith.constant 1 : i32
+  %a = llvm.load %args : !llvm.ptr -> !llvm.ptr
+  %b_at = llvm.getelementptr %args[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %b = llvm.load %b_at : !llvm.ptr -> !llvm.ptr
+  scf.for %i = %lo to %hi step %c1 : i32 {
+    %p = llvm.getelementptr %a[%i] : (!llvm.ptr, i32) -> !llvm.ptr, f64
+    %v = llvm.load %p {accx.access_groups = [0 : i32]} : !llvm.ptr -> f64
+    %q = llvm.getelementptr %b[%i] : (!llvm.ptr, i32) -> !llvm.ptr, f64
+    llvm.store %v, %q {accx.access_groups = [0 : i32]} : f64, !llvm.ptr
+  } {accx.simd, accx.access_groups = [0 : i32]}
+  llvm.return
+}
+
+// What the kernel reads, what leaves gaps, and what the loop around writes again goes through the caches.
+// CHECK-LABEL: llvm.func @others
+// CHECK-NOT:     @__accopt_stream
+llvm.func @others(%begin: i64, %end: i64, %gangs: i64, %args: !llvm.ptr) attributes {accx.kernel} {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c2 = arith.constant 2 : i64
+  %one = arith.constant 1.0 : f64
+  %a = llvm.load %args : !llvm.ptr -> !llvm.ptr
+  scf.for %i = %begin to %end step %c1 : i64 {
+    %p = llvm.getelementptr %a[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f64
+    %v = llvm.load %p : !llvm.ptr -> f64
+    %w = arith.addf %v, %one : f64
+    llvm.store %w, %p : f64, !llvm.ptr
+  } {accx.simd}
+  %b_at = llvm.getelementptr %args[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %b = llvm.load %b_at : !llvm.ptr -> !llvm.ptr
+  scf.for %i = %begin to %end step %c1 : i64 {
+    %even = arith.muli %i, %c2 : i64
+    %p = llvm.getelementptr %b[%even] : (!llvm.ptr, i64) -> !llvm.ptr, f64
+    llvm.store %one, %p : f64, !llvm.ptr
+  } {accx.simd}
+  scf.for %t = %c0 to %gangs step %c1 : i64 {
+    scf.for %i = %begin to %end step %c1 : i64 {
+      %p = llvm.getelementptr %b[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f64
+      llvm.store %one, %p : f64, !llvm.ptr
+    } {accx.simd}
+  }
+  llvm.return
+}

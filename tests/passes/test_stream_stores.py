@@ -1,0 +1,31 @@
+"""Stores past the caches: which loops have them, and that they write what others do."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from accopt.passes.decisions.streams import MOST_STORES, streamed
+
+PROGRAM = Path(__file__).parent.parent / "conformance" / "host_only" / "streamed_stores.c"
+
+
+def test_rows_of_arrays_that_nobody_reads_are_streamed() -> None:
+    assert streamed([("b", 8, 8), ("f", 4, 4)], {"a"})
+    assert not streamed([], {"a"})
+    assert not streamed([("b", 8, 8), ("a", 8, 8)], {"a"}), "it is in the caches already"
+    assert not streamed([("b", 16, 8)], ()), "half of each line"
+    assert not streamed([("b", None, 8)], ())
+    assert not streamed([("b", 2, 2)], ()), "copied in words of four bytes"
+    assert not streamed([("b", 8, 8), ("b", 8, 8)], ()), "one may write what the other has"
+    assert not streamed([(i, 8, 8) for i in range(MOST_STORES + 1)], ())
+
+
+def test_streams_write_what_other_stores_do() -> None:
+    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "--target=host"]
+    option = ["--threads=2", "--pass-option", "stream-stores{bytes=0}"]
+    done = subprocess.run(
+        [*command, *option, str(PROGRAM)], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "ok\n"), done.stdout + done.stderr
