@@ -1,18 +1,17 @@
 """
-Let data regions of the host target stand for the program's own memory where nothing could tell.
+Let data regions of the host target use the program's own memory where no code can observe the difference.
 
-The device memory of the host target is separate from the program's: a data region copies its arrays there and
-back. Nobody sees the difference between the copies and the memory itself for an array of numbers in
+The device memory of the host target is separate from the program's, so a data region copies its arrays there
+and back. The copy cannot be told from the original for an array of numbers in
 
-- `copy`, and `copyout`, if no host code in the region accesses it;
-- `copyin`, if no host code in the region writes it, and no construct does: that must not come back. What
-  constructs write are variables of other clauses of the region, which the runtime sees to be elsewhere in
-  memory, or others that are.
+- `copy` and `copyout`, if no host code in the region accesses it;
+- `copyin`, if no host code and no construct in the region writes it: what a construct writes under `copyin`
+  must not reach the host. Every store of a construct is to a variable in another clause of the region (the
+  runtime checks that they do not overlap) or to a provably distinct one.
 
-In such a region there is no directive that moves data or waits, no construct with `async`, and no call of a
-function of which that is not known. Constructs find the data present, at its address on the host
-(`DataFlag.SHARED`); the runtime copies where the data is short, where something of it is present, and where
-clauses of the region overlap.
+The region must not contain directives that move data or wait, constructs with `async`, or calls of functions
+whose effects are unknown. Its constructs find the data present, at its host address (`DataFlag.SHARED`). The
+runtime still copies sections that are short, partly present, or overlap with another clause of the region.
 
 Takes:  the data level, data operations final.
 Leaves: `accx.shared` on entry operations of `acc.data`, a remark in `accx.data_region`.

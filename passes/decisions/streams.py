@@ -1,9 +1,9 @@
 """
-Which launches store past the caches (`stream-stores`): a store that does not go through the caches saves
-reading each line before it is written, and leaves nothing there for who reads it next.
+Which loops use non-temporal stores (`stream-stores`): they save the read of each cache line before it is
+written, and leave nothing in the caches for the next reader.
 
-On a server with a last cache of 300 MiB, arrays of 1 to 32 MiB that are written and then read took 1.3 to 5.5
-times as long with such stores; where the arrays did not fit, on 1 to 4 threads, 0.4 to 0.82 of the time.
+On a server with a last-level cache of 300 MiB, arrays of 1 to 32 MiB that are written and then read took 1.3
+to 5.5 times as long with them; arrays that did not fit, with 1 to 4 threads, 0.4 to 0.82 of the time.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 STRIP = 512
-"""Iterations whose results are gathered before they are written: all of them stay in the first cache."""
+"""Iterations whose results are buffered before they are written: the buffers stay in the L1 cache."""
 SHORTEST = 256
-"""Iterations that make a loop worth it: short ones consist of edges, which are written as before."""
+"""Iterations from which on a loop is rewritten: short ones are mostly partial lines, written as before."""
 SMALL_BYTES = 1 << 23
-"""Arrays of less fit into any last cache: nobody needs to ask how large it is."""
+"""Launches that touch less never stream: last-level caches are larger, and nobody asks for their size."""
 MOST_STORES = 4
-"""In a loop: processors gather few lines at a time on their way to memory."""
+"""In a loop: processors have few write-combining buffers."""
 _ELEMENTS = (4, 8)
 
 

@@ -1,1 +1,1 @@
-"""The pass `stream-stores`: loops that store past the caches, and the functions that do it."""
+"""The pass `stream-stores`: non-temporal stores in kernels of the host target."""

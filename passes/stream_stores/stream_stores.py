@@ -1,11 +1,11 @@
 """
-Store past the caches what a kernel of the host target writes to arrays larger than the last cache.
+Use non-temporal stores in kernels of the host target for arrays that exceed the last-level cache.
 
-An ordinary store reads the line of memory that it changes. Where a loop writes all elements of rows that the
-kernel does not read, and all that the launch touches is more than the last cache holds, that is a third
-of the traffic and of no use. The results of some iterations are then gathered in a small array and written
-from there by stores that leave the caches alone (`streaming_functions.py`). Iterations of partitioned loops
-are independent, each reads before it writes, and what is written is the same.
+An ordinary store reads the cache line that it changes. Where a loop writes every element of rows that the
+kernel does not read, and the launch touches more bytes than the last-level cache holds, that read is a third
+of the traffic and useless. The results of some iterations are then gathered in a small buffer and written
+from there by non-temporal stores (`streaming_functions.py`), which bypass the caches. This preserves results:
+iterations of partitioned loops are independent, and each loads before it stores.
 
 Takes:  the host level, straight loops that LLVM is asked to vectorise (`accx.simd`).
 Leaves: the same; in front of such a loop a test of the bytes that the launch touches, by the trips of the

@@ -1,5 +1,6 @@
 """
-The version of a loop that gathers its results and stores them past the caches, and the test that chooses it.
+The version of a loop that buffers its results and writes them by non-temporal stores, and the test that
+selects it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """
 The functions that `stream-stores` calls, which it adds to the module:
 
-    i1   __accopt_streams(i64 bytes)         whether a launch that touches so many bytes is to stream
-    void __accopt_stream(ptr to, ptr from, i64 bytes)   copies past the caches, a multiple of 4 bytes
+    i1   __accopt_streams(i64 bytes)         whether a launch that touches so many bytes streams
+    void __accopt_stream(ptr to, ptr from, i64 bytes)   copies by non-temporal stores, a multiple of 4
 
-Lines that are written as a whole go past the caches; those at the edges do not.
+Whole cache lines are written by non-temporal stores, the edges by ordinary ones.
 """
 
 from __future__ import annotations
