@@ -2,12 +2,12 @@
 Let data regions of the host target use the program's own memory where no code can observe the difference.
 
 The device memory of the host target is separate from the program's, so a data region copies its arrays there
-and back. The copy cannot be told from the original for an array of numbers in
+and back. The program cannot distinguish the copy from the original for an array of numbers in
 
 - `copy` and `copyout`, if no host code in the region accesses it;
 - `copyin`, if no host code and no construct in the region writes it: what a construct writes under `copyin`
   must not reach the host. Every store of a construct is to a variable in another clause of the region (the
-  runtime checks that they do not overlap) or to a provably distinct one.
+  runtime checks that they do not overlap) or to a certainly distinct one.
 
 The region must not contain directives that move data or wait, constructs with `async`, or calls of functions
 whose effects are unknown. Its constructs find the data present, at its host address (`DataFlag.SHARED`). The
@@ -50,7 +50,7 @@ _CLAUSES = (MappingClause.COPY, MappingClause.COPYIN, MappingClause.COPYOUT)
 
 
 def _holds_numbers(type_: Attribute) -> bool:
-    """Whether a variable is made of numbers alone: no pointer in it can be attached."""
+    """Whether a variable consists of numbers only, so that no pointer in it can be attached."""
     while isinstance(type_, llvm.LLVMArrayType):
         type_ = type_.type
     return isinstance(type_, IntegerType | AnyFloat)
@@ -123,7 +123,7 @@ class _Sharing:
         )
 
     def _written(self, region: acc.DataOp) -> set[SSAValue] | None:
-        """What constructs in the region write through, on the host's side; None if that is not known."""
+        """The host pointers and variables through which constructs in the region write; None if not known."""
         found: set[SSAValue] = set()
         for construct in [op for op in region.walk() if isinstance(op, acc.ParallelOp)]:
             writes = writes_of(op for block in construct.region.blocks for op in block.ops)
@@ -139,7 +139,10 @@ class _Sharing:
         written: set[SSAValue] | None,
         accesses: Sequence[HostAccess],
     ) -> bool:
-        """Whether no construct writes the array: what they write is named by the region, too, or distinct."""
+        """
+        Whether no construct writes the array: everything they write is in another clause of the region, or
+        distinct.
+        """
         if written is None:
             return False
         roots = self.memory.roots(_variable(operand))
@@ -156,7 +159,10 @@ class _Sharing:
         )
 
     def _is(self, root: SSAValue, other: SSAValue, accesses: Sequence[HostAccess]) -> bool:
-        """Whether two pointers are the same variable, or its value, which host code does not change."""
+        """
+        Whether two pointers are the same variable, or loads of one pointer variable that host code does not
+        change.
+        """
         if not same_variable(root, other):
             return False
         owner = root.owner

@@ -258,7 +258,7 @@ def _tile(
 def _side_by_side(
     k: Kernel, space: IterationSpace, first: SSAValue, count: SSAValue, elements: int
 ) -> list[list[SSAValue]]:
-    """The loop variables of the iterations `first`, `first + count`, …"""
+    """The loop variables of `elements` iterations that are `count` apart, from `first` on."""
     out: list[list[SSAValue]] = []
     size = constant_value(count)
     for element in range(elements):

@@ -155,7 +155,7 @@ SIDES_ALONE = (4,)
 """
 The candidates if one thread adds up alone, in program order. On an H200, 16384 and 65536 sums of as
 many products of `b[i + j]` take 389 and 1531 µs (434 and 1759 with a sum per thread), those of `b[i ^ j]`
-390 and 1505 (248 and 1333): subscripts that permute a group are left alone, unless threads read them from
+390 and 1505 (248 and 1333): subscripts that permute a group are not grouped, unless threads read them from
 shared memory.
 """
 MOST_COPIES = 384

@@ -69,7 +69,7 @@ class CachedAccess:
     deltas: tuple[Polynomial, ...] = ()
     proved: tuple[bool, ...] = ()
     outside: bool = False
-    """Whether an index provably never lies in the section."""
+    """Whether an index certainly never lies in the section."""
 
     @property
     def is_store(self) -> bool:

@@ -1,5 +1,5 @@
 """
-What the constructs and the host code of a span do to arrays, read from the IR for `infer-data-regions`.
+The effects of a span's constructs and host code on arrays, read from the IR for `infer-data-regions`.
 
 A span is consecutive operations of one block, or one loop. Its sites are the data operations of the
 constructs in it; `plan_span` gathers them by array and decides which arrays a data region around the

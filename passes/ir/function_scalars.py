@@ -109,7 +109,7 @@ class FunctionScalars:
     ):
         self.module = module
         self.exposed = exposed
-        """What `exposed_globals` says of the module."""
+        """The result of `exposed_globals` for the module."""
         self.flow = ScalarFlow(function, global_names)
         self.uses = uses_by_loop(self.flow)
         self.clauses = clause_operators(function, module)

@@ -121,7 +121,7 @@ class Frame:
 
     @staticmethod
     def of(loop: acc.LoopOp, size: int) -> Frame:
-        """The frame of `loop`; the old body stays in front of the code inserted at `at`."""
+        """The frame of `loop`; the old body stays before the code inserted at `at`."""
         block = loop.region.block
         variable = block.args[0]
         type = variable.type

@@ -38,7 +38,7 @@ class _Dependent(Exception):
 
 
 def root_key(root: SSAValue, loop: LoopLike, symbols: LoopSymbols) -> Hashable | None:
-    """What identifies a root during the loop; None if it may change from iteration to iteration."""
+    """A key for a root during the loop; None if the root may change from iteration to iteration."""
     owner = root.owner
     if not is_defined_inside(root, loop):
         if isinstance(owner, llvm.LoadOp):

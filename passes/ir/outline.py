@@ -327,7 +327,7 @@ def outline_region(construct: acc.ParallelOp, name: str) -> OutlinedKernel:
 
 
 def erase_privatising(block: Block) -> None:
-    """Erases the privatising operations and bounds of `block` that nothing uses any more."""
+    """Erases the privatising operations and bounds of `block` that have become unused."""
     for op in reversed(list(block.ops)):
         if isinstance(op, (*PRIVATIZING_OPS, acc.DataBoundsOp)) and not op.results[0].uses:
             erase(op)

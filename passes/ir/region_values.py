@@ -3,7 +3,7 @@ Values of a compute region in terms of values before it: as symbols of polynomia
 
 `RegionSymbols` answers which values are known before the construct (made outside, or loads of
 scalar variables the region does not write) and which are loop variables. `HostEmitter` writes the
-arithmetic of a polynomial, or a copy of a pure expression, in front of the construct.
+arithmetic of a polynomial, or a copy of a pure expression, before the construct.
 """
 
 from __future__ import annotations
@@ -382,8 +382,8 @@ class HostEmitter:
 
     def copy_expression(self, value: SSAValue, symbols: RegionSymbols) -> SSAValue | None:
         """
-        A copy of the pure integer expression `value` of the region in front of the construct, in
-        its own type; None if it depends on a value that is known only in the region.
+        A copy of the pure integer expression `value` of the region before the construct, in its own type;
+        None if it depends on a value that is known only in the region.
         """
         if not is_defined_inside(value, symbols.construct):
             return value

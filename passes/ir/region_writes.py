@@ -69,7 +69,7 @@ class Writes:
 
 
 def writes_of(ops: Iterable[Operation]) -> Writes:
-    """What these operations and everything nested in them may write."""
+    """The writes that these operations, including their regions, may make."""
     writes = Writes()
     for op in ops:
         for inner in op.walk():

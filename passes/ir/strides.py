@@ -32,7 +32,7 @@ class AccessCounts:
 
 
 FlatStep = tuple[Polynomial | None, Attribute]
-"""A subscript, None if it is no polynomial, and the type of the elements that it counts."""
+"""A subscript, None if it is not a polynomial, and the type of the elements that it counts."""
 
 
 def flat_steps(pointer: SSAValue, symbols: RegionSymbols) -> tuple[FlatStep, ...]:

@@ -116,7 +116,7 @@ class LoopSubscripts:
         return found
 
     def parts(self, value: SSAValue) -> SubscriptParts:
-        """What a subscript is made of."""
+        """The parts of a subscript."""
         if value not in self._parts:
             self._parts[value] = SubscriptParts()  # of a value that depends on itself
             self._parts[value] = self._read(value)

@@ -372,8 +372,8 @@ def _outside(nest: CachedNest) -> Iterator[Operation]:
 
 def _given(construct: acc.ParallelOp, *, every: bool) -> tuple[int, int]:
     """
-    The user's num_workers and vector_length, 0 for those not given; with `every`, the sizes of the
-    construct whoever gave them.
+    The user's num_workers and vector_length, 0 for those not given; with `every`, the construct's sizes
+    from whatever source.
     """
     names = {"num_workers", "vector_length"} if every else given_sizes(construct)
     sizes: list[int] = []

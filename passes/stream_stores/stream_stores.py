@@ -8,10 +8,10 @@ from there by non-temporal stores (`streaming_functions.py`), which bypass the c
 iterations of partitioned loops are independent, and each loads before it stores.
 
 Takes:  the host level, straight loops that LLVM is asked to vectorise (`accx.simd`).
-Leaves: the same; in front of such a loop a test of the bytes that the launch touches, by the trips of the
-        loops around it, against the size of the last cache, which is asked for when the program first needs
-        it. The loop over pieces is the first version, the loop as it was the other one.
-Fails:  never; `decisions/streams.py` has what makes a loop stay as it is.
+Leaves: two versions of such a loop, one over pieces and the original, selected by a comparison of the bytes
+        that the launch touches, by the trip counts of the loops around it, with the size of the last-level
+        cache. That size is queried when the program first needs it.
+Fails:  never; `decisions/streams.py` decides which loops stay as they are.
 
 Before:
   scf.for %i = %lo to %hi step %c1 { … llvm.store %v, %b[%i] } {accx.simd}
@@ -50,7 +50,7 @@ from .streaming_functions import add_functions
 
 @dataclass(frozen=True)
 class StreamStoresPass(ModulePass):
-    """Stores past the caches; see the file's docstring. `bytes` takes the place of the cache's size."""
+    """See the contract at the top of this file. `bytes` replaces the cache's size."""
 
     name = "stream-stores"
 
@@ -110,7 +110,10 @@ def _candidate(loop: scf.ForOp, function: llvm.FuncOp, read: set[SSAValue]) -> S
 
 
 def _last_stores(loop: scf.ForOp) -> list[llvm.StoreOp]:
-    """The loop's stores; none if it is not straight, or one is ordered or stands in front of a load."""
+    """
+    The loop's stores; none if it is not straight-line code, or if a store is volatile or atomic, or comes
+    before a load.
+    """
     stores: list[llvm.StoreOp] = []
     for op in loop.body.block.ops:
         match op:
@@ -130,7 +133,7 @@ def _last_stores(loop: scf.ForOp) -> list[llvm.StoreOp]:
 def _write_each_element_once(
     loop: scf.ForOp, function: llvm.FuncOp, stores: Iterable[llvm.StoreOp]
 ) -> bool:
-    """Whether only loops are around, each of which takes all stores to other elements."""
+    """Whether only loops enclose the stores, and each iteration of these stores to different elements."""
     around: list[scf.ForOp] = []
     parent = loop.parent_op()
     while isinstance(parent, scf.ForOp):

@@ -25,7 +25,7 @@ _NO_WRAP = arith.IntegerOverflowAttr((arith.IntegerOverflowFlag.NSW,))
 
 @dataclass(frozen=True)
 class StreamedLoop:
-    """A loop whose stores may be streamed: `bytes` of different arrays that an iteration touches."""
+    """A loop whose stores may be streamed. `bytes`: those of different arrays that an iteration touches."""
 
     loop: scf.ForOp
     stores: Sequence[llvm.StoreOp]
@@ -45,7 +45,10 @@ def sources_of(value: SSAValue) -> set[SSAValue]:
 
 
 def emit_versions(function: llvm.FuncOp, loops: Sequence[StreamedLoop]) -> None:
-    """The two versions of each loop of a kernel, and what orders its stores before what comes after it."""
+    """
+    Emits the two versions of each loop of a kernel, and the fence that orders its stores before later
+    operations.
+    """
     at = entry_cursor(function)
     used = at.alloca(i8, "streamed")
     at.store(at.constant(0, i8), used)
@@ -56,7 +59,7 @@ def emit_versions(function: llvm.FuncOp, loops: Sequence[StreamedLoop]) -> None:
 
 
 def _order_streams(at: Cursor, used: SSAValue) -> None:
-    """Other threads see streamed data once they see what this one does next."""
+    """Emits a fence, so that other threads see streamed data once they see later stores of this thread."""
     some = at.value(arith.CmpiOp(at.load(used, i8), at.constant(0, i8), "ne"))
     at.if_then(some).insert(llvm_ext.FenceOp())
 
@@ -79,7 +82,7 @@ def _two_versions(function: llvm.FuncOp, found: StreamedLoop, used: SSAValue) ->
 
 
 def _launched(function: llvm.FuncOp, loop: scf.ForOp, trips: SSAValue, at: Cursor) -> SSAValue:
-    """The iterations of the whole launch, as this call's share of the gangs says."""
+    """The iterations of the whole launch, estimated from this call's share of the gangs."""
     begin, end, gangs, *_ = function.body.blocks[0].args
     total, parent = trips, loop.parent_op()
     while isinstance(parent, scf.ForOp):
@@ -91,7 +94,7 @@ def _launched(function: llvm.FuncOp, loop: scf.ForOp, trips: SSAValue, at: Curso
 
 
 def _strips(function: llvm.FuncOp, found: StreamedLoop, at: Cursor) -> None:
-    """The loop in pieces, whose results are gathered and then written."""
+    """Emits the loop over pieces, whose results are gathered and then written."""
     loop = found.loop
     entry = entry_cursor(function)
     gathered = [
@@ -134,7 +137,7 @@ def _strips(function: llvm.FuncOp, found: StreamedLoop, at: Cursor) -> None:
 
 
 def _address(pointer: SSAValue, loop: scf.ForOp, start: SSAValue, at: Cursor) -> SSAValue:
-    """A pointer of the loop's body as iteration `start` has it."""
+    """The value of a pointer of the loop's body in iteration `start`."""
     values: dict[SSAValue, SSAValue] = {loop.body.block.args[0]: start}
     needed = sources_of(pointer)
     for op in loop.body.block.ops:

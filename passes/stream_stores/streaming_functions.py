@@ -1,7 +1,7 @@
 """
 The functions that `stream-stores` calls, which it adds to the module:
 
-    i1   __accopt_streams(i64 bytes)         whether a launch that touches so many bytes streams
+    i1   __accopt_streams(i64 bytes)         whether a launch that touches this many bytes streams
     void __accopt_stream(ptr to, ptr from, i64 bytes)   copies by non-temporal stores, a multiple of 4
 
 Whole cache lines are written by non-temporal stores, the edges by ordinary ones.
@@ -22,15 +22,15 @@ STREAMS = "__accopt_streams"
 _CACHE = "__accopt_last_cache"
 _SYSCONF = "sysconf"
 _LEVEL3_CACHE_SIZE = 194
-"""glibc's number of that question on Linux; others answer with -1 or 0, and nothing is streamed."""
+"""glibc's number for the cache size on Linux; other libraries return -1 or 0, and then no loop streams."""
 _NEVER = (1 << 63) - 1
 _LINE = 64
 
 
 def add_functions(module: ModuleOp, symbols: dict[str, Operation], limit: int | None) -> bool:
     """
-    Adds the functions; `limit` is the cache's size, which `__accopt_streams` asks for if it is None. False,
-    and nothing is added, if the program has a function of its own in place of the C library's `sysconf`.
+    Adds the functions; `limit` is the cache's size, which `__accopt_streams` queries if it is None. Returns
+    False, without a change, if the program defines the C library's `sysconf` itself.
     """
     asks = llvm.LLVMFunctionType([i32], i64)
     known = symbols.get(_SYSCONF)
@@ -52,7 +52,7 @@ def add_functions(module: ModuleOp, symbols: dict[str, Operation], limit: int | 
 
 
 def _cache_size() -> llvm.GlobalOp:
-    """The bytes of the last cache; zero until somebody has asked."""
+    """The bytes of the last-level cache; zero until they are first queried."""
     zero = IntegerAttr(0, i64)
     return llvm.GlobalOp(i64, _CACHE, "internal", value=zero)
 
@@ -85,7 +85,7 @@ def _streams(limit: int | None) -> llvm.FuncOp:
 
 
 def _last_cache(at: Cursor) -> SSAValue:
-    """What the cache holds, asked for the first time: threads that do so at once find the same."""
+    """Emits the first query of the cache's size; threads that do this concurrently get the same result."""
     place = at.value(llvm.AddressOfOp(_CACHE, PTR))
     known = at.load(place, i64)
     unknown, first = Block(), Block()
@@ -127,7 +127,7 @@ def _stream() -> llvm.FuncOp:
 
 
 def _words(at: Cursor, to: SSAValue, source: SSAValue, begin: SSAValue, end: SSAValue) -> None:
-    """Copies the bytes from `begin` to `end`, four at a time, by ordinary stores."""
+    """Emits a copy of the bytes from `begin` to `end`, four at a time, by ordinary stores."""
     loop, body = at.for_loop(begin, end, at.i64(4), "at")
     offset = loop.body.block.args[0]
     word = body.value(llvm.LoadOp(body.offset(source, offset), i32, alignment=1))
