@@ -341,4 +341,4 @@ def test_programs_for_another_processor_are_not_run(tmp_path: Path):
     run = command(RUN, "--target=host", tmp_path / "prog.c", ACCOPT_MACHINE=other)
     assert f"programs for {other} cannot be run on this computer" in run.stderr
     run = command(RUN, "--target=host", tmp_path / "prog.c", ACCOPT_MACHINE="vax")
-    assert "ACCOPT_MACHINE names no processor: 'vax'" in run.stderr
+    assert "ACCOPT_MACHINE is not the name of a known processor: 'vax'" in run.stderr

@@ -12,18 +12,18 @@ import struct
 from enum import IntEnum, IntFlag
 
 CONSTRUCT, DESTRUCT = "__accopt_construct", "__accopt_destruct"
-"""What a module's code wants called before everything else in it, and at the end, where it has them."""
+"""Functions of a compiled module, optional, that are called before all others in it and at its end."""
 
 ASYNC_NOVAL = -1
 ASYNC_SYNC = -2
 ASYNC_DEFAULT = -3
 ASYNC_ON_DEVICE = -(1 << 30)
 """
-The value of the async clause of a compute construct with `deviceid` that has none: its kernels are put on the
-synchronous queue, and the host goes on where it cannot tell (`docs/devices.md`).
+The value of the async clause of a compute construct with `deviceid` that has none: its kernels are put on
+the synchronous queue, and the host goes on wherever the program cannot observe that (`docs/devices.md`).
 """
 DEFAULT_QUEUE = 0
-"""The queue that `acc_async_default` means, and a bare `async` until the program sets another."""
+"""The queue of `acc_async_default`, which is also that of a bare `async` until the program sets another."""
 
 NO_DEVICE = -(1 << 63)
 """The number of `__accopt_enter_device` that changes nothing."""
@@ -33,7 +33,7 @@ NOT_GIVEN = -1
 
 
 class DataKind(IntEnum):
-    """The user's clause behind a data record (OpenACC 3.4, 2.7)."""
+    """The data clause that a data record was made from (OpenACC 3.4, 2.7)."""
 
     COPY = 0
     COPYIN = 1
@@ -53,7 +53,7 @@ class DataKind(IntEnum):
 
 
 class DataFlag(IntFlag):
-    """Modifiers and circumstances of a data record."""
+    """Modifiers of the clause and properties of the variable of a data record, as bits."""
 
     ALWAYS_IN = 1
     ALWAYS_OUT = 2
@@ -79,14 +79,14 @@ class DataFlag(IntFlag):
 
 
 class RowSection(IntFlag):
-    """What a section of `__accopt_rows_apart` is."""
+    """Properties of a section in a call of `__accopt_rows_apart`, as bits."""
 
     WRITTEN = 1
     ROWS = 2  # it goes through pointers: their dimensions have negative strides
 
 
 class CompressionFlag(IntFlag):
-    """`flags` of a `Compression`."""
+    """The bits of `Compression.flags`."""
 
     HAS_RANGE = 1
     DECODES = 2  # the record belongs to a kernel that decodes the array
@@ -94,7 +94,7 @@ class CompressionFlag(IntFlag):
 
 
 class DeviceOperation(IntEnum):
-    """`operation` of `__accopt_device`."""
+    """The argument `operation` of `__accopt_device`: which directive or routine calls it."""
 
     INIT = 0
     SHUTDOWN = 1
@@ -103,7 +103,7 @@ class DeviceOperation(IntEnum):
 
 
 class DeviceType(IntEnum):
-    """`acc_device_t` of openacc.h."""
+    """The values of `acc_device_t` in openacc.h (OpenACC 3.4, 3.1)."""
 
     NONE = 0
     DEFAULT = 1
@@ -115,7 +115,7 @@ class DeviceType(IntEnum):
 
 
 class DeviceProperty(IntEnum):
-    """`acc_device_property_t` of openacc.h; the strings are those above 100."""
+    """The values of `acc_device_property_t` in openacc.h; those above 100 are string properties."""
 
     MEMORY = 1
     FREE_MEMORY = 2
@@ -179,8 +179,9 @@ class Launch(ctypes.Structure):
 
 class PeerUpdate(ctypes.Structure):
     """
-    An `update peer`. A side is `bytes` bytes at a host address, or with `dims` what so many triples of
-    lower bound, extent and stride in bytes at `shape` select. The site's variables are `to` and `from`.
+    An `update peer`. A side is `bytes` bytes at a host address; with `dims`, it is the part of them that
+    `dims` triples of lower bound, extent and stride in bytes at `shape` select. The site's variables are
+    `to` and `from`.
     """
 
     _fields_ = (
@@ -206,7 +207,7 @@ RECORD_FORMAT = struct.Struct("=5q4iq")
 
 RECORD_BYTES = 64
 RECORD_DEVICE_AT = 32
-"""Size of a `DataRecord`, and where in it `device` stands."""
+"""Size of a `DataRecord`, and the offset of its field `device`, in bytes."""
 
 
 ENTRY_POINTS: dict[str, tuple[str, str]] = {

@@ -7,10 +7,10 @@ m and c1 = m - 1.5 · c0: both one fused multiply-add. What could go wrong are t
 - m and c1 have to be numbers of the base type, so that the middle code is exactly m, and what is read
   back is rounded once. They are multiples of a *grid*: the distance of neighbouring numbers of the
   base type at the size of c1.
-- 1 / c0 is a number of the base type only by accident, and times m its error would grow. So the
-  *offset*, which stands for 1.5 - m / c0, is made from the rounded inverse. Its own rounding may be as
-  large as half a step of the code: of the middles close to the best one that is taken for which it is
-  small.
+- 1 / c0 is rarely a number of the base type, and multiplying it by m would enlarge its error. So the
+  *offset*, which is used as 1.5 - m / c0, is computed from the rounded inverse. Rounding the offset may
+  cost up to half a step of the code: among the middles close to the best one, the search takes one for
+  which that error is small.
 - Where m is many times larger than hi - lo, the codes may be as close to each other as the numbers of
   the base type are. Then reading a code rounds away from it, perhaps to where another code is nearer.
   A c0 that is a power of two avoids that: every code is a number of the base type, or every number
@@ -28,7 +28,7 @@ DIGITS = {32: 24, 64: 53}
 """Base width → significant bits of a number."""
 
 _FARTHEST = 16
-"""How many grid steps the middle may be moved for the offset's sake."""
+"""How many grid steps the middle may be moved to make the offset's rounding error small."""
 
 _GOOD = 2.0**-5
 """Part of a step of the code by which an offset may err without looking further."""
@@ -45,14 +45,15 @@ class Centred:
 
     @staticmethod
     def of(base: int, c0: float, middle: float) -> Centred:
-        """With the other two rounded to numbers of `base` bits."""
+        """`c0` and `middle` with the inverse and the offset computed from them, rounded to `base` bits."""
         inverse = to_base(base, 1.0 / c0)
         top, bottom = _offset(middle, inverse)
         return Centred(c0, middle, inverse, to_base(base, top / bottom))
 
     @property
     def rounding(self) -> float:
-        """By how much t errs at most, but for its own rounding: the offset's, and the inverse's."""
+        """The largest error of t that comes from the rounding of the offset and of the inverse, without the
+        rounding of t itself."""
         top, bottom = _offset(self.middle, self.inverse)
         return (
             abs(_over(self.offset, top, bottom))
@@ -66,19 +67,19 @@ def to_base(base: int, number: float) -> float:
 
 
 def _ratio(a: float, b: float) -> tuple[int, int]:
-    """The product, exactly, as a fraction."""
+    """a · b, exactly, as numerator and denominator."""
     (top, bottom), (top_b, bottom_b) = a.as_integer_ratio(), b.as_integer_ratio()
     return top * top_b, bottom * bottom_b
 
 
 def _offset(middle: float, inverse: float) -> tuple[int, int]:
-    """1.5 - middle · inverse, exactly, as a fraction."""
+    """1.5 - middle · inverse, exactly, as numerator and denominator."""
     top, bottom = _ratio(middle, inverse)
     return 3 * bottom - 2 * top, 2 * bottom
 
 
 def _over(number: float, top: int, bottom: int) -> float:
-    """How much `number` is more than top / bottom."""
+    """`number` - top / bottom."""
     own, unit = number.as_integer_ratio()
     return (own * bottom - top * unit) / (bottom * unit)
 
@@ -118,7 +119,7 @@ class Range:
         return self.factor * max(self.high - middle, middle - self.low, self.least)
 
     def _on(self, grid: float) -> Centred:
-        """The code with m and c1 on that grid whose numbers err least."""
+        """The code with the smallest error among those whose m and c1 are multiples of `grid`."""
         best: Centred | None = None
         lost = 0.0
         step = 2.0**-self.bits
@@ -141,7 +142,7 @@ class Range:
         return best if best is not None else self._power(grid)
 
     def _power(self, grid: float) -> Centred:
-        """With a power of two as c0."""
+        """The code with a power of two as c0, and m and c1 multiples of `grid`."""
         c0 = _power_of_two(self._needed(self._middle))
         while True:
             unit = max(grid, c0 * 2.0**-self.bits)
@@ -152,12 +153,12 @@ class Range:
 
 
 def _power_of_two(size: float) -> float:
-    """The least power of two that is no less than `size`."""
+    """The smallest power of two that is at least `size`."""
     fraction, exponent = math.frexp(size)
     return math.ldexp(1.0, exponent - 1 if fraction == 0.5 else exponent)
 
 
 def offset_error(c0: float, c1: float, inverse: float, offset: float) -> float:
-    """How far the offset, and with it t, is off, for these coefficients."""
+    """The absolute error of the offset, and so of t, for these coefficients."""
     middle = Fraction(c1) + Fraction(3, 2) * Fraction(c0)
     return float(abs(Fraction(offset) + middle * Fraction(inverse) - Fraction(3, 2)))

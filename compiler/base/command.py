@@ -1,4 +1,5 @@
-"""Whether this process is one of the commands, and so all that happens in it is ours."""
+"""Whether this process runs one of accopt's commands. Only then may the compiler fork (`backend/forks.py`):
+a program that uses accopt as a library may have threads of its own."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ _command = False
 
 
 def begin_command() -> None:
-    """It is, from now on."""
+    """Records that this process runs one of accopt's commands."""
     global _command
     _command = True
 

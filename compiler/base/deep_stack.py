@@ -2,9 +2,9 @@
 Room for recursion: the compiler follows the nesting of a program, and C programs nest deeply (C11 5.2.4.1
 asks for 127 blocks and 63 parentheses; generated code has sums of thousands of terms).
 
-Python counts its frames, and C code below it uses the stack of the thread. Compilations run in a thread with
-a large stack, of which only what is used takes memory, and with a limit on frames that it can hold. What is
-nested more deeply ends in `RecursionError`, which is reported at its line (`internal_error.py`).
+Python counts its frames, and C code below it uses the stack of the thread. Compilations run in a thread
+with a large stack, of which only the used part takes memory, and with a limit on frames that fits it. A
+program that is nested more deeply ends in `RecursionError`, which `internal_error.py` reports at its line.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _STACKS = (1 << 30, 1 << 28, 1 << 26)
-"""Sizes in bytes, the first that the machine gives."""
+"""Sizes of the stack in bytes: the first that the machine grants is taken."""
 
 _FRAME = 7000
 """Bytes of stack for a frame, where C code calls Python back."""
@@ -30,7 +30,8 @@ _deep = threading.local()
 
 
 def with_deep_stack(function: Callable[P, R]) -> Callable[P, R]:
-    """`function` in such a thread, unless the caller is in one; its result and exceptions are passed on."""
+    """`function`, run in a thread with a large stack unless the caller is in one; its result and exceptions
+    are passed on."""
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -66,7 +67,7 @@ def _call(action: Callable[[], R]) -> R:
 
 
 def _start(run: Callable[[], Any]) -> threading.Thread | None:
-    """A running thread with a large stack; none where memory is short."""
+    """A running thread with a large stack; None where memory is short."""
     for size in _STACKS:
         with _lock:
             limit = sys.getrecursionlimit()

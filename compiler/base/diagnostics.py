@@ -40,11 +40,11 @@ class SourceLoc:
         return f"{self.file}:{self.line}:{self.column}"
 
     def __reduce__(self) -> tuple[type[SourceLoc], tuple[str, int, int]]:
-        """In half of the time that pickling a data class takes: trees have one for each node."""
+        """Takes half of the time that pickling a data class takes: a tree has a place for each node."""
         return SourceLoc, (self.file, self.line, self.column)
 
     def to_attr(self) -> FileLineColLoc:
-        """The xDSL location attribute that stands for this place on an operation."""
+        """The xDSL location attribute of this place."""
         from xdsl.dialects.builtin import FileLineColLoc
 
         return FileLineColLoc(_text(self.file), _number(self.line), _number(self.column))
@@ -92,12 +92,12 @@ class Diagnostic:
 
 
 def to_plain(each: Diagnostic) -> dict[str, Any]:
-    """A message as a dictionary for JSON."""
+    """A diagnostic as a dictionary for JSON."""
     return {**asdict(each), "severity": each.severity.value}
 
 
 def from_plain(fields: Mapping[str, Any]) -> Diagnostic:
-    """The message that `to_plain` made a dictionary of."""
+    """The diagnostic from a dictionary that `to_plain` made."""
     notes = tuple((SourceLoc(**loc), text) for loc, text in fields["notes"])
     severity, loc = Severity(fields["severity"]), SourceLoc(**fields["loc"])
     return Diagnostic(severity, loc, fields["message"], fields["remedy"], notes, fields["option"])
@@ -115,7 +115,7 @@ class CompileError(Exception):
 
 
 class CommandLineError(CompileError):
-    """The command line is wrong, whatever the program is."""
+    """The command line is wrong, whatever the program contains."""
 
 
 def error(
@@ -135,7 +135,7 @@ def warning(
     notes: Sequence[tuple[SourceLoc, str]] = (),
     option: str | None = None,
 ) -> Diagnostic:
-    """A warning, to be put into a sink."""
+    """A warning; the caller puts it into a `DiagnosticSink`."""
     return Diagnostic(Severity.WARNING, loc, message, remedy, tuple(notes), option)
 
 
@@ -167,7 +167,7 @@ def _lines(file: str) -> Sequence[str]:
 
 
 def source_line(loc: SourceLoc) -> str | None:
-    """The line of a place, None if the file cannot be read."""
+    """The text of the line of a place; None if the file cannot be read."""
     lines = _lines(loc.file)
     return lines[loc.line - 1] if 0 < loc.line <= len(lines) else None
 

@@ -1,6 +1,6 @@
 """
-What C's mathematics is in device code of the host target: functions without side effects, with a vector
-form where the C library has one (glibc's `libmvec`, x86-64).
+Definitions of C's mathematical functions for device code of the host target: they have no side effects, and
+a vector form where the C library has one (glibc's `libmvec`, x86-64).
 
 Compiled host code calls `__accopt_math_<name>` or `__accopt_fast_<name>` (`passes/host_mathematics.py`);
 `with_mathematics` adds their definitions to its text:
@@ -10,10 +10,10 @@ Compiled host code calls `__accopt_math_<name>` or `__accopt_fast_<name>` (`pass
   as accurate as the C library's own function, which rounds from a double as well.
 - `math` of a `double`, and everything where there is no vector function: the C library's.
 
-LLVM's loop vectoriser learns of the vector form from the attribute `vector-function-abi-variant`
-(LLVM Language Reference, "Call Site Attributes"). A single call that is left over, in a remainder
-loop for example, is a vector call too, of one lane that counts: what an element's result is does not
-depend on where threads begin and end.
+LLVM's loop vectoriser learns of the vector form from the attribute `vector-function-abi-variant` (LLVM
+Language Reference, "Call Site Attributes"). A single call that remains, in a remainder loop for example, is
+a vector call too, of which one lane is used: so an element's result does not depend on which iterations a
+thread gets.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ _PURE = "nounwind willreturn memory(none)"
 @dataclass(frozen=True)
 class VectorLibrary:
     """
-    The vector functions of a machine: letter of the instruction set in their names (Vector Function ABI),
-    bytes of its registers, and whether one of a name exists.
+    The vector functions of a machine: the letter of the instruction set in their names (Vector Function
+    ABI), the bytes of its registers, and whether a function of a given name exists.
     """
 
     letter: str
@@ -75,7 +75,7 @@ class VectorLibrary:
 
 @cache
 def vector_library(features: str) -> VectorLibrary | None:
-    """What there is for a processor with these LLVM features; None without a vector library."""
+    """The vector functions for a processor with these LLVM features; None without a vector library."""
     try:
         library = ctypes.CDLL(LIBRARY)
     except OSError:
@@ -117,7 +117,7 @@ def with_mathematics(ir: str, library: VectorLibrary | None) -> str:
 
 
 def _plain(symbol: str, name: str, texts: dict[str, str]) -> None:
-    """Defines `symbol` by the C library's function."""
+    """Adds a definition of `symbol` that calls the C library's function `name`."""
     element = "float" if name.endswith("f") and name not in ARGUMENTS else "double"
     count = ARGUMENTS.get(name) or ARGUMENTS[name[:-1]]
     parameters = ", ".join(f"{element} %x{i}" for i in range(count))
@@ -132,7 +132,8 @@ def _plain(symbol: str, name: str, texts: dict[str, str]) -> None:
 def _vector_form(
     symbol: str, name: str, library: VectorLibrary, texts: dict[str, str]
 ) -> str | None:
-    """Defines `symbol` by a vector function, whose name is the result; None if there is none for it."""
+    """Adds a definition of `symbol` by a vector function and returns that function's name; None if there is
+    none."""
     single = name not in ARGUMENTS
     base = name[:-1] if single else name
     fast, count = symbol.startswith(FAST_PREFIX), ARGUMENTS[base]
@@ -186,7 +187,8 @@ def _one_lane(
 
 
 def _rounded(symbol: str, called: str, lanes: int, count: int) -> str:
-    """A function on twice as many floats as `called` takes doubles."""
+    """The text of a function on twice as many floats as `called` takes doubles, which calls it twice and
+    rounds."""
     wide, narrow, half = f"<{2 * lanes} x float>", f"<{lanes} x double>", f"<{lanes} x float>"
     lines = [
         f"define internal {wide} @{symbol}({', '.join(f'{wide} %x{i}' for i in range(count))})"

@@ -9,7 +9,7 @@ small compilation, which calls a tenth of them. From `install` on, classes of bo
 methods that compile themselves at their first call and put the result in their own place. What they do is
 the same; only `inspect.signature` does not see the parameters of an `__init__` that was never called.
 
-Everything here is of `dataclasses` in Python 3.11 and 3.12; with another version nothing is done.
+This relies on the internals of `dataclasses` in Python 3.11 and 3.12; with another version nothing is done.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ def _create_late(
     globals: dict[str, Any] | None = None,
     **given: Any,
 ) -> Callable[..., Any]:
-    """In place of `dataclasses._create_fn`: the function of that text in the module of these `globals`."""
+    """Replaces `dataclasses._create_fn`: makes the function from its text in the module of these
+    `globals`."""
 
     def create() -> Any:
         return _create(name, args, body, globals=globals, **given)
@@ -63,6 +64,7 @@ def _late(name: str, create: Callable[[], Any]) -> Callable[..., Any]:
 
 
 def install() -> None:
-    """Makes the methods of the packages' data classes late ones, for the whole process."""
+    """From now on, compiles methods of both packages' data classes at their first call, in the whole
+    process."""
     if sys.version_info[:2] in _VERSIONS:
         dataclasses._create_fn = _create_late

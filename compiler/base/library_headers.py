@@ -1,4 +1,4 @@
-"""Where the headers of libraries are: ours, and the system's."""
+"""Tells headers of libraries, ours and the system's, from headers of the program."""
 
 from __future__ import annotations
 

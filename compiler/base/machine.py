@@ -24,31 +24,31 @@ VARIABLE = "ACCOPT_MACHINE"
 
 
 def this_machine() -> Machine:
-    """That of this computer."""
+    """The processor of this computer."""
     return _NAMES.get(platform.machine(), "x86_64")
 
 
 @cache
 def target_machine() -> Machine:
-    """That for which this process compiles: this computer's where the variable names none."""
+    """The processor for which this process compiles: that in `ACCOPT_MACHINE`, or else this computer's."""
     return _NAMES.get(os.environ.get(VARIABLE, ""), this_machine())
 
 
 def check_machine() -> None:
-    """Raises `CompileError` where the variable has a value that is no name of a processor."""
+    """Raises `CompileError` if the value of `ACCOPT_MACHINE` is not the name of a known processor."""
     name = os.environ.get(VARIABLE)
     if name and name not in _NAMES:
-        message = f"{VARIABLE} names no processor: '{name}'"
+        message = f"{VARIABLE} is not the name of a known processor: '{name}'"
         raise error(UNKNOWN_LOC, message, "use x86_64 or aarch64")
 
 
 def is_foreign() -> bool:
-    """Whether this computer cannot run what is compiled."""
+    """Whether this process compiles for another kind of processor, whose code this computer cannot run."""
     return target_machine() != this_machine()
 
 
 def tool(name: str) -> str | None:
-    """The path of a program of binutils for the machine (`ld`, `as`); None where it is not installed."""
+    """The path of a tool of binutils for the target machine (`ld`, `as`); None if it is not installed."""
     return shutil.which(f"{machine_folder()}-{name}" if is_foreign() else name)
 
 

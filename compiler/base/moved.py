@@ -1,6 +1,6 @@
 """
-Modules that have moved: for one release, an import by the old name works, with a warning that says the
-new one, for the sake of passes in other packages.
+Modules that have moved: for one release, passes in other packages can import them by the old name, with a
+warning that gives the new one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from types import ModuleType
 _PACKAGE = __name__.partition(".compiler.")[0]
 
 _SPLIT = {"passes.analysis.affine": ("passes.decisions.polynomials", "passes.ir.value_polynomials")}
-"""Modules whose names are in several now."""
+"""Modules that were split: their names are in several modules now."""
 
 _RENAMED = {"Affine": "Polynomial"}
 
@@ -217,11 +217,11 @@ MOVED = {
 
 
 class MovedWarning(DeprecationWarning):
-    """An import by an old name."""
+    """Warns of an import by an old name."""
 
 
 class _Alias(Loader):
-    """Gives the names of the new module to one of the old name."""
+    """Fills a module of the old name with the names of the new one."""
 
     def __init__(self, targets: Sequence[str]):
         self.targets = targets
@@ -255,7 +255,7 @@ class _MovedFinder(MetaPathFinder):
 
 
 class _Room(Loader):
-    """A package that is gone, for the modules that were in it."""
+    """Makes an empty package in place of one that was removed, so that the modules in it can be found."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         return None
@@ -265,7 +265,8 @@ class _Room(Loader):
 
 
 def follow_moves() -> None:
-    """Makes imports by old names work, and their warnings seen: Python shows none of libraries by default."""
+    """Makes imports by old names work, and shows their warnings, which Python hides by default in
+    libraries."""
     if any(isinstance(finder, _MovedFinder) for finder in sys.meta_path):
         return
     sys.meta_path.append(_MovedFinder())

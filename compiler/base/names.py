@@ -1,4 +1,4 @@
-"""Names of values and symbols in IR, made of names in C, and back."""
+"""Converts names in C into names of values and symbols in IR, and back."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _NUMBERED_HINT = re.compile(r"(.*_\d+_*)_")
 @lru_cache(1 << 14)
 def value_name(text: str) -> str:
     """
-    A name for a value made of `text`, which may be a C expression such as `p->x`. xDSL takes `_` and a
-    number at the end of a name away each time that it is given to a value; names in C that end so (`t_1`,
-    `_0`) get another `_`, which `c_name` takes off.
+    A name for a value made of `text`, which may be a C expression such as `p->x`. xDSL removes `_` and a
+    number at the end of a name each time that a value gets it; names in C that end so (`t_1`, `_0`) get
+    another `_`, which `c_name` removes.
     """
     name = _NOT_IN_NAMES.sub("_", text)
     if _NUMBERED.fullmatch(name):

@@ -18,21 +18,19 @@ OLDEST_SM = 70
 @dataclass(frozen=True)
 class CompileOptions:
     """
-    `target` is the code to make: device kernels as PTX for compute capability `sm` (90 for 9.0),
-    CPU kernels, or the kernels of `nvptx` for the simulator. `opt_level` is LLVM's for host code
-    and kernels, 0 to 3. `fma` lets a multiply and an add be fused (C11 6.5p8), outside of compute
-    constructs only with `host_fma` or where C compilers do so by default; `fast_math` allows
-    reassociation, reciprocals instead of divisions and approximate functions, and lets GPU code
-    take float denormals for zero. `debug_info` puts C
-    lines into the machine code, `host_lines` into that of the host alone. `check_cache` reports accesses
-    outside of the sections of `cache` directives at run time. `verify` checks the IR and the
-    contract of every stage, `verify_each` the IR
-    after every pass, too. `sizes`: `as-written` keeps the levels, sizes and tiles of the program's clauses
-    where they are advice otherwise (`free-mapping`). `wall` asks for warnings about what works, but
-    should be written (`-Wall`).
-    `managed`: the program relies on memory that host and device share, so that data clauses may be missing.
-    `openmp` gives `#pragma omp` in host code its meaning (docs/openmp.md). `c23`: the keywords of C23 are
-    keywords (`-std=c23`).
+    The options of one compilation. `target` selects the code of compute constructs: device kernels as PTX
+    for compute capability `sm` (90 for 9.0), CPU kernels, or the kernels of `nvptx` for the simulator.
+    `opt_level` is LLVM's for host code and kernels, 0 to 3. `fma` lets a multiply and an add be fused (C11
+    6.5p8), outside of compute constructs only with `host_fma` or where C compilers do so by default;
+    `fast_math` allows reassociation, reciprocals instead of divisions and approximate functions, and lets
+    GPU code take float denormals for zero. `debug_info` puts C lines into the machine code, `host_lines`
+    into that of the host alone. `check_cache` reports accesses outside of the sections of `cache`
+    directives at run time. `verify` checks the IR and the contract of every stage, `verify_each` also the
+    IR after every pass. `sizes`: `as-written` keeps the levels, sizes and tiles of the program's clauses,
+    which are only advice otherwise (`free-mapping`). `wall` asks for warnings about code that works, but
+    should be written differently (`-Wall`). `managed`: the program relies on memory that host and device
+    share, so that data clauses may be missing. `openmp` gives `#pragma omp` in host code its meaning
+    (docs/openmp.md). `c23`: the keywords of C23 are keywords (`-std=c23`).
     """
 
     target: TargetName = "host"
@@ -70,15 +68,15 @@ class CompileOptions:
 
     """`STAGE:PASSES`: passes to run after those of a stage."""
     skipped_passes: tuple[str, ...] = ()
-    """Passes of the pipeline to leave out; what later ones need is missing then, and an error."""
+    """Passes of the pipeline to leave out; a later pass that needs their result reports an error."""
 
     @property
     def checks_ir(self) -> bool:
-        """Whether IR that the compiler makes is checked at all."""
+        """Whether any IR that the compiler makes is checked."""
         return self.verify or self.verify_each
 
     def beyond_preprocessing(self) -> dict[str, object]:
-        """The options that matter to a file that is preprocessed, by name."""
+        """The options that matter for a file that is already preprocessed, by name."""
         return {name: value for name, value in asdict(self).items() if name not in _PREPROCESSING}
 
 

@@ -33,13 +33,13 @@ EXPONENT_OF_ONE = {32: 127 << 23, 64: 1023 << 52}
 """Base width → the bits of 1.0."""
 
 HALF_NAN, BFLOAT16_NAN = 0x7E00, 0x7FC0
-"""The code of every NaN: what conversions make of them differs between processors."""
+"""The code of every NaN; one code for all, since processors convert them differently."""
 
 _EXACT_BITS = {32: 22, 64: 51}
 """Significant bits of c0: two fewer than the base type has, so that 1.5 · c0 is exact."""
 
 _LEAST_MAGNITUDE = {32: 2.0**-100, 64: 2.0**-900}
-"""Smaller ranges count as this: 1 / c0 must be finite."""
+"""A smaller range is treated as one of this size, since 1 / c0 must be finite."""
 
 _GREATEST_MAGNITUDE = {32: 2.0**126, 64: 2.0**1022}
 """Above this, 1.5 · c0 overflows."""
@@ -50,7 +50,7 @@ COUNTER_WORDS = 256
 
 
 class Code(IntEnum):
-    """How a number becomes bits."""
+    """The ways in which a number is encoded as bits."""
 
     RANGE = 0
     HALF = 1
@@ -62,8 +62,8 @@ class Code(IntEnum):
 @dataclass(frozen=True, slots=True)
 class PackedFormat:
     """
-    `bits` of a number whose plain form has `base_bits` (32 or 64). With `members` above 1, an array
-    of structures of so many numbers is a structure of arrays on the device.
+    `bits` of a number whose plain form has `base_bits` (32 or 64). With `members` above 1, an array of
+    structures of `members` numbers each is a structure of arrays on the device.
     """
 
     base_bits: int
@@ -82,7 +82,7 @@ class PackedFormat:
 
     @property
     def storage_bytes(self) -> int:
-        """Bytes of memory per element: threads write elements, so each has bytes of its own."""
+        """Bytes of device memory per element, a whole number, since different threads write elements."""
         return (self.bits + 7) // 8
 
     @property
@@ -113,7 +113,7 @@ class PackedFormat:
 
 
 def check_format(fmt: PackedFormat) -> str | None:
-    """What is wrong with a format, or None."""
+    """The reason why a format is not supported, or None."""
     if not fmt.needs_range:
         return None
     most = MAX_BITS[fmt.base_bits]
@@ -137,7 +137,7 @@ class Coefficients:
 
     @property
     def words(self) -> tuple[float, float, float, float]:
-        """As in the table that host code reads (`abi.Compression`)."""
+        """The four coefficients in the order of the table that host code reads (`abi.Compression`)."""
         return self.c0, self.c1, self.inverse, self.offset
 
 
@@ -190,7 +190,8 @@ def member_coefficients(
 
 
 def error_bound(fmt: PackedFormat, coefs: Coefficients) -> float:
-    """The largest absolute error of a number of the range (the codes without range: 0, unknown)."""
+    """The largest absolute error of a number of the range; 0, for unknown, with a code that has no
+    range."""
     rounding = 2.0 ** (-1 - MANTISSA_BITS[fmt.base_bits])
     bound = coefs.c0 * (2.0 ** (-fmt.bits - 1) + 4 * rounding)
     if fmt.code != Code.CENTRED:

@@ -1,4 +1,4 @@
-"""What `--timing` prints: where the processor time of a command went, and what the caches had."""
+"""The output of `--timing`: processor time of a command by phase, and hits and misses of the caches."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from .phases import Recording, recording
 
 
 def add_timing(group: argparse._ActionsContainer) -> None:  # pyright: ignore[reportPrivateUsage]
-    """Adds `--timing`."""
+    """Adds the option `--timing` to a group of a parser."""
     group.add_argument(
         "--timing",
         action="store_true",
-        help="print the processor time of each phase, and what caches had",
+        help="print the processor time of each phase, and hits and misses of the caches",
     )
 
 
 @contextmanager
 def timed(*, wanted: bool) -> Generator[None]:
-    """Prints to standard error where the time since the start of the process went, if that is `wanted`."""
+    """If `wanted`, prints the processor time of each phase since the start of the process to standard
+    error."""
     if not wanted:
         yield
         return
@@ -32,8 +33,8 @@ def timed(*, wanted: bool) -> Generator[None]:
 
 def table(root: Recording) -> str:
     """
-    The tree as text: seconds, those of the phase alone, share, operations before and after. Then what phases
-    that are not the compiler's own work took in all, other processes, and the caches.
+    The tree as text: seconds, seconds of the phase alone, share, operations before and after. Then the
+    totals of phases outside of the compiler itself, of other processes, and of the caches.
     """
     total = root.seconds or 1e-9
     lines = ["seconds     own   share  phase"]

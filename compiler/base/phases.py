@@ -1,10 +1,10 @@
 """
 Where the compiler's processor time goes: a tree of phases, each with what it took without those inside it.
 
-A phase costs its name unless somebody records (`recording`): `--timing` (`phase_table.py`) and
-`benchmarks/compile_time` do. Seconds are of the processor, in user and system code of this process, so that
-other programs on the machine hardly change them. A process that compiles has one recorder; phases of other
-threads than the one that records are not told apart.
+A phase costs nothing but keeping its name unless a caller records (`recording`), as `--timing`
+(`phase_table.py`) and `benchmarks/compile_time` do. Seconds are processor time, in user and system code of
+this process, so that other programs on the machine hardly change them. A process that compiles has one
+recorder; phases of other threads than the recording one are not distinguished.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ LOADING = "(loading)"
 @dataclass
 class Phase:
     """
-    `seconds` in total, phases inside included; `counts` is the size of the program before and after, where
-    whoever records has said how to count (operations of the IR); `elsewhere` are those of parts that other
-    processes worked on.
+    A phase with its time. `seconds` is the total, phases inside included; `counts` is the size of the
+    program (operations of the IR) before and after, where the recorder was given a counting function;
+    `elsewhere` holds the sizes of parts that other processes worked on.
     """
 
     name: str
@@ -35,12 +35,12 @@ class Phase:
 
     @property
     def own(self) -> float:
-        """Seconds outside of the phases inside."""
+        """Seconds of this phase without those of the phases inside."""
         return self.seconds - sum(phase.seconds for phase in self.inside.values())
 
     @property
     def sizes(self) -> tuple[int, int] | None:
-        """The size of all of the program before and after."""
+        """The size of the whole program before and after; None if it was not counted."""
         if self.counts is None or self.elsewhere is None:
             return self.counts or self.elsewhere
         return self.counts[0] + self.elsewhere[0], self.counts[1] + self.elsewhere[1]
@@ -54,7 +54,7 @@ class Phase:
 
 @dataclass
 class CacheUse:
-    """What was asked of a cache: how often it had it, and how often not, bytes read, and seconds for that."""
+    """The use of a cache: hits, misses, bytes read, and the seconds that this took."""
 
     hits: int = 0
     misses: int = 0
@@ -65,8 +65,8 @@ class CacheUse:
 @dataclass
 class Recording(Phase):
     """
-    All phases of a process, the caches that were asked, by kind, and the seconds of processes that it has
-    started and that have ended, without those of phases that it knows.
+    All phases of a process, the use of its caches by kind, and the seconds of child processes that have
+    ended and did not report phases of their own.
     """
 
     caches: dict[str, CacheUse] = field(default_factory=dict[str, CacheUse])
@@ -82,8 +82,8 @@ _recording: list[Recording] = []
 @contextmanager
 def recording(count: Callable[[object], int] | None = None) -> Generator[Recording]:
     """
-    Records the phases inside, from the start of the process: what went before is the phase "(loading)".
-    `count` gives the size of what a phase works on.
+    Records the phases inside; the time from the start of the process until now is the phase "(loading)".
+    `count` returns the size of a phase's subject.
     """
     root = Recording("total", others=-_of_children())
     loaded = process_time()
@@ -108,7 +108,8 @@ def _of_children() -> float:
 
 @contextmanager
 def asking(kind: str) -> Generator[Callable[[bytes | None], None]]:
-    """Counts what the cache `kind` is asked inside; what it has found, or None, is to be told."""
+    """Counts one request to the cache `kind`; the caller passes what it found, or None, to the function
+    that is yielded."""
     if not _recording:
         yield lambda found: None
         return
@@ -128,7 +129,8 @@ def asking(kind: str) -> Generator[Callable[[bytes | None], None]]:
 
 @contextmanager
 def phase(name: str, subject: object = None) -> Generator[None]:
-    """Counts the time inside under this name; phases of one name add up. `subject` is what it changes."""
+    """Counts the time inside under this name; phases of one name add up. `subject` is the IR that the phase
+    changes."""
     _names.append(name)
     try:
         with _counting(name, subject):
@@ -139,7 +141,8 @@ def phase(name: str, subject: object = None) -> Generator[None]:
 
 @contextmanager
 def apart() -> Generator[Phase]:
-    """Records the phases inside by themselves, in a process that works for another one, if that records."""
+    """Records the phases inside as a tree of their own, in a process that works for another one which
+    records."""
     root = Phase("apart")
     outer = _stack[:]
     if outer:
@@ -177,7 +180,8 @@ _others: list[Callable[[], float]] = []
 
 @contextmanager
 def waiting(name: str, others: Callable[[], float]) -> Generator[None]:
-    """Other processes work on the phase `name` while this one waits; `others` gives their seconds."""
+    """Counts the time inside as the phase `name`, in which this process waits for others; `others` returns
+    their seconds."""
     _names.append(name)
     _others.append(others)
     try:
@@ -193,7 +197,8 @@ def seconds_at_work() -> float:
 
 
 def at_work() -> list[str]:
-    """The phases that the process is in, the outermost first, whether somebody records or not."""
+    """The names of the phases that the process is in, the outermost first, whether they are recorded or
+    not."""
     return list(_names)
 
 
@@ -218,7 +223,7 @@ def _counting(name: str, subject: object) -> Generator[None]:
 
 
 def _size(subject: object) -> int | None:
-    """The size of `subject`; counting is nobody's time."""
+    """The size of `subject`; the time for counting is not charged to any phase."""
     if subject is None or not _counter:
         return None
     start = process_time()

@@ -1,7 +1,7 @@
 """
-How many processors this process may use: what its affinity mask has (`taskset`, batch systems), no more than
-its control groups have time for (containers: `docker run --cpus`), and no more than its part of the machine
-if it is one of several processes of an MPI program there.
+How many processors this process may use: those of its affinity mask (`taskset`, batch systems), limited by
+the quota of its control groups (containers: `docker run --cpus`) and, for one of several processes of an
+MPI program, by its share of the machine.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def ranks_here(environment: Mapping[str, str]) -> int:
 
 def processor_time(root: Path = Path("/")) -> float:
     """
-    The seconds of processors a second that the control groups of this process have (cgroups(7)), of either
-    version; infinite if none limits it. `root`: where `proc` and `sys` are.
+    The processor seconds that the control groups of this process (cgroups(7), of either version) allow in
+    each second; infinite if none limits it. `root` is the folder that contains `proc` and `sys`.
     """
     try:
         groups = (root / "proc/self/cgroup").read_text().splitlines()
@@ -46,7 +46,8 @@ def processor_time(root: Path = Path("/")) -> float:
 
 
 def _quotas(root: Path, line: str) -> Iterator[float]:
-    """The limits of one hierarchy: that of a line `number:controllers:path`, and those around it."""
+    """The limits of one hierarchy: of the group in a line `number:controllers:path`, and of the groups
+    around it."""
     _, controllers, path = (*line.split(":", 2), "", "")[:3]
     if controllers and "cpu" not in controllers.split(","):
         return
@@ -60,7 +61,7 @@ def _quotas(root: Path, line: str) -> Iterator[float]:
 
 
 def _quota(group: Path) -> float | None:
-    """Time over period of one group; None if it has no limit, or nothing to say of it."""
+    """Processor time per period of one group; None if the group has no limit or does not tell it."""
     try:
         if (group / "cpu.max").exists():
             time, period = (group / "cpu.max").read_text().split()[:2]

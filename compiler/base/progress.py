@@ -1,6 +1,6 @@
 """
-Long compilations say that they live: after 30 s of the processor, and after twice as many each time, a
-note on stderr names the phase (`phases.py`) that is at work.
+Notes of long compilations: after 30 s of processor time, and whenever it has doubled since, a note on
+stderr names the current phase (`phases.py`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LOOK = 2.0
 
 
 class Progress:
-    """When notes are due; `clock` gives seconds of the processor, `tell` gets the text."""
+    """Decides when notes are due; `clock` returns seconds of processor time, `tell` prints the text."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class Progress:
         self._next = FIRST
 
     def look(self) -> None:
-        """Says what is at work if that is due."""
+        """Prints a note with the current phases if one is due."""
         spent = self._clock()
         if spent < self._next:
             return
@@ -43,7 +43,7 @@ class Progress:
 
 @contextmanager
 def telling_progress() -> Generator[None]:
-    """What is inside compiles, and says so if it takes long."""
+    """Prints notes while the code inside compiles, if that takes long."""
     done = threading.Event()
     progress = Progress()
 

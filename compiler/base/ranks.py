@@ -1,6 +1,6 @@
 """
-The rank of this process in a program of many processes (MPI), as launchers tell it in the environment, before
-the program itself has asked for it.
+The rank of this process in an MPI program, read from the variables that launchers set, so that it is known
+before the program calls MPI_Init.
 """
 
 from __future__ import annotations
@@ -18,24 +18,25 @@ _VARIABLES = (
     ("SLURM_PROCID", "SLURM_LOCALID"),  # srun
     ("PMIX_RANK", "PMIX_LOCAL_RANK"),
 )
-"""For each launcher, the variables of a process's rank in the program and on its machine."""
+"""For each launcher, the variables with a process's rank in the program and on its machine."""
 
 
 @dataclass(frozen=True)
 class Rank:
-    """`number`: in the program; `local`: on this machine, if `variable` says it."""
+    """The rank of a process: `number` in the program, `local` on this machine, if the launcher sets
+    `variable`."""
 
     number: int
     local: int | None
     variable: str
 
     def device(self, count: int) -> int:
-        """The device of this process where a machine has `count` of them: they take turns."""
+        """The device of this process on a machine with `count` devices: ranks are dealt out in turn."""
         return (self.local or 0) % count
 
 
 def rank_of(environment: Mapping[str, str]) -> Rank | None:
-    """The rank that an environment tells of; None if no launcher of many processes made it."""
+    """The rank in an environment; None if no launcher of MPI programs made it."""
     for number, local in _VARIABLES:
         text, on_machine = environment.get(number, ""), environment.get(local, "")
         if text.isdigit():
@@ -45,11 +46,11 @@ def rank_of(environment: Mapping[str, str]) -> Rank | None:
 
 
 def own_rank() -> Rank | None:
-    """The rank of this process; None outside of programs of many processes."""
+    """The rank of this process; None outside of MPI programs."""
     return rank_of(os.environ)
 
 
 def of_rank(message: str) -> str:
-    """A message for standard error, which the processes of a program share: the rank comes before it."""
+    """A message for standard error, which the processes of a program share, with the rank put before it."""
     rank = own_rank()
     return message if rank is None else f"rank {rank.number}: {message}"

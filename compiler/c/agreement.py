@@ -1,13 +1,13 @@
 """
-Whether the files of a program agree on the names they share (C11 6.2.7, 6.9p5).
+Checks that the files of a program agree on the names they share (C11 6.2.7, 6.9p5).
 
-C leaves a program whose files disagree undefined, and linkers do not look: programs are full of an `enum`
-here and an `int` there, of functions declared without parameters, of structures that differ in a member's
-name. So declarations that differ are a warning, which names both places. An error is what no linker
-accepts (two definitions), or what cannot work: a function that is a variable elsewhere, and a variable
-declared larger than it is, or as a pointer where it is an array. A call that does not fit its function's
-definition is judged where it is made (`irgen/mismatched_calls.py`): a declaration that nobody uses harms
-nobody.
+A program whose files disagree has undefined behaviour, but linkers do not check it, and many programs
+declare an `enum` here and an `int` there, functions without parameters, or structures with differently
+named members. So declarations that differ are a warning that names both places. Errors are what no linker
+accepts (two definitions) and what cannot work: a name that is a function in one file and a variable in
+another, and a variable declared larger than its definition, or as a pointer where the definition is an
+array. Calls that do not fit their function's definition are reported at the call
+(`irgen/mismatched_calls.py`), so that an unused declaration is not an error.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ONE_HEADER = "declare it in one header that both files include"
 def check_agreement(units: Sequence[TranslationUnit], sink: DiagnosticSink) -> None:
     """
     Compare every declaration of an external name with its definition, or else with the first declaration.
-    Of several definitions of a variable without initialisers one remains. Differences are warnings in
+    Of several tentative definitions of a variable, one remains. Differences are warnings in
     `sink`; raises `CompileError` for what cannot be linked.
     """
     declared: dict[str, list[Declaration]] = {}
@@ -55,9 +55,9 @@ def check_agreement(units: Sequence[TranslationUnit], sink: DiagnosticSink) -> N
 
 def are_independent(units: Sequence[TranslationUnit], taken: frozenset[str]) -> bool:
     """
-    Whether each file means without the others what it means with them: an external name has one definition
-    at most, which all declarations are like, and which is none of the C library's functions, by a header or
-    because it is `taken`. The files have been compared (`check_agreement`).
+    Whether each file can be compiled without the others, with the same result: every external name has at
+    most one definition, all its declarations equal it, and it is not a function of the C library (declared
+    in a header, or in `taken`). `check_agreement` has compared the files before.
     """
     declared: dict[str, list[Declaration]] = {}
     for unit in units:
@@ -91,7 +91,8 @@ def _is_defined(decl: Declaration) -> bool:
 
 
 def _definition(decls: Sequence[Declaration]) -> Declaration:
-    """The declaration to compare the others with: of definitions the initialised, then the largest one."""
+    """The declaration to compare the others with: among definitions an initialised one, or else the
+    largest."""
     found = decls[0]
     for decl in decls[1:]:
         _check_kind(found, decl)
@@ -104,8 +105,9 @@ def _definition(decls: Sequence[Declaration]) -> Declaration:
 
 def _make_common(old: Declaration, decl: Declaration) -> Declaration:
     """
-    The one that remains of two definitions. Those of a variable are one if not both have an initialiser, as
-    linkers do for headers that define variables (C11 J.5.11). Raises `CompileError` for others.
+    The definition that remains of two. Two definitions of a variable are merged if at most one has an
+    initialiser, as linkers do for headers that define variables (C11 J.5.11). Raises `CompileError` for
+    other pairs.
     """
     if isinstance(old, VarDecl) and isinstance(decl, VarDecl) and not (old.init and decl.init):
         larger = (decl.init is not None, _size(decl.type)) > (old.init is not None, _size(old.type))
@@ -155,14 +157,16 @@ def _in_header(loc: SourceLoc) -> bool:
 
 
 def _is_harmless(t: CType) -> bool:
-    """Whether a function of type `t` may be called as if it returned int, if nobody looks at the result."""
+    """Whether a function of type `t` may be called as if it returned int, provided that the result is
+    unused."""
     return isinstance(t, FunctionType) and (t.result == INT or isinstance(t.result, VoidType))
 
 
 def _cannot_be(old: CType, new: CType) -> bool:
     """
-    Whether a variable of type `old` cannot be used as one of type `new`: a pointer is not an array, and what
-    lies behind the variable is another's. Arrays of other lengths may be left alone behind their end.
+    Whether a variable of type `old` cannot be used as one of type `new`: because one is a pointer and the
+    other an array, or because `new` is larger, so that memory after the variable would be used. Arrays of
+    different lengths are allowed, as a program may keep to the shorter one.
     """
     if isinstance(old, ArrayType) and isinstance(new, ArrayType):
         return _cannot_be(_element(old), _element(new))
@@ -183,9 +187,9 @@ def _size(t: CType) -> int:
 
 class Sameness:
     """
-    Whether types of two files are compatible (C11 6.2.7p1). Structures and unions are where their tags,
-    and, where both are complete, their members are the same. What two records turned out to be is
-    remembered, as declarations of a program name the same ones again and again; the types must live as long.
+    Whether types of two files are compatible (C11 6.2.7p1). Structures and unions are if their tags are the
+    same and, where both are complete, their members. Results for pairs of records are remembered, as
+    declarations of a program name the same records many times; the types must live as long as this object.
     """
 
     def __init__(self) -> None:

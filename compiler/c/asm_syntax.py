@@ -19,7 +19,8 @@ from ..base.diagnostics import SourceLoc, error
 from .quick_lexer import QuickLexer
 
 ASM_WORD = "$am"
-"""What `asm` is for the lexer where it begins assembly: elsewhere it is an ordinary name (C11 J.5.10)."""
+"""The word that the lexer sees where `asm` begins assembly; elsewhere `asm` is an ordinary name (C11
+J.5.10)."""
 
 
 class AsmOperand:
@@ -32,7 +33,7 @@ class AsmOperand:
 
 
 class AsmStatement(c_ast.Node):
-    """An `asm` statement; the strings are pycparser's constants."""
+    """An `asm` statement; its strings are pycparser's `Constant` nodes."""
 
     __slots__ = ("__weakref__", "clobbers", "coord", "inputs", "is_volatile", "outputs", "template")
     attr_names = ()
@@ -70,13 +71,13 @@ class NamedNode(c_ast.Node):
 
 
 class AsmLabel(NamedNode):
-    """The assembler name of a declaration, among its alignments."""
+    """The assembler name of a declaration, kept in its list of alignments."""
 
     __slots__ = ()
 
 
 class AsmParser(CParser):
-    """pycparser with these."""
+    """pycparser with assembly statements and assembler names."""
 
     def __init__(self, *, c23: bool = False) -> None:
         super().__init__(lexer=QuickLexer, dialect="c23" if c23 else "legacy")
@@ -122,7 +123,7 @@ class AsmParser(CParser):
         return statement
 
     def _parse_operands(self, statement: AsmStatement) -> None:
-        """Up to three lists, each behind a colon; two colons in a row are one token."""
+        """Up to three lists, each after a colon; two colons in a row are one token."""
         part = 0
         while self._peek_type() in ("COLON", "COLONCOLON"):
             part += 2 if self._advance().type == "COLONCOLON" else 1

@@ -58,17 +58,19 @@ class VarDecl:
     address_taken: bool = False
     alignment: int | None = None  # _Alignas, bytes
     declared: ArrayType | None = None
-    """The array with a length that a parameter was declared as: `double a[n]`, whose type is a pointer."""
+    """The array type that a parameter with a pointer type was declared with, if it had a length: `double
+    a[n]`."""
     is_thread_private: bool = False  # OpenMP's threadprivate
     control: VarDecl | None = None
-    """Of a `_Thread_local` variable: the object by which a thread finds its own (`sema/thread_locals.py`)."""
+    """For a `_Thread_local` variable: the object through which a thread finds its copy
+    (`sema/thread_locals.py`)."""
     cleanup: FunctionDecl | None = None
-    """The function that gets its address when control leaves its scope (GNU C)."""
+    """The function that is called with its address when control leaves its scope (GNU C's `cleanup`)."""
     is_weak: bool = False
     alias: str | None = None
     """The symbol that it is another name of (GNU C)."""
     gave_way: bool = False
-    """Its definition is not the one of those of several files that remains (`agreement.py`)."""
+    """Whether another file's definition of the variable remains instead of this one (`agreement.py`)."""
 
     @property
     def type(self) -> CType:
@@ -79,7 +81,8 @@ class VarDecl:
 class FunctionDecl:
     """
     A function. `body` is None when only declared. `directives` are the `routine` and `declare` directives
-    that stand immediately before it (or name it). `is_implicit` while only calls have made it known.
+    immediately before it, or those that name it. `is_implicit` is true as long as it is known only from
+    calls.
     """
 
     name: str
@@ -91,16 +94,16 @@ class FunctionDecl:
     is_inline: bool = False
     is_implicit: bool = False
     is_noreturn: bool = False
-    """Declared as one that does not come back (`_Noreturn`, or GNU C's attribute)."""
+    """Declared as a function that does not return (`_Noreturn`, or GNU C's attribute)."""
     symbol: str | None = None
     """The linker's name, where an assembler label gives another."""
     is_weak: bool = False
     alias: str | None = None
     """The symbol that it is another name of (GNU C)."""
     constructor: int | None = None
-    """Its priority if it runs before `main`, lower ones first (GNU C)."""
+    """Its priority if it runs before `main`, lower ones first (GNU C's `constructor`)."""
     destructor: int | None = None
-    """Its priority if it runs when the program ends."""
+    """Its priority if it runs when the program ends (GNU C's `destructor`)."""
     directives: list[Directive] = field(default_factory=list["Directive"])
     contains_goto_or_switch: bool = False
 
@@ -120,16 +123,16 @@ class TranslationUnit:
     directives: list[Directive] = field(default_factory=list["Directive"])
     selects_host: bool = False
     is_of_target: bool = False
-    """Whether it may be another one for another target."""
+    """Whether the checked file may differ between targets."""
     has_assembly: bool = False
     weak: dict[str, str | None] = field(default_factory=dict[str, "str | None"])
     """The names of `#pragma weak`, and what they are other names of."""
     has_thread_locals: bool = False
-    """It needs what finds a thread's variables (`compiler/c/thread_locals.c`)."""
+    """It needs the functions that find a thread's variables (`compiler/c/thread_locals.c`)."""
     has_openmp: bool = False
     """It needs OpenMP's runtime (`compiler/c/openmp`)."""
     idle: frozenset[str] = frozenset()
-    """Functions of libraries that its headers declare, and that it has no other word of."""
+    """Library functions that are only declared, in the headers that it includes."""
 
 
 # Expressions ----------------------------------------------------------------------------------
@@ -154,7 +157,8 @@ class IntConst(Expr):
 
 @dataclass(eq=False, kw_only=True)
 class FloatConst(Expr):
-    """Of a `long double` that is no double, `value` is the nearest one, and `bits` are its own."""
+    """A floating constant. For a `long double` that is not exactly a double, `value` is the nearest double
+    and `bits` are those of the `long double`."""
 
     value: float
     bits: int | None = None
@@ -174,8 +178,8 @@ class StringLiteral(Expr):
 @dataclass(eq=False, kw_only=True)
 class ComplexOp(Expr):
     """
-    An operation of complex numbers. `op`: `+ - * / == !=` of two of one type; `neg`, `conj`; `make`
-    of two real parts; `real`, `imag`; `convert` to another complex type.
+    An operation on complex numbers. `op`: `+ - * / == !=` of two operands of one type; `neg`, `conj`;
+    `make` from a real and an imaginary part; `real`, `imag`; `convert` to another complex type.
     """
 
     op: str
@@ -277,7 +281,7 @@ class BinaryOp(Expr):
     lhs: Expr
     rhs: Expr
     folded: object = field(default=..., repr=False)
-    """What it is worth at translation time, once `sema/constants.py` has been asked (before, `...`)."""
+    """Its value at translation time as found by `sema/constants.py`; `...` before that was computed."""
 
 
 @dataclass(eq=False, kw_only=True)
@@ -335,7 +339,7 @@ class IncDec(Expr):
 class Asm(Expr):
     """
     An `asm` statement: `template` and `constraints` are LLVM's. The results, of `output_types`, are stored
-    behind the pointers `outputs`; `inputs` are values.
+    to the addresses `outputs`; `inputs` are values.
     """
 
     template: str
@@ -377,11 +381,12 @@ class Call(Expr):
 @dataclass(eq=False, kw_only=True)
 class AtomicOp(Expr):
     """
-    An atomic operation on the object of type `of` behind `pointer`. `op`: `load`; `store`, `exchange` of one
-    value; `compare` of the address of the value expected, which gets the one found, and a new value;
-    `swap`, `swapped` of two values: whether they were exchanged, the value found; `+ - & | ^ nand` of a value
-    (bytes for pointers): the object's value `before` or after; `fence` without an object. `order`, and for
-    `compare` `failure`, are C11's memory orders by number (7.17.3).
+    An atomic operation on the object of type `of` at `pointer`. `op` is one of: `load`; `store` and
+    `exchange`, with one value; `compare`, with the address of the expected value, where the value found is
+    stored, and a new value; `swap` and `swapped`, compare-and-swaps with an expected and a new value, whose
+    result is whether they stored, or the value found; `+ - & | ^ nand`, with a value (in bytes for
+    pointers), whose result is the object's value `before` or after; `fence`, without an object. `order`,
+    and for `compare` also `failure`, are C11's memory orders by number (7.17.3).
     """
 
     op: str
@@ -562,11 +567,11 @@ class AccStmt(Stmt):
 @dataclass(eq=False, kw_only=True)
 class TeamStmt(Stmt):
     """
-    A region that the threads of a team run (OpenMP's `parallel`), or some thread now or later (`task`, where
-    `threads` is None). `name` is the directive's. `threads`: how many are asked for, 0 for the
-    default; `several`: whether the region's `if` holds (2 if `threads` was written), or the task may
-    wait. Each thread has copies of its own of the variables in `copies`, which begin with those values.
-    Every other variable from outside is shared; it must be one of `listed` if there is a list
+    A region that every thread of a team runs (OpenMP's `parallel`), or that one thread runs now or later
+    (`task`, where `threads` is None). `name` is the directive's. `threads`: the requested number, 0 for the
+    default; `several`: whether the region's `if` clause holds (2 if `threads` was written), or whether the
+    task may be deferred. Each thread has its own copies of the variables in `copies`, initialised with
+    those values. Every other variable from outside is shared; it must be one of `listed` if there is a list
     (`default(none)`).
     """
 

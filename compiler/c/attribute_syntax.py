@@ -1,7 +1,7 @@
 """
 Attributes of GNU C (`__attribute__((aligned(16), packed))`; GCC manual, "Attribute Syntax") that say more
-than a hint. They stand where `_Alignas` may, and behind declarators; `Attributes` is among the alignments of
-what it belongs to.
+than a hint. They occur where `_Alignas` may, and after declarators; an `Attributes` node is kept in the
+list of alignments of its declaration, record or member.
 """
 
 # pycparser has no type information: its trees are Any here.
@@ -20,7 +20,7 @@ from pycparser import c_ast
 from .gnu_expressions import GnuExpressions
 
 REFUSED_ATTRIBUTES = {
-    "scalar_storage_order": "convert the byte order with '__builtin_bswap32' and its like",
+    "scalar_storage_order": "convert the byte order with '__builtin_bswap32' and related functions",
     "naked": "put the assembly into a file of its own",
     "ms_abi": "call the function through a wrapper in another compiler's code",
     "stdcall": "call the function through a wrapper in another compiler's code",
@@ -55,7 +55,7 @@ class Attribute:
 
 
 class Attributes(c_ast.Alignas):
-    """One attribute list."""
+    """One attribute list, `__attribute__((…))`."""
 
     __slots__ = ("attributes",)
 
@@ -74,7 +74,7 @@ def attributes_of(items: Iterable[Any] | None, name: str) -> list[Attribute]:
 
 
 class AttributeParser(GnuExpressions):
-    """pycparser with these."""
+    """pycparser with attributes."""
 
     def __init__(self, *, c23: bool = False) -> None:
         super().__init__(c23=c23)
@@ -114,7 +114,7 @@ class AttributeParser(GnuExpressions):
         return found
 
     def _skip_parentheses(self) -> None:
-        """Goes on behind the parenthesis that closes the one just read."""
+        """Continues after the parenthesis that closes the one just read."""
         depth = 1
         while depth:
             kind = self._peek_type()

@@ -1,7 +1,7 @@
 """
-GNU C's built-in functions that stand for an instruction, with their types: `__builtin_popcount` and its like.
-Those of several types are in `sema/builtin_calls.py`.
-They are calls of functions without a body in the tree; IR generation (`irgen/builtins.py`) knows their names.
+GNU C's built-in functions that compile to an instruction, such as `__builtin_popcount`, with their types.
+Built-ins that accept several types are in `sema/builtin_calls.py`. In the tree, they are calls of functions
+without a body; IR generation (`irgen/builtins.py`) recognises their names.
 """
 
 from __future__ import annotations

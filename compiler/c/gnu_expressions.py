@@ -57,13 +57,13 @@ class GnuComputedGoto(c_ast.Node):
 
 
 class StatementExpression(c_ast.Compound):
-    """`({ … })`, which is no block."""
+    """`({ … })`, a block whose last expression is its value."""
 
     __slots__ = ()
 
 
 class GnuExpressions(AsmParser):
-    """pycparser with these."""
+    """pycparser with the expressions and jumps above."""
 
     def __init__(self, *, c23: bool = False) -> None:
         super().__init__(c23=c23)

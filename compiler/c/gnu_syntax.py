@@ -57,7 +57,7 @@ class AlignedTypedef(c_ast.Typedef):
 
 
 class GnuParser(AttributeParser):
-    """pycparser with these."""
+    """pycparser with the declarations and constants above."""
 
     def __init__(self, *, c23: bool = False) -> None:
         super().__init__(c23=c23)
@@ -66,7 +66,7 @@ class GnuParser(AttributeParser):
         self.clex._keyword_map["__thread"] = "_THREAD_LOCAL"
         self._alignments: list[tuple[Any, Any]] = []  # of declarators not yet in a declaration
         self._records: list[list[Any]] = []  # alignments of the structures being parsed
-        self._at_record = False  # behind the keyword of the innermost
+        self._at_record = False  # after the keyword of the innermost
 
     def _parse_external_declaration(self) -> Any:
         token = self._peek()
@@ -122,13 +122,13 @@ class GnuParser(AttributeParser):
         return c_ast.InferredType(coord=self._tok_coord(self._advance()))
 
     def _build_type_name(self, spec: Any, decl: Any, coord: Any) -> Any:
-        """A type name, whose attributes are its alignments."""
+        """A type name, with its attributes in the list of alignments."""
         made: Any = super()._build_type_name(spec, decl, coord)
         made.align = list(spec["alignment"])
         return made
 
     def _parse_struct_declarator(self) -> Any:
-        """A member, perhaps with attributes behind its width."""
+        """A member, perhaps with attributes after its bit-field width."""
         info: Any = super()._parse_struct_declarator()
         while self._peek_type() == "_ALIGNAS":
             self._alignments.append((info["decl"], self._parse_alignment_specifier()))
@@ -159,7 +159,7 @@ class GnuParser(AttributeParser):
         return super()._parse_designator()
 
     def _parse_initializer_item(self) -> Any:
-        """An item of a braced list, perhaps designated as before C99: `member: value`."""
+        """An item of a braced list, perhaps with GNU C's old designator: `member: value`."""
         if self._peek_type() in ("ID", "TYPEID") and self._peek_type(2) == "COLON":
             token = self._advance()
             self._advance()
@@ -169,7 +169,7 @@ class GnuParser(AttributeParser):
         return super()._parse_initializer_item()
 
     def _parse_designation(self) -> Any:
-        """Designators, before C99 without `=` behind `[n]`."""
+        """Designators; GNU C's old form has no `=` after `[n]`."""
         designators: Any = self._parse_designator_list()
         if not self._accept("EQUALS") and not isinstance(designators[-1], c_ast.ArrayDesignator):
             self._expect("EQUALS")
@@ -203,7 +203,8 @@ class GnuParser(AttributeParser):
         return node
 
     def _parse_attribute_specifier_sequence(self) -> Any:
-        """`[[…]]` of C23, which gcc takes in all of C; those of GNU C only as hints."""
+        """`[[…]]` of C23, which gcc accepts in all versions of C; `[[gnu::…]]` is accepted only for
+        attributes that are hints."""
         dialect, self._dialect = self._dialect, "c23"
         found: Any = super()._parse_attribute_specifier_sequence()
         self._dialect = dialect

@@ -1,9 +1,10 @@
 """
-Checked files as bytes: the typed tree of a preprocessed file and the messages of its checking, to be
-read in a tenth of the time that checking it again takes.
+Checked files as bytes: the typed tree of a preprocessed file and the messages of checking it. Reading them
+takes a tenth of the time of checking the file again.
 
-The bytes are a pickle that may hold nothing but trees: reading makes objects of the classes that trees are
-made of, and calls nothing else, so that what comes with an object file is data, as its C text is.
+The bytes are a pickle that is restricted to trees: the reader makes objects only of the classes that trees
+consist of, and calls nothing else. So the bytes in an object file are data, as its C text is, and cannot
+run code.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _OTHERS: dict[tuple[str, str], object] = {
     ("builtins", "Ellipsis"): ...,
     (AddressConstant.__module__, AddressConstant.__qualname__): AddressConstant,
 }
-"""What a constant is, or is before it has been asked for (`BinaryOp.folded`)."""
+"""Types of `BinaryOp.folded`: constants, and `...` before it was computed."""
 _DAMAGED = (
     ArithmeticError,
     AttributeError,
@@ -38,7 +39,7 @@ _DAMAGED = (
     pickle.UnpicklingError,
     zlib.error,
 )
-"""What reading bytes that are no tree may raise."""
+"""Exceptions that reading bytes which are not a tree may raise."""
 
 
 def to_bytes(unit: TranslationUnit, messages: Sequence[Diagnostic]) -> bytes | None:
@@ -50,7 +51,7 @@ def to_bytes(unit: TranslationUnit, messages: Sequence[Diagnostic]) -> bytes | N
 
 
 def from_bytes(data: bytes) -> tuple[TranslationUnit, tuple[Diagnostic, ...]] | None:
-    """A checked file and its messages, or None for bytes that are none."""
+    """A checked file and its messages; None if the bytes are not a checked file."""
     try:
         unit, messages = _TreeReader(io.BytesIO(zlib.decompress(data))).load()
     except _DAMAGED:
@@ -64,5 +65,5 @@ class _TreeReader(pickle.Unpickler):
             return _OTHERS[module, name]
         found = getattr(_MODULES.get(module), name, None)
         if not isinstance(found, type) or found.__module__ != module:
-            raise pickle.UnpicklingError(f"{module}.{name} is no part of a tree")
+            raise pickle.UnpicklingError(f"{module}.{name} is not a class of trees")
         return found

@@ -1,4 +1,4 @@
-"""Where what files of a program came to is kept (`preprocess_kept.py`, `kept.py`)."""
+"""The interface of a store for preprocessed and checked files (`preprocess_kept.py`, `kept.py`)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Protocol
 
 class KeptFiles(Protocol):
     """
-    Preprocessed files, by name and options, and checked files, by name, text and target. All of it is this
-    compiler's.
+    Preprocessed files, by name and options, and checked files, by name, text and target, all of this
+    version of the compiler.
     """
 
     def get_text(self, file: str, options: str) -> bytes | None:

@@ -1,7 +1,7 @@
 """
-Library functions that GNU C knows without a header, as `__builtin_memcpy` and its like (GCC manual, "Other
-Built-in Functions Provided by GCC"): a call of such a built-in is a call of the function. Their types are
-those of the C library; of its own types, `FILE` is void here.
+Library functions that GNU C provides without a header, for example as `__builtin_memcpy` (GCC manual,
+"Other Built-in Functions Provided by GCC"): a call of such a built-in is a call of the function. Their
+types are those of the C library, with void for `FILE`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-Preprocessed C text → pycparser tree, with errors at file, line and column.
+Parses preprocessed C text into a pycparser tree, with errors at file, line and column.
 
 pycparser knows C11 but few GNU spellings, so `mask_gnu` first rewrites those that real headers and
 programs use, always to text of the same length: columns stay true. Attributes that are hints become spaces.
@@ -81,7 +81,7 @@ _LINE_MARKER = re.compile(r'^[ \t]*#[ \t]*(?:line[ \t]+)?(\d+)(?:[ \t]+"([^"\n]*
 
 
 _NOT_OF_PLACES = re.compile(r"^([ \t]*#[ \t]*(?:line[ \t]+)?\d[^\n]*)|[^\n]+", re.MULTILINE)
-"""The line markers (in a group) and other lines of a text, but for their ends."""
+"""Matches the lines of a text, without their line breaks; line markers are in a group."""
 
 
 def line_marker(line: str) -> tuple[int, str | None] | None:
@@ -91,7 +91,7 @@ def line_marker(line: str) -> tuple[int, str | None] | None:
 
 
 def place(text: str, position: int, filename: str) -> SourceLoc:
-    """Where `position` of preprocessed `text` is in the user's files, by the last line marker."""
+    """The place in the user's files of `position` in preprocessed `text`, by the last line marker."""
     marker = None
     for m in _LINE_MARKER.finditer(text, 0, position):
         marker = m
@@ -114,19 +114,20 @@ def _closing_parenthesis(text: str, position: int) -> int:
 
 
 def blank(text: str) -> str:
-    """As many spaces, with its line breaks and line markers."""
+    """`text` with spaces in place of everything but line breaks and line markers."""
     return _NOT_OF_PLACES.sub(lambda m: m.group() if m.group(1) else " " * len(m.group()), text)
 
 
 def _is_of_pointer(text: str, position: int) -> bool:
-    """Whether what stands at a position is behind a `*`, where it is about a pointer."""
+    """Whether the text at a position follows a `*`, so that it qualifies a pointer."""
     return text[max(position - 80, 0) : position].rstrip().endswith("*")
 
 
 def _after_attribute(text: str, start: int, end: int, filename: str) -> tuple[int, bool]:
     """
-    The position after the attribute list whose keyword is text[start:end], and whether it says more than a
-    hint. Raises for what would have to be honoured and is not.
+    The position after the attribute list whose keyword is text[start:end], and whether any of its
+    attributes is more than a hint. Raises `CompileError` for attributes that change the program's meaning
+    and are not supported.
     """
     opening = re.compile(r"\s*\(").match(text, end)
     close = _closing_parenthesis(text, opening.end() - 1) if opening else -1
@@ -172,7 +173,7 @@ def mask_gnu(text: str, filename: str) -> str:
 
 
 class UnknownType(CompileError):
-    """A name stands where only a type can, and is none."""
+    """Reports a name that is not a type where only a type can be."""
 
     def __init__(self, name: str, loc: SourceLoc, remedy: str):
         super().__init__(error(loc, f"unknown type name '{name}'", remedy).diagnostics)
@@ -180,7 +181,8 @@ class UnknownType(CompileError):
 
 
 def _is_declared_use(text: str, m: re.Match[str]) -> bool:
-    """Whether `asm` (an ordinary name in ISO C) is used as a name of the program's own."""
+    """Whether the program uses `asm`, an ordinary name in ISO C, as the name of a variable, function or
+    type."""
     following = re.compile(r"\s*(\w+|\S)").match(text, m.end())
     return following is None or following.group(1) not in ("(", "volatile", "goto", "__volatile__")
 
@@ -192,7 +194,7 @@ class _Parser(SharedDeclarations):
         super().__init__(c23=c23)
         self.is_typedef: Callable[[str], bool] | None = None
         self._types: set[str] = set(BUILTIN_TYPEDEFS)
-        """What has been a type somewhere; nothing else is one in a file."""
+        """The names that were declared as types anywhere in the file so far."""
         self.end: SourceLoc | None = None  # of a lone expression
 
     def _parse_error(self, msg: str, coord: Coord | str | None) -> NoReturn:
@@ -230,7 +232,7 @@ class _Parser(SharedDeclarations):
         raise error(loc, message, remedy)
 
     def _words_before(self) -> list[str]:
-        """The last tokens before the current one."""
+        """The texts of the last tokens before the current one."""
         index = self._tokens._index
         return [t.value for t in self._tokens._buffer[max(index - 64, 0) : index] if t is not None]
 
@@ -377,7 +379,7 @@ _REMEDIES = {
 
 
 def _explain(message: str, token: str | None) -> tuple[str, str]:
-    """Our words for pycparser's message, and a remedy."""
+    """The message and the remedy for a message of pycparser."""
     if message.startswith("before: ") or message in ("Invalid expression", "Invalid declarator"):
         token = message.removeprefix("before: ") if message.startswith("before: ") else token
         if token is None:
@@ -438,8 +440,8 @@ def parse_text(text: str, filename: str) -> c_ast.FileAST:
 
 def parse_masked(text: str, filename: str, types: AbstractSet[str] = frozenset()) -> c_ast.FileAST:
     """
-    As `parse_text`, of what `mask_gnu` returned, where `types` are names of types too. Raises `UnknownType`
-    where a name can only be one and is none.
+    As `parse_text`, for text that `mask_gnu` returned; `types` are further names of types. Raises
+    `UnknownType` where a name that is not a type is used as one.
     """
     known = known_declarations()
     if known is not None and not types:
@@ -470,7 +472,7 @@ C23_WORDS = frozenset(
         *("nullptr", "constexpr", "typeof_unqual"),
     )
 )
-"""What is a name of the program's own in C11."""
+"""Keywords of C23 that are ordinary names in C11."""
 _NAME = re.compile(r"\s*([A-Za-z_]\w*)\s*\Z")
 _NUMBER = re.compile(r"\s*(0|[1-9][0-9]*)\s*\Z")
 _KEYWORDS = frozenset({"sizeof", "_Alignof", "offsetof", "__builtin_va_arg", "_Generic"})
@@ -481,9 +483,9 @@ def parse_expression(
     text: str, loc: SourceLoc, is_typedef: Callable[[str], bool], *, c23: bool = False
 ) -> Any:
     """
-    Parse a lone C expression (a clause argument) whose first character is at `loc`. `is_typedef`
-    says which names are types in its scope, `c23` that those of C23 are keywords. Raises `CompileError` on
-    syntax errors.
+    Parse a lone C expression (a clause argument) whose first character is at `loc`. `is_typedef` tells
+    which names are types in its scope; `c23` makes C23's keywords keywords. Raises `CompileError` on syntax
+    errors.
     """
     name = _NAME.match(text)
     plain = name is not None and name.group(1) not in (_KEYWORDS_23 if c23 else _KEYWORDS)

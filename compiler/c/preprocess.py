@@ -1,13 +1,13 @@
 """
-Preprocessing: a C file and its headers to one text that pycparser reads.
+Preprocessing: merges a C file and its headers into one text that pycparser reads.
 
 By default the headers are accopt's own (`include/`), which declare the C library of x86-64 Linux
 in plain C99, so neither a C compiler nor its headers are needed; where they do not suffice, the system's
 (`preprocess_headers.py`). `use_system_cpp` runs the host's `cc -E` with the host's headers instead.
 
-The text keeps places: `# 12 "file.c"` line markers and padding (see `preprocess_output`). OpenACC
-pragmas stay, on one line each, with the macros behind `#pragma acc` expanded (OpenACC 3.4, 1.3);
-`_Pragma("acc …")` has become such a line. So do OpenMP's where they are asked for. Other pragmas are gone.
+The text keeps places: `# 12 "file.c"` line markers and padding (see `preprocess_output`). OpenACC pragmas
+remain, on one line each, with macros after `#pragma acc` expanded (OpenACC 3.4, 1.3); `_Pragma("acc …")`
+becomes such a line. OpenMP's pragmas remain if the options ask for them. Other pragmas are removed.
 """
 
 from __future__ import annotations
@@ -46,11 +46,10 @@ from .preprocess_sources import Headers, read_source
 @dataclass(frozen=True)
 class PreprocessOptions:
     """
-    `include_dirs` (-I) are searched in order before the bundled headers. `defines` (-D) are "NAME"
-    (meaning 1) or "NAME=VALUE"; `undefines` (-U) are applied after them. `use_system_cpp` preprocesses
-    with `$CC` (default `cc`) and the host's headers. `openmp` keeps OpenMP's pragmas too, and defines
-    `_OPENMP`: text with such pragmas is a program whose OpenMP is meant. `c23`: so is C23 where the text says
-    that it is (`C23_MARK`).
+    `include_dirs` (-I) are searched in order before the bundled headers. `defines` (-D) are "NAME" (meaning
+    1) or "NAME=VALUE"; `undefines` (-U) are applied after them. `use_system_cpp` preprocesses with `$CC`
+    (default `cc`) and the host's headers. `openmp` keeps OpenMP's pragmas and defines `_OPENMP`, so that
+    later stages recognise an OpenMP program by its pragmas. `c23` marks the text as C23 (`C23_MARK`).
     """
 
     include_dirs: Sequence[Path] = ()
@@ -64,14 +63,15 @@ class PreprocessOptions:
     standard_dirs: bool = True
     forced_includes: Sequence[str] = ()
     forced_macros: Sequence[str] = ()
-    """`-iquote`, `-idirafter`, not `-nostdinc`; `-include`; `-imacros`: as C compilers understand them."""
+    """The options `-iquote`, `-idirafter`, `-nostdinc` (negated), `-include` and `-imacros` of C
+    compilers."""
 
 
 @dataclass(frozen=True)
 class PreprocessedSource:
     """
-    `text` is preprocessed C with line markers; `file` the name of the file it began as; `read` the files
-    that preprocessing it has read, but for accopt's own headers.
+    `text` is preprocessed C with line markers; `file` is the name of the C file; `read` are the files that
+    were read, except accopt's own headers.
     """
 
     file: str
@@ -80,10 +80,11 @@ class PreprocessedSource:
 
 
 STANDARD_INPUT = Path("-")
-"""What stands for standard input among the names of files."""
+"""The file name that means standard input."""
 
 _PLAIN_HEADERS = ("-D__STRICT_ANSI__", "-D_DEFAULT_SOURCE")
-"""glibc's `assert` is a statement expression without the one; the other declares what that hides."""
+"""Macros for glibc's headers: without the first, `assert` is a statement expression; the second makes the
+headers declare what the first hides."""
 
 
 def preprocess(
@@ -95,7 +96,7 @@ def preprocess(
 ) -> PreprocessedSource:
     """
     Preprocess a C file. Warnings and remarks go to `sink`; `headers` are those of the program; `inputs`
-    records what the result depends on. Raises `CompileError` at the line and column of whatever is wrong: a
+    records what the result depends on. Raises `CompileError` at the line and column of the mistake: a
     header that cannot be found, an unterminated #if, #error, ….
     """
     inputs = inputs or Inputs()
@@ -308,5 +309,5 @@ _OPENMP_LINE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+omp\b.*$", re.MULTILINE)
 
 
 def without_openmp(text: str) -> str:
-    """Preprocessed text in which OpenMP's pragmas are blank lines."""
+    """Preprocessed text with OpenMP's pragmas replaced by blank lines."""
     return _OPENMP_LINE.sub("", text)

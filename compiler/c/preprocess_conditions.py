@@ -1,4 +1,4 @@
-"""Conditional groups of the preprocessor (C11 6.10.1): which text is live, and what a condition says."""
+"""Conditional groups of the preprocessor (C11 6.10.1): which text is live, and whether conditions hold."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from .preprocess_queries import QUERIES, answer
 
 @dataclass(slots=True)
 class _Group:
-    """An open #if: whether text around it is live, a group was taken, and #else has been seen."""
+    """An open #if: whether the text around it is live, whether one of its groups was taken, and whether
+    #else was seen."""
 
     start: Token
     outer: bool
@@ -27,8 +28,8 @@ class _Group:
 
 class ConditionalGroups:
     """
-    The open groups of the current file, and whether text is `live`; `holds` says whether a condition does.
-    `directives` are what opens and closes groups.
+    The open groups of the current file, and whether text is `live`; `holds` evaluates a condition.
+    `directives` are those that open and close groups.
     """
 
     def __init__(self, holds: Callable[[Token, list[Token]], bool]) -> None:
@@ -47,7 +48,7 @@ class ConditionalGroups:
         }
 
     def check_closed(self) -> None:
-        """Raises for a group that its file leaves open."""
+        """Raises `CompileError` for a group that its file leaves open."""
         if self.open:
             start = self.open[-1].start
             raise error(start.loc, f"unterminated #{start.value}", "close it with #endif")
@@ -87,7 +88,7 @@ class ConditionalGroups:
 
 
 class _Files(Protocol):
-    """What conditions ask of inclusion."""
+    """The questions of conditions about files."""
 
     def find(self, target: str, *, quoted: bool, following: bool = False) -> Found | None:
         """The file of an #include."""
@@ -99,7 +100,7 @@ class _Files(Protocol):
 
 
 class Conditions:
-    """What `#if` and its like ask, of macros and of files; `c23`: `true` is a number."""
+    """Evaluates the conditions of `#if`, `#elif`, `#ifdef` and others; `c23`: `true` is 1 in them."""
 
     def __init__(self, macros: MacroExpander, files: _Files, *, c23: bool) -> None:
         self._macros = macros
@@ -116,7 +117,7 @@ class Conditions:
         return defined == (name.value in ("ifdef", "elifdef"))
 
     def is_defined(self, name: str) -> bool:
-        """Whether `name` is a macro, one of those that the preprocessor has itself included."""
+        """Whether `name` is a macro, predefined ones included."""
         return name in self._macros.table or name in QUERIES or name in ("__LINE__", "__COUNTER__")
 
     def _evaluate(self, name: Token, args: list[Token]) -> bool:
@@ -130,7 +131,7 @@ class Conditions:
         return evaluate(tokens, end) != 0
 
     def _answered(self, args: Sequence[Token]) -> list[Token]:
-        """The tokens with `__has_include(<f>)` and its like replaced by their answers."""
+        """The tokens with `__has_include(<f>)` and similar operators replaced by their values."""
         if not any(token.value in QUERIES for token in args):
             return list(args)
         tokens = [token for token in args if not token.is_space]

@@ -17,14 +17,16 @@ PARAMETERS = ("limit", "prefix", "suffix", "if_empty")
 
 @dataclass
 class Embed:
-    """What a directive asks for: the file's name, how it is quoted, and its parameters' tokens."""
+    """The contents of an `#embed` directive: the file's name, how it is quoted, and the tokens of its
+    parameters."""
 
     target: str
     quoted: bool
     parameters: dict[str, list[Token]] = field(default_factory=dict[str, list[Token]])
 
     def tokens(self, data: bytes, limit: int | None, place: Token) -> list[Token]:
-        """What stands for the directive at `place`: one token for all bytes, which no macro changes."""
+        """The tokens that replace the directive at `place`: one token holds all bytes, and macros are not
+        expanded in it."""
         data = data[:limit]
         if not data:
             return self.parameters.get("if_empty", [])
@@ -33,7 +35,8 @@ class Embed:
 
 
 def read_embed(args: Sequence[Token], name: Token) -> Embed:
-    """The directive `name` with what stands behind it. Raises for what C23 does not have."""
+    """Reads the directive `name` with the tokens after it. Raises `CompileError` for what C23 does not
+    allow."""
     rest = [t for t in args if not t.is_space]
     if rest and rest[0].type == "CPP_STRING":
         found, at = Embed(rest[0].value[1:-1], quoted=True), 1

@@ -28,12 +28,13 @@ class _Context:
 
 
 MOST_TOKENS = 2_000_000
-"""How many tokens macros may stand for between two directives: ten macros that use each other ten times."""
+"""The most tokens that macros between two directives may expand to. The limit stops chains of macros that
+each use the one before ten times."""
 
 
 @dataclass(slots=True)
 class _Budget:
-    """What the text between two directives has left."""
+    """The number of tokens that the text between two directives may still expand to."""
 
     asked: set[str]
     """Gets the names that `##` makes."""
@@ -51,7 +52,8 @@ class _Budget:
 
 @dataclass(frozen=True, slots=True)
 class Macro:
-    """Replacement text `value`, and the parameters of a function-like macro; the last may take the rest."""
+    """Replacement text `value`, and the parameters of a function-like macro; the last one may be
+    variadic."""
 
     value: Sequence[Token]
     arglist: Sequence[str] | None = None
@@ -59,7 +61,7 @@ class Macro:
 
 
 def macro_of(tokens: Sequence[Token]) -> Macro:
-    """The macro of a `#define` line, whose parameters are well-formed, from its name on."""
+    """The macro of a `#define` line, given from its name on; its parameters are already checked."""
     if len(tokens) < 2 or tokens[1].value != "(":
         return Macro(strip(tokens[1:]))
     close = next(i for i, token in enumerate(tokens) if token.value == ")")
@@ -73,7 +75,7 @@ def macro_of(tokens: Sequence[Token]) -> Macro:
 
 
 class MacroExpander:
-    """A table of macros and the replacement of macros in text."""
+    """A table of macros, and their replacement in text."""
 
     def __init__(self) -> None:
         now = time.localtime()
@@ -90,7 +92,7 @@ class MacroExpander:
         self._counter = 0
 
     def clock(self) -> set[str]:
-        """What `__DATE__` and `__TIME__` stand for, without the quotes."""
+        """The texts of `__DATE__` and `__TIME__`, without the quotes."""
         return self._clock
 
     def expanded(
@@ -148,7 +150,7 @@ class _Expansion:
         return out
 
     def _next_name(self, out: list[Token]) -> Token | None:
-        """The next token that may stand for others, None at the end; those before it go to `out`."""
+        """The next token that may be a macro, None at the end; the tokens before it go to `out`."""
         table = self._table
         while True:
             context = self._stack[-1]
@@ -168,7 +170,7 @@ class _Expansion:
             self._pop()
 
     def _asked_about(self) -> list[Token]:
-        """What `defined` applies to: a name, or a parenthesis and a name."""
+        """The operand of `defined`: a name, or a parenthesis and a name."""
         out: list[Token] = []
         wanted = 1
         while wanted and (token := self._read()) is not None:
@@ -199,7 +201,7 @@ class _Expansion:
         self._stack.append(_Context(tokens, name))
 
     def _replace(self, name: Token, macro: Macro) -> bool:
-        """Push what a macro's name stands for; false if it is not followed by its arguments."""
+        """Push the replacement of a macro's name; false if its arguments do not follow."""
         body = macro.value
         if macro.arglist is None:
             self._push(
@@ -232,7 +234,7 @@ class _Expansion:
         return True
 
     def _at_parenthesis(self) -> bool:
-        """Whether the next token that is not space is '('; space before it is then skipped."""
+        """Whether the next token other than space is '('; if so, skips the space before it."""
         while True:
             context = self._stack[-1]
             at = context.position
@@ -293,7 +295,7 @@ class _Expansion:
 
 
 _NOT_IN_TABLE = frozenset(("__LINE__", "__COUNTER__", "defined"))
-"""Names that mean something and are no macros (`defined` in conditions)."""
+"""Reserved names, which cannot be macros (`defined` in conditions)."""
 
 
 _OPERATORS = frozenset(("#", "##"))
@@ -305,7 +307,7 @@ def _no_argument(parameter: str) -> list[Token]:
 
 def _placed(tokens: Sequence[Token], place: Position, *, arguments: bool = False) -> list[Token]:
     """
-    Copies of `tokens` that stand at the macro's use; those of arguments on other lines keep their
+    Copies of `tokens` with the place of the macro's use; tokens of arguments on other lines keep their
     places, so that code inside the parentheses of a macro has its own line numbers.
     """
     file, line, _ = place
@@ -345,14 +347,14 @@ def _substituted(
     index = 0
     while index < len(body):
         token = body[index]
-        behind = _skip_space(body, index + 1)
-        following = body[behind] if behind < len(body) else None
+        after = _skip_space(body, index + 1)
+        following = body[after] if after < len(body) else None
         if token.value == "#" and following is not None and following.value in arguments:
             text = _stringized(arguments[following.value])
             out += _placed([Token("CPP_STRING", text, place)], place)
-            index = behind + 1
+            index = after + 1
         elif token.value == "##" and following is not None:
-            index = behind + 1
+            index = after + 1
             after = _skip_space(body, index)
             if rest is not None and following.value == rest and out and out[-1].value == ",":
                 out = out if arguments[rest] else out[:-1]
@@ -364,7 +366,7 @@ def _substituted(
                 index = after + 1
             asked.add(_paste(out, _placed(right, place) or [_placemarker(place)], place))
         elif token.is_space and following is not None and following.value == "##":
-            index = behind
+            index = after
         elif token.value in arguments:
             pasted = following is not None and following.value == "##"
             argument = arguments[token.value] if pasted else expanded(token.value)
@@ -378,7 +380,8 @@ def _substituted(
 
 
 def _with_options(body: Sequence[Token], present: bool) -> list[Token]:
-    """A macro's text with what is in `__VA_OPT__(…)` if there are variable arguments (C23 6.10.4.1)."""
+    """A macro's text with the contents of `__VA_OPT__(…)` if variable arguments are `present`, or without
+    them (C23 6.10.4.1)."""
     out: list[Token] = []
     index = 0
     while index < len(body):
@@ -423,7 +426,7 @@ def _paste(out: list[Token], right: Sequence[Token], place: Position) -> str:
 
 
 def _stringized(tokens: Sequence[Token]) -> str:
-    """The string literal that `#` makes of an argument (C11 6.10.3.2)."""
+    """The string literal into which `#` converts an argument (C11 6.10.3.2)."""
     parts: list[str] = []
     for index, token in enumerate(tokens):
         if token.is_space:
@@ -437,7 +440,7 @@ def _stringized(tokens: Sequence[Token]) -> str:
 
 
 def check_parameters(args: list[Token]) -> None:
-    """Refuses malformed parameter lists and misplaced `##` in a #define of `args`."""
+    """Raises `CompileError` for malformed parameter lists and misplaced `##` in a #define of `args`."""
     body = args[1:]
     if len(args) > 1 and args[1].value == "(":
         close = next((i for i, t in enumerate(args) if t.value == ")"), None)

@@ -216,7 +216,7 @@ def _character(token: Token) -> int:
 
 def evaluate(tokens: Sequence[Token], end: SourceLoc) -> int:
     """
-    The value of an expression whose macros are expanded. `end` is the place to blame when it stops
-    too early. Fails with a `CompileError` on anything that is not an integer constant expression.
+    The value of an expression whose macros are expanded. `end` is the place to report when it ends too
+    early. Raises `CompileError` for anything that is not an integer constant expression.
     """
     return _Evaluator(tokens, end).value()

@@ -1,13 +1,13 @@
 """
-Where #include finds headers.
+Finds the headers of #include.
 
 Our own headers (`include/`) declare the C library in plain C99. They are a tenth of glibc's, so programs
-that get along with them never read the system's. A file that includes a header that we do not have
-(`<wchar.h>`, `<zlib.h>`), that uses a name which the system's version of one of ours has and ours lacks
-(`include/lacking.txt`), or that refuses compilers other than gcc by `#error` (CUDA's headers do), is
-preprocessed with the system's headers throughout: the two do not mix, as both define the same types. Ours
-then stay for what a C compiler brings itself (`<stddef.h>`, `<float.h>`), and win where the system's need
-another compiler.
+for which they suffice never read the system's. A file that includes a header that we do not have
+(`<wchar.h>`, `<zlib.h>`), that uses a name which is in the system's version of one of our headers but not
+in ours (`include/lacking.txt`), or that refuses compilers other than gcc by `#error` (CUDA's headers do),
+is preprocessed with the system's headers throughout: the two cannot be mixed, as both define the same
+types. Of ours, such a file uses only the headers that a C compiler itself provides (`<stddef.h>`,
+`<float.h>`), and those whose system version needs another compiler.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OPENACC_INCLUDE_DIR = INCLUDE_DIR / "acc"
 WINNERS = frozenset(
     ("complex.h", "tgmath.h", "stdatomic.h", "omp.h", "accelmath.h", "openacc.h", "acc_prof.h")
 )
-"""Ours even beside the system's: they are made of what only we, or only other compilers, have."""
+"""Our headers that are used even with the system's: their contents depend on the compiler."""
 
 
 def system_folders() -> list[Path]:
@@ -47,17 +47,17 @@ def system_folders() -> list[Path]:
 
 
 def searched_folders(include_dirs: Sequence[Path]) -> list[Path]:
-    """Where headers are looked for, in order, as `-v` tells it."""
+    """The folders in which headers are looked for, in order, as `-v` prints them."""
     return [*include_dirs, INCLUDE_DIR, OPENACC_INCLUDE_DIR, *system_folders()]
 
 
 class NeedsSystemHeaders(Exception):
-    """The file includes, or uses, what only the system's headers have."""
+    """The file includes a header, or uses a name, that only the system's headers have."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """A header, and the number of the folder of the search that has it (-1: beside the including file)."""
+    """A header, and the number of the searched folder that contains it (-1: beside the including file)."""
 
     path: Path
     folder: int
@@ -65,8 +65,8 @@ class Found:
 
 class Inputs:
     """
-    What preprocessing a file depends on besides its options: `read`, path → text, `absent`, the files that it
-    looked for in vain, and `clock`, what date and time were.
+    The inputs of preprocessing a file, besides its options: `read`, path → text; `absent`, the files that
+    were looked for and not found; and `clock`, the date and time, if used.
     """
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ class Inputs:
         self.clock: set[str] = set()
 
     def has(self, path: Path) -> bool:
-        """Whether there is such a file."""
+        """Whether the file exists; records the answer if it does not."""
         found = path.is_file()
         if not found:
             self.absent.add(str(path))
@@ -115,8 +115,8 @@ class HeaderSearch:
 
     def find(self, target: str, beside: Path | None, after: int = -1) -> Found | None:
         """
-        The header `target`, first in the folder `beside` if given, then in those of the search behind
-        number `after`. None if there is none.
+        The header `target`, first in the folder `beside` if given, then in the searched folders with
+        numbers above `after`. None if it is in none of them.
         """
         if beside is not None and self.inputs.has(beside / target):
             return Found(beside / target, -1)
@@ -134,12 +134,13 @@ class HeaderSearch:
         return None
 
     def _passed_over(self, number: int, target: str) -> bool:
-        """Among the system's headers, ours come first only where they win."""
+        """Whether folder `number`, if it is one of ours, is skipped for `target` because the system's
+        headers are used."""
         ours_first = self._own_first <= number < self._own_first + 2
         return self.system and ours_first and target not in WINNERS
 
     def missing(self, loc: SourceLoc, target: str) -> CompileError:
-        """The error for a header that nobody has."""
+        """The error for a header that was not found."""
         known = {path.name for folder in self._folders for path in folder.glob("*.h")}
         close = difflib.get_close_matches(target, sorted(known), 1, 0.82)
         if target in _OF_OTHERS:
@@ -147,7 +148,9 @@ class HeaderSearch:
         elif _INTRINSICS.match(target):
             remedy = "functions of one processor are not supported: build the portable code"
         elif "." not in target:
-            remedy = "headers without a suffix are C++'s: compile it with g++, and link the object"
+            remedy = (
+                "headers without a suffix are C++: compile this file with g++, and link the object"
+            )
         elif close:
             remedy = f"did you mean '{close[0]}'?"
         else:
@@ -157,18 +160,19 @@ class HeaderSearch:
 
 _OF_OTHERS = {
     "mpi.h": "compile with OMPI_CC=accc mpicc, or give MPI's folder with -I",
-    "omp_lib.h": "that is a header of Fortran: write omp.h",
+    "omp_lib.h": "omp_lib.h is a header of Fortran: write omp.h",
     "cuda_runtime.h": "give the folder of CUDA's headers with -I, for example -I/usr/local/cuda/include",
     "cuda.h": "give the folder of CUDA's headers with -I, for example -I/usr/local/cuda/include",
 }
-"""Remedies for headers of libraries that have a way of their own to be found."""
+"""Remedies for headers of libraries that are found in a special way."""
 _INTRINSICS = re.compile(r"(?:[a-z]*mmintrin|x86\w*intrin|cpuid|arm_\w+)\.h$")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _NOT_CODE = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 
 class ReadFiles:
-    """The files that one preprocessing has read: whether the program's own use what our headers lack."""
+    """The files that one preprocessing has read, and whether the program's own files use names that our
+    headers lack."""
 
     def __init__(self, inputs: Inputs) -> None:
         self._inputs = inputs
@@ -178,7 +182,7 @@ class ReadFiles:
         """The files that are not ours, in order."""
 
     def add(self, path: Path | None, text: str) -> None:
-        """A file was read, at `path` if it is not in memory only."""
+        """Records that a file was read; `path` is None if it is only in memory."""
         if path is not None and path.name != "<command line>":
             self._inputs.read[str(path)] = text
         if path is not None and path.is_relative_to(INCLUDE_DIR):
@@ -189,7 +193,8 @@ class ReadFiles:
                 self.names.append(str(path))
 
     def lacking(self) -> frozenset[str]:
-        """The names used that a header lacks which was included, and that no other one of ours has."""
+        """The names that the program uses, that one of our included headers lacks, and that no other of our
+        headers has."""
         table = lacking_names()
         lacked = frozenset[str]().union(*(table[h] for h in self._ours if h in table))
         if not any(not lacked.isdisjoint(_identifiers(text)) for text in self._others.values()):
@@ -207,7 +212,8 @@ def _identifiers(text: str) -> frozenset[str]:
 
 @cache
 def lacking_names() -> dict[str, frozenset[str]]:
-    """Header → what the system's version of it has and ours lacks; empty where the system has no headers."""
+    """Header → the names that the system's version has and ours lacks; empty where the system has no
+    headers."""
     path = INCLUDE_DIR / "lacking.txt"
     has_headers = any((folder / "stdio.h").is_file() for folder in system_folders())
     return dict(_lacking(path.read_text())) if has_headers and path.is_file() else {}

@@ -1,8 +1,8 @@
 """
-Preprocessed files as bytes, with what they were made of: read again, they are as good as new if all files
-that were read have the same text, and those that were looked for in vain are still not there. (Reading a file
-takes hardly longer than asking the system about it, and tells more than its date: files can change twice
-within a tick of the clock.)
+Preprocessed files as bytes, with their inputs: kept bytes are valid as long as all files that were read
+have the same text, and those that were not found are still missing. (The texts are compared, not the dates:
+reading a file takes hardly longer than asking the system for its date, and a file can change twice within
+the resolution of a date.)
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def preprocess_or_find(
     headers: Headers | None = None,
     kept: KeptFiles | None = None,
 ) -> PreprocessedSource:
-    """As `preprocess`, or what that came to before, if it would be the same now."""
+    """As `preprocess`, but takes the kept result if its inputs are unchanged."""
     options = options or PreprocessOptions()
     if kept is None or path == STANDARD_INPUT or options.use_system_cpp:
         return preprocess(path, options, sink, headers)
@@ -70,7 +70,7 @@ def _to_bytes(source: PreprocessedSource, messages: Sequence[Diagnostic], inputs
 
 
 def _from_bytes(data: bytes) -> tuple[PreprocessedSource, list[Diagnostic]] | None:
-    """The file and its messages; None if something that it was made of is another now."""
+    """The file and its messages; None if one of its inputs has changed."""
     fields: dict[str, Any] = json.loads(zlib.decompress(data))
     try:
         for path, digest in fields["made of"].items():

@@ -21,8 +21,8 @@ Position = tuple[str, int, int]
 
 IDENTIFIER = r"[^\x00-\x23\x25-\x40\x5b-\x5e\x60\x7b-\x7f][\w$]*"
 """
-An identifier begins with a letter, `_`, `$`, or anything beyond ASCII: said by what is left out, of which the
-regular expression is made in a tenth of the time.
+The first character of an identifier: a letter, `_`, `$`, or any character beyond ASCII. It is written as
+the set of excluded characters, because that regular expression compiles ten times faster.
 """
 
 _TOKEN = re.compile(
@@ -90,8 +90,8 @@ def strip(tokens: Sequence[Token]) -> list[Token]:
 
 def tokenize(text: str, source: Position, *, fixed: bool = False) -> list[Token]:
     """
-    The tokens of `text`, one line without comments, whose first character stands at `source`
-    (all of it, when `fixed`).
+    The tokens of `text`, one line without comments, whose first character is at the place `source`; with
+    `fixed`, all tokens get that place.
     """
     file, line, column = source
     tokens: list[Token] = []
@@ -104,9 +104,9 @@ def tokenize(text: str, source: Position, *, fixed: bool = False) -> list[Token]
 
 class LexedFile:
     """
-    The logical lines of a file, each lexed when it is first asked for. `file` is the name that tokens carry.
-    A header's are `shared`, lexed once for all that include it (nobody changes a token); others can be read
-    in order, once.
+    The logical lines of a file, each lexed when it is first asked for. `file` is the name that tokens
+    carry. The lines of a header are `shared`: they are lexed once for all files that include it, and tokens
+    are never changed. Lines of other files can be read once, from first to last.
     """
 
     def __init__(self, text: str, file: str, *, shared: bool = False) -> None:
@@ -122,14 +122,14 @@ class LexedFile:
         """Physical lines up to the end of each logical one."""
 
     def line(self, index: int) -> list[Token] | None:
-        """Logical line number `index`, from 0, ending in a newline token; None behind the last one."""
+        """Logical line number `index`, from 0, ending in a newline token; None after the last one."""
         while index >= len(self._done):
             if self._next >= len(self._lines):
                 return None
             if not self.is_shared:
                 return self._logical_line()
             self._done.append(self._logical_line())
-            self._behind.append(self._next)
+            self._after.append(self._next)
         return self._done[index]
 
     def words(self, index: int, line: list[Token]) -> list[Token] | None:
@@ -152,8 +152,8 @@ class LexedFile:
     @cached_property
     def guard(self) -> str | None:
         """
-        The macro that leaves nothing of the file where it is defined: if all of the file stands in one
-        `#ifndef`. To be asked when the file has been read to its end.
+        The include guard: the macro whose `#ifndef` encloses the whole file, so that the file is empty
+        where the macro is defined; None without one. Valid only after the file has been read to its end.
         """
         directives = [line for line in map(strip, self._done) if line]
         name: str | None = None
@@ -173,7 +173,7 @@ class LexedFile:
 
     @property
     def is_read(self) -> bool:
-        """Whether all lines have been asked for."""
+        """Whether all lines have been read."""
         return self._next >= len(self._lines)
 
     def _take(self, pieces: list[str], starts: list[tuple[int, int]], length: int) -> int:
@@ -252,7 +252,8 @@ def _words(line: list[Token]) -> list[Token] | None:
 
 
 class LineReader:
-    """Reads the logical lines of a file in order; `#line` changes its name and the numbering (`renumber`)."""
+    """Reads the logical lines of a file one after the other; `#line` changes its name and the numbering
+    (`renumber`)."""
 
     def __init__(self, lexed: LexedFile) -> None:
         self._lexed = lexed
@@ -264,8 +265,8 @@ class LineReader:
         return self._lexed.is_shared
 
     def renumber(self, line: int, file: str | None) -> None:
-        """The next physical line is `line` of `file` (C11 6.10.4)."""
-        self._lexed = self._lexed.behind(self._index, line, file or self._lexed.file)
+        """Makes the next physical line number `line` of `file` (C11 6.10.4)."""
+        self._lexed = self._lexed.after(self._index, line, file or self._lexed.file)
         self._index = 0
 
     def __iter__(self) -> Iterator[tuple[list[Token], list[Token] | None]]:

@@ -1,6 +1,6 @@
 """
-Translation phase 4 (C11 6.10): lines, directives that define macros, inclusion; which text is live is said in
-`preprocess_conditions.py`, what pragmas do in `preprocess_pragmas.py`.
+Translation phase 4 (C11 6.10): reads lines, carries out directives that define macros, and includes files.
+`preprocess_conditions.py` decides which text is live, and `preprocess_pragmas.py` carries out pragmas.
 
 Text collects in a chunk until something changes the set of macros, then the chunk is expanded and
 written, so that a call of a function-like macro may span lines.
@@ -36,8 +36,8 @@ _MAX_INCLUDE_DEPTH = 200
 class MacroPreprocessor(MacroExpander):
     """
     Preprocesses one translation unit into `output`. `search` finds the files of #include; `sink` receives
-    warnings. `openmp`: OpenMP's pragmas stay; `c23`: `true` is one in conditions. `headers` are what is
-    known of headers.
+    warnings. `openmp`: OpenMP's pragmas stay; `c23`: `true` is 1 in conditions. `headers` are the headers
+    that were already read and lexed for other files.
     """
 
     def __init__(
@@ -83,7 +83,8 @@ class MacroPreprocessor(MacroExpander):
     # Files and lines
 
     def predefine(self, name: str, body: str) -> None:
-        """`#define name body`; `name` may have parameters. Raises on a malformed definition."""
+        """`#define name body`; `name` may have parameters. Raises `CompileError` for a malformed
+        definition."""
         text = f"{name} {body}"
         tokens = strip(tokenize(text, ("<command line>", 1, 1)))
         if not tokens or tokens[0].type != "CPP_ID":
@@ -329,7 +330,8 @@ class MacroPreprocessor(MacroExpander):
         return None if found is None else found.path
 
     def has_embed(self, name: Token, args: list[Token]) -> int:
-        """What `__has_embed` says: 0 not there, 1 with bytes, 2 empty (C23 6.10.2p7)."""
+        """The value of `__has_embed`: 0 for a missing file, 1 for one with bytes, 2 for an empty one (C23
+        6.10.2p7)."""
         asked = read_embed(args, name)
         path = self._find_resource(asked)
         if path is None:
@@ -338,7 +340,8 @@ class MacroPreprocessor(MacroExpander):
         return 2 if empty else 1
 
     def find(self, target: str, *, quoted: bool, following: bool = False) -> Found | None:
-        """The file of an #include; of an #include_next, the one behind the folder of the current file."""
+        """The file of an #include; for #include_next (`following`), only folders after that of the current
+        file are searched."""
         if following:
             return self._search.find(target, None, self._folder)
         here = self._path.parent if self._path is not None else Path()
@@ -365,7 +368,7 @@ class MacroPreprocessor(MacroExpander):
             self._set_file(file)
 
     def _read_once(self) -> bool:
-        """`#pragma once`, unless the text is no file."""
+        """`#pragma once`; false if the text does not come from a file."""
         if self._path is not None:
             self._once.add(self._path)
         return self._path is not None

@@ -1,12 +1,12 @@
 """
 Writing preprocessed text so that every token keeps its line and column.
 
-Tokens are padded to the column they have in the source. Where a macro's expansion is longer than
-its name, the tokens behind it would drift to the right; the writer then starts a new line with a
-line marker (`# 12 "file.c"`) and pads again. A pragma must stay on one line, so there the writer
-leaves an *anchor* comment instead: `/*@12:30*/` says that the text behind it stands at line 12,
-column 30, and `/*@12:30=*/` that all text up to the next anchor was expanded from a macro used
-there. The directive parser understands anchors; to C they are comments.
+Tokens are padded to the column they have in the source. Where a macro's expansion is longer than its name,
+the tokens after it would drift to the right; the writer then starts a new line with a line marker (`# 12
+"file.c"`) and pads again. A pragma must stay on one line, so there the writer leaves an *anchor* comment
+instead: `/*@12:30*/` says that the text after it is at line 12, column 30, and `/*@12:30=*/` that all text
+up to the next anchor was expanded from a macro used there. The directive parser understands anchors; to C
+they are comments.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Written:
 
 
 class OutputWriter:
-    """Collects the text of one preprocessed file; `text` is what has been written so far."""
+    """Collects the text of one preprocessed file; `text` is the text written so far."""
 
     def __init__(self, file: str) -> None:
         self._parts: list[str] = []
@@ -55,7 +55,7 @@ class OutputWriter:
         self._column = 1
         self._previous: Token | None = None
         self._use: Position | None = None
-        """The place of the macro use that the previous token may be a part of the text of."""
+        """The place of the macro use from which the previous token was expanded, if it was."""
         self._marker(file, 1)
 
     def text(self) -> str:
@@ -94,7 +94,7 @@ class OutputWriter:
         self._file, self._line, self._column = file, line, 1
 
     def _move(self, place: Position, *, fresh_line: bool = False) -> None:
-        """Go to `place`, without having written anything behind it on its line."""
+        """Move the output to `place` by padding, newlines or a line marker."""
         file, line, column = place
         ahead = line - self._line
         if file != self._file or not 0 <= ahead <= _NEAR:
@@ -140,13 +140,14 @@ class OutputWriter:
             spaced = False
 
     def apart(self) -> None:
-        """What comes is from another file, or from the same one again, whose tokens are the same objects."""
+        """Tells the writer that the next tokens come from another inclusion, perhaps of the same file,
+        whose tokens are the same objects."""
         self._use = None
 
     def pragma(self, place: Position, tokens: Sequence[Token], word: str = "acc") -> None:
         """
-        Write `#pragma acc` (or another `word`) at `place` and `tokens` behind it, all on one line, with
-        an anchor wherever a token does not stand where the text before it suggests.
+        Write `#pragma acc` (or another `word`) at `place`, and `tokens` after it, all on one line, with an
+        anchor before each token whose place does not follow from the text before it.
         """
         self._move(place, fresh_line=True)
         head = f"#pragma {word}"
@@ -168,8 +169,8 @@ class OutputWriter:
                 self._parts.append((" " if gap or glue else "") + token.value)
                 previous = token
                 continue
-            behind = next((t for t in written[index + 1 :] if t.type != "CPP_WS"), None)
-            several = behind is not None and behind.source is at
+            after = next((t for t in written[index + 1 :] if t.type != "CPP_WS"), None)
+            several = after is not None and after.source is at
             fits = at[1] == line and (at[2] > column or (at[2] == column and previous is not None))
             if fits and not fixed and not several:
                 self._parts.append(" " * (at[2] - column) + token.value)

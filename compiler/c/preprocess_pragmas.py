@@ -1,4 +1,5 @@
-"""Pragmas in the preprocessor (C11 6.10.6, 6.10.9): kept for later phases, obeyed, refused or dropped."""
+"""Pragmas in the preprocessor (C11 6.10.6, 6.10.9): each is kept for later phases, carried out, refused or
+dropped."""
 
 from __future__ import annotations
 
@@ -24,11 +25,11 @@ _DIRECTIVES = frozenset(
         "atomic",
     )
 )
-"""First words of directives of OpenACC that no other pragma begins with."""
+"""First words of OpenACC directives that are not also first words of other pragmas."""
 _SAY_NOTHING = frozenset(
     ("diagnostic", "system_header", "visibility", "push_options", "pop_options", "ivdep", "unroll")
 )
-"""Pragmas of gcc and clang about messages, linkage and speed."""
+"""Pragmas of gcc and clang that concern messages, linkage and optimisation."""
 _REFUSED_PRAGMAS: Mapping[str, str] = {
     "scalar_storage_order": "swap the bytes in the program",
     "redefine_extname": "declare the function with its own name",
@@ -48,8 +49,8 @@ def _destringize(token: Token) -> list[Token]:
 
 class Pragmas:
     """
-    The pragmas of one translation unit. `write` writes those that later phases want; `once` notes that the
-    current file, if it is one, is not to be read again; `openmp`: OpenMP's pragmas stay.
+    The pragmas of one translation unit. `write` writes those that later phases need; `once` records that
+    the current file, if it is one, is not to be read again; `openmp`: OpenMP's pragmas stay.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class Pragmas:
         """How many pragmas there were whose effect depends on those before, or those behind on theirs."""
 
     def operator(self, tokens: list[Token], index: int) -> int:
-        """Carry out `_Pragma("…")` (C11 6.10.9) at `index`; the index behind its ')'."""
+        """Carry out `_Pragma("…")` (C11 6.10.9) at `index`; returns the index after its ')'."""
         operator = tokens[index]
         rest = [i for i in range(index + 1, len(tokens)) if not tokens[i].is_space][:3]
         if [tokens[i].value for i in (rest[0::2])] != ["(", ")"] or (
@@ -83,7 +84,8 @@ class Pragmas:
         return rest[2] + 1
 
     def run(self, place: Position, args: list[Token]) -> None:
-        """Write a pragma of OpenACC, or of OpenMP if it is meant; obey, refuse or drop any other."""
+        """Write a pragma of OpenACC, or of OpenMP if that is enabled; carry out, refuse or drop any
+        other."""
         if not args:
             return
         word = args[0].value
@@ -112,7 +114,8 @@ class Pragmas:
             self._sink.remark(args[0].loc, f"#pragma {word} is ignored")
 
     def _of_other_compilers(self, words: list[Token]) -> None:
-        """`#pragma GCC …`, `clang …`, `message`: texts are told; about messages and speed nothing is said."""
+        """`#pragma GCC …`, `clang …`, `message`: passes on the texts of messages; drops without a warning
+        those about messages and optimisation; warns about others."""
         loc, name = words[0].loc, " ".join(t.value for t in words[:2] if t.type == "CPP_ID")
         kind, text = name.split()[-1], spelling(words[len(name.split()) :]).strip()
         if kind == "error":
@@ -124,7 +127,7 @@ class Pragmas:
             self._sink.remark(loc, said)
 
     def _save_macro(self, word: str, args: list[Token]) -> None:
-        """`#pragma push_macro("name")` and the pop that brings the macro back (as gcc and MSVC have it)."""
+        """`#pragma push_macro("name")`, and `pop_macro`, which restores the macro (as in gcc and MSVC)."""
         literal = next((t for t in args if t.type == "CPP_STRING"), None)
         if literal is None:
             raise error(args[0].loc, f"#pragma {word} needs a name", f'write {word}("NAME")')
@@ -140,7 +143,7 @@ class Pragmas:
                 self._macros.table[name] = macro
 
     def _ignore_openmp(self, loc: SourceLoc) -> None:
-        """Say once in a file that directives of OpenMP are comments."""
+        """Warn, once in a file, that directives of OpenMP are ignored."""
         if not self._said_openmp:
             self._sink.remark(
                 loc, "#pragma omp is ignored, here and further on: OpenMP needs -fopenmp"

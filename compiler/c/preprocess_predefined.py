@@ -1,6 +1,6 @@
 """
-Macros defined before the first line: those of a C11 compiler for Linux that portable programs
-and our headers ask about (C11 6.10.8; the names with `__SIZEOF_`, `_MAX__`, … are gcc's and clang's).
+Macros defined before the first line: those of a C11 compiler for Linux that portable programs and our
+headers test (C11 6.10.8; the names with `__SIZEOF_`, `_MAX__`, … are gcc's and clang's).
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ OPENACC_VERSION = "202506"
 C23_VERSION = "202311L"
 """`__STDC_VERSION__` of C23 (6.10.10.2)."""
 C23_MARK = '# 1 "<C23>"\n'
-"""What preprocessed text begins with whose language is C23."""
+"""The first line of preprocessed text whose language is C23."""
 OPENMP_VERSION = "201511"
-"""`_OPENMP` of OpenMP 4.5 (2.2), whose directives for threads we have."""
+"""`_OPENMP` of OpenMP 4.5 (2.2), whose directives for threads we support."""
 
 _ONES = """
 __STDC__ __STDC_HOSTED__ __STDC_IEC_559__ __STDC_NO_COMPLEX__
@@ -41,8 +41,8 @@ _VALUES_OF: dict[Machine, dict[str, str]] = {
     },
 }  # fmt: skip
 """
-What a machine has besides. Of AArch64's vectors nothing is said (`__ARM_NEON`): code that asks for them
-uses functions of that processor alone.
+Further macros of each machine. `__ARM_NEON` of AArch64 is not defined, as code that tests it uses vector
+intrinsics, which we do not support.
 """
 
 _TYPES = {
@@ -111,17 +111,18 @@ _OF_GNU_C: tuple[tuple[str, str], ...] = (
     ("__UINTMAX_C(c)", "c ## UL"),
 )
 """
-What programs and the system's headers ask a compiler of GNU C about: the version of gcc whose extensions we
-have. It is clang's, which libraries know as the oldest with attributes and statement expressions. Every file
-has it, whatever headers it needs, so that a program's headers give all of its files the same types.
+The version of gcc whose extensions we support, for programs and system headers that test it. It is the
+version that clang reports, which libraries know as the oldest with attributes and statement expressions. It
+is defined in every file, whatever headers the file needs, so that a program's headers give all of its files
+the same types.
 """
 
 IDENTIFYING_FILE = "CMakeCCompilerId.c"
-"""The file by which CMake learns what a compiler is, from the macros that it has."""
+"""The file that CMake compiles to identify a compiler by its macros."""
 FOR_IDENTIFICATION: tuple[tuple[str, str], ...] = (("__GNUC__", "12"), ("__GNUC_MINOR__", "2"))
 """
-CMake is told of GCC 12: what it then writes on command lines (`-std=gnu11`, `-MD -MF`, `-fopenacc`,
-`-Wl,-soname`) we have, and of unknown compilers it asks less than of known ones.
+The version reported to CMake, GCC 12: we support the options that it then uses (`-std=gnu11`, `-MD -MF`,
+`-fopenacc`, `-Wl,-soname`), while it uses fewer features of unknown compilers.
 """
 
 PREDEFINED: tuple[tuple[str, str], ...] = (

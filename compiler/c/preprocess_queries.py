@@ -1,7 +1,6 @@
 """
-What programs ask the preprocessor about the compiler: `__has_attribute`, `__has_builtin`, `__has_c_attribute`
-(GCC manual, "Conditional Syntax"; C23 6.10.1). `__has_include` and `__has_embed`
-are answered where headers are looked for.
+The values of `__has_attribute`, `__has_builtin` and `__has_c_attribute` in conditions (GCC manual,
+"Conditional Syntax"; C23 6.10.1). `__has_include` and `__has_embed` are in `preprocess_conditions.py`.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ nothrow pure returns_nonnull returns_twice sentinel unused used visibility warn_
 no_instrument_function
 """
 _HINTS = frozenset(_HINT_WORDS.split())
-"""Attributes that nothing has to be done about."""
+"""Attributes that we accept and ignore."""
 _STANDARD = {
     "deprecated": 201904,
     "fallthrough": 201904,
@@ -38,7 +37,7 @@ _STANDARD = {
 
 
 def answer(query: str, name: str) -> int:
-    """What `query(name)` is in an `#if`."""
+    """The value of `query(name)` in an `#if`."""
     if query == "__has_c_attribute":
         return _STANDARD.get(name.strip("_"), 0)
     if query == "__has_attribute":

@@ -11,7 +11,8 @@ from .preprocess_lexer import LexedFile, Token
 
 
 def read_source(path: Path, loc: SourceLoc) -> str:
-    """The text of a source file; bytes that are not UTF-8 survive as surrogates. `loc`: who asks."""
+    """The text of a source file; bytes that are not UTF-8 are kept as surrogates. `loc` is the place of
+    errors."""
     try:
         data = path.read_bytes()
     except OSError as failure:
@@ -32,7 +33,7 @@ class Headers:
         self.predefined: dict[str, tuple[dict[str, Macro], set[str]]] = {}
 
     def get(self, path: Path, loc: SourceLoc) -> LexedFile:
-        """The header at `path`; `loc`: who asks."""
+        """The header at `path`; `loc` is the place of errors."""
         found = self._files.get(path)
         if found is None:
             found = self._files[path] = LexedFile(read_source(path, loc), str(path), shared=True)

@@ -1,8 +1,8 @@
 """
 The C files of one program, preprocessed, parsed and checked.
 
-The files become one module; IR generation names its symbols. What only the whole program shows, that files
-which share a name agree on what it is, is checked in `agreement.py`.
+The files become one module; IR generation names its symbols. `agreement.py` checks that files agree on the
+names they share.
 """
 
 from __future__ import annotations
@@ -141,7 +141,8 @@ def own_files(units: Sequence[TranslationUnit]) -> list[str]:
 
 
 def _openmp_file(units: Sequence[TranslationUnit]) -> str | None:
-    """Which of our files defines what the program uses of `omp.h`, or what its directives need."""
+    """The file of our OpenMP runtime that the program needs, for functions of `omp.h` or for its
+    directives; None if it needs none."""
     if any(unit.has_openmp or _declares(unit, "__accopt_omp_threads") for unit in units):
         return "runtime.c"
     if any(_declares(unit, "omp_get_num_procs") for unit in units):
@@ -150,12 +151,12 @@ def _openmp_file(units: Sequence[TranslationUnit]) -> str | None:
 
 
 def _declares(unit: TranslationUnit, name: str) -> bool:
-    """Whether a file declares the function and leaves it to others to define it."""
+    """Whether a file declares the function and does not define it."""
     return any(f.name == name and f.body is None and not f.is_static for f in unit.functions)
 
 
 def _own_unit(name: str, target: str, kept: KeptFiles | None) -> TranslationUnit:
-    """A file of our own routines."""
+    """The checked tree of one of our own C files."""
     path = Path(__file__).parent / name
     source = preprocess_or_find(path, PreprocessOptions(), DiagnosticSink(), kept=kept)
     return check_file(source, DiagnosticSink(), target, kept)
@@ -166,7 +167,7 @@ _Out = TypeVar("_Out")
 
 
 def _each(items: Sequence[_In], function: Callable[[_In], _Out]) -> list[_Out]:
-    """`function` of every item; raises the mistakes of all of them together."""
+    """`function` of every item; raises one `CompileError` with the mistakes of all items."""
     results: list[_Out] = []
     mistakes: list[Diagnostic] = []
     for item in items:

@@ -1,7 +1,7 @@
 """
-pycparser's tokens in fewer steps: names, punctuation, strings and plain numbers, which are nearly all there
-is, are told apart by one regular expression, which takes no memory for each character of a string. Whatever
-else comes, and all that is wrong, is left to pycparser.
+A faster lexer for pycparser: one regular expression matches names, punctuation, strings and plain numbers,
+which are nearly all tokens, without memory for each character of a string. pycparser's own lexer handles
+other tokens and all errors.
 """
 
 # pyright: reportPrivateUsage=false
@@ -29,7 +29,7 @@ _FIXED = {token.literal: token.tok_type for token in c_lexer._fixed_tokens}
 
 
 class QuickLexer(CLexer):
-    """The same tokens."""
+    """Gives the same tokens as pycparser's lexer."""
 
     def token(self) -> Token | None:
         """The next token; None at the end."""

@@ -1,7 +1,7 @@
 """
-Operands that are one word are read at once: a name or number in front of a comma, a bracket or an operator
-has no postfix, no cast and no binary operation in it, for which the grammar has a function each. Most
-operands are such, and long initialisers have no others.
+A shortcut for operands of one token: a name or number before a comma, a bracket or an operator is parsed at
+once, without the grammar's functions for postfix, cast and each level of binary operators. Most operands
+are of this kind, and nearly all in long initialisers.
 """
 
 # pyright: reportPrivateUsage=false
@@ -25,19 +25,20 @@ _NUMBERS = frozenset(
     )
 )
 _ENDS = frozenset(("COMMA", "SEMI", "RPAREN", "RBRACKET", "RBRACE"))
-"""What ends an expression, of any precedence."""
+"""Tokens that end an expression of any precedence."""
 _OPERATORS = frozenset(
     (
         *("LOR", "LAND", "OR", "XOR", "AND", "EQ", "NE", "GT", "GE", "LT", "LE"),
         *("RSHIFT", "LSHIFT", "PLUS", "MINUS", "TIMES", "DIVIDE", "MOD", "CONDOP", "COLON"),
     )
 )
-"""What ends an operand, of these (assignments want a variable, and have functions of their own)."""
+"""Tokens that end an operand. Assignments are not among them: they need an lvalue, and have functions of
+their own."""
 _AFTER_OPERANDS = _ENDS | _OPERATORS
 
 
 class QuickOperands(GnuParser):
-    """The same trees in fewer steps."""
+    """Gives the same trees as `GnuParser` in fewer steps."""
 
     def _peek(self, k: int = 1) -> Token | None:
         tokens = self._tokens
@@ -65,11 +66,11 @@ class QuickOperands(GnuParser):
         return self._word(_AFTER_OPERANDS) or super()._parse_cast_expression()
 
     def _word(self, ends: frozenset[str]) -> Any:
-        """The name or number that comes next, if one of `ends` is behind it; else None."""
+        """The next name or number, if one of `ends` follows it; else None."""
         token = self._peek()
         if token is None or (token.type != "ID" and token.type not in _NUMBERS):
             return None
-        behind = self._tokens.peek(2)
-        if behind is None or behind.type not in ends:
+        after = self._tokens.peek(2)
+        if after is None or after.type not in ends:
             return None
         return self._parse_identifier() if token.type == "ID" else self._parse_constant()

@@ -1,12 +1,12 @@
 """
-Declarations of headers, parsed once for all files of a program: half of what is parsed of most programs is
-what their files include.
+Parses the declarations of headers once for all files of a program. In most programs, half of the parsed
+text comes from headers.
 
-A run of external declarations of a header, up to a semicolon outside of all braces, gives the same tree where
-it stands at the same place with the same text and its names have been declared as the same kind of thing
-before (C11 6.7.8: whether a name is a type decides how its text is read). Trees are not changed once they
-have been built, so files share them. What is wrong with a text is found by parsing it without them, as
-messages ask for the tokens before a mistake.
+A *run* is a sequence of external declarations of a header, up to a semicolon outside of all braces. It has
+the same tree in every file where it is at the same place, has the same text, and its names were declared
+before as the same kind of thing (C11 6.7.8: whether a name is a type decides how its text is parsed). Trees
+are never changed after they have been built, so files share them. A text with a syntax error is parsed
+again without shared runs, as messages need the tokens before the error.
 """
 
 # pycparser has no type information: its trees are Any here.
@@ -28,17 +28,18 @@ _MARKS = re.compile(
 )
 _NAMES = re.compile(r"[A-Za-z_$][\w$]*")
 _MOST = 4000
-"""Characters of a run that is kept: what is longer is data, or a function."""
+"""The most characters of a run that is kept; longer ones are data or functions."""
 
 _Place = tuple[str, int, int, str]
 """File, line and column of a run, and its text."""
 _Kinds = tuple[tuple[str, bool | None], ...]
-"""What the names of a text are: types, other things, nothing yet."""
+"""The kind of each name of a text: a type, another declared name, or not declared."""
 
 
 @dataclass(frozen=True)
 class _Run:
-    """The trees of a run, what its names were before, those it declares, and where it ends for the lexer."""
+    """The trees of a run, the kinds of its names before it, the names that it declares, and the lexer's
+    position at its end."""
 
     before: _Kinds
     new: _Kinds
@@ -46,7 +47,7 @@ class _Run:
     file: str
     line: int
     indent: int
-    """Characters of the last line."""
+    """The number of characters of the run in its last line."""
 
 
 Known = dict[_Place, list[_Run]]
@@ -55,7 +56,7 @@ _shared: list[Known] = []
 
 @contextmanager
 def shared_declarations() -> Generator[None]:
-    """The files that are parsed inside share what they include."""
+    """Lets the files that are parsed inside share the declarations of headers."""
     if _shared:
         yield
         return
@@ -67,12 +68,13 @@ def shared_declarations() -> Generator[None]:
 
 
 def known_declarations() -> Known | None:
-    """What the files that are being parsed have in common; None if there is but one."""
+    """The runs that were parsed for files so far; None outside of `shared_declarations`."""
     return _shared[-1] if _shared else None
 
 
 class SharedDeclarations(QuickOperands):
-    """The same trees, of headers once; `known` is what other files have parsed."""
+    """Gives the same trees as `QuickOperands`; takes those of headers from `known`, the runs of other
+    files."""
 
     def __init__(self, *, c23: bool = False) -> None:
         super().__init__(c23=c23)
@@ -91,7 +93,7 @@ class SharedDeclarations(QuickOperands):
             end = ends[min(bisect_left(ends, start), len(ends) - 1)] if ends else 0
             if (
                 token.filename == self.filename
-                or tokens._index != len(tokens._buffer) - 1  # the lexer is behind another token
+                or tokens._index != len(tokens._buffer) - 1  # the lexer is past another token
                 or not 0 < end - start < _MOST
                 or not text.startswith(token.value, start)
                 or not _NAMES.match(token.value)
@@ -117,7 +119,8 @@ class SharedDeclarations(QuickOperands):
         return tuple((name, scope.get(name)) for name in dict.fromkeys(_NAMES.findall(text)))
 
     def _new_run(self, known: Known, place: _Place, end: int) -> list[Any]:
-        """Parses a run, or more where it is no sequence of whole declarations, and keeps the former."""
+        """Parses a run and keeps it; if the run does not end between two declarations, parses further and
+        keeps nothing."""
         lexer, text = self.clex, place[3]
         before = self._kinds(text)
         trees: list[Any] = []
@@ -139,7 +142,7 @@ class SharedDeclarations(QuickOperands):
         return trees
 
     def _take(self, run: _Run, end: int) -> None:
-        """Goes on behind a run that is known."""
+        """Continues after a run whose trees are known."""
         lexer, tokens = self.clex, self._tokens
         tokens._index = len(tokens._buffer)
         lexer._pos, lexer._line_start = end, end - run.indent
@@ -151,7 +154,7 @@ class SharedDeclarations(QuickOperands):
 
 
 def _ends_of_runs(text: str) -> list[int]:
-    """Where the semicolons outside of braces end."""
+    """The positions after the semicolons that are outside of braces."""
     ends: list[int] = []
     depth = 0
     for mark in _MARKS.finditer(text):

@@ -1,9 +1,11 @@
 """
-Going on after a syntax error, so that one compilation reports all that are independent of one another.
+Recovery after a syntax error, so that one compilation reports all errors that are independent of one
+another.
 
-A name that stands where only a type can is taken for one. What else does not parse is taken out of the text,
-which is then parsed again: the statement around the mistake; where that does not help, the body of the
-function; outside of functions the declaration. What is taken out leaves its line breaks: places stay true.
+An undeclared name where only a type is possible is taken as a type. Other text that does not parse is
+removed, and the rest is parsed again: first the statement around the error is removed; if that does not
+help, the body of the function; outside of functions, the declaration. Line breaks stay, so that places
+remain right.
 """
 
 from __future__ import annotations
@@ -30,16 +32,16 @@ _WORD = re.compile(r"\b[A-Za-z_]\w*")
 
 @dataclass
 class Parsed:
-    """A tree, None if nothing could be made of the text, with the mistakes that have been taken out."""
+    """A tree, None if the text could not be parsed at all, with the mistakes that were removed from it."""
 
     tree: Any = None
     mistakes: list[Diagnostic] = field(default_factory=list[Diagnostic])
     lost: set[str] = field(default_factory=set[str])
-    """Names whose declarations may be lost: that they are missing is no mistake of its own."""
+    """Names whose declarations may be lost, and which are therefore not reported as undeclared."""
 
 
 def parse_what_can_be(text: str, filename: str) -> Parsed:
-    """Parses preprocessed text as `parse.parse_text` does, and goes on after syntax errors."""
+    """Parses preprocessed text as `parse.parse_text` does, but continues after syntax errors."""
     parsed = Parsed()
     types: set[str] = set()
     last = -1
@@ -86,7 +88,8 @@ def parse_what_can_be(text: str, filename: str) -> Parsed:
 
 
 def _with_braces_apart(text: str, filename: str, mistakes: list[Diagnostic]) -> str:
-    """`text` with the braces on lines of directives, each of which is a mistake, before the next line."""
+    """`text` with braces on the lines of directives moved to the next line; each is reported as a
+    mistake."""
 
     def apart(m: re.Match[str]) -> str:
         loc = place(text, m.start(2), filename)
@@ -98,7 +101,8 @@ def _with_braces_apart(text: str, filename: str, mistakes: list[Diagnostic]) -> 
 
 
 def _position(text: str, loc: SourceLoc, filename: str, start: int) -> int:
-    """Where the first character of `text` from `start` on that is at `loc` stands; the end if none is."""
+    """The position of the first character of `text`, from `start` on, whose place is `loc`; the end if
+    there is none."""
     file, line = filename, 1
     at = 0
     for row in text.splitlines(keepends=True):
@@ -116,8 +120,8 @@ def _position(text: str, loc: SourceLoc, filename: str, start: int) -> int:
 
 def _cut(text: str, position: int, *, small: bool) -> tuple[int, int, str] | None:
     """
-    What to take out for a mistake at `position`, from where to where, and what stands there instead;
-    `small`: a statement, else the body of the function. None if there is nothing to go on with.
+    The text to remove for a mistake at `position`: its start, its end, and its replacement. `small`: a
+    statement, otherwise the body of the function. None if nothing would remain.
     """
     tokens = [m for m in _TOKENS.finditer(text) if m.group()[0] not in "\"'"]
     at = bisect_left([m.start() for m in tokens], position)
@@ -159,7 +163,7 @@ def _is_boundary(token: re.Match[str]) -> bool:
 
 
 def _end_of_braces(tokens: list[re.Match[str]], opening: int) -> int | None:
-    """Where the braces that open at a token close."""
+    """The position after the brace that closes the one at token `opening`; None if none does."""
     depth = 0
     for m in tokens[opening:]:
         depth += {"{": 1, "}": -1}.get(m.group(), 0)
@@ -169,7 +173,7 @@ def _end_of_braces(tokens: list[re.Match[str]], opening: int) -> int | None:
 
 
 def _end_of_declaration(tokens: list[re.Match[str]], first: int, position: int) -> int | None:
-    """Where the declaration at file scope ends that has a mistake at `position`."""
+    """The end of the declaration at file scope with a mistake at `position`."""
     depth = 0
     for m in tokens[first:]:
         depth += {"{": 1, "}": -1}.get(m.group(), 0)
@@ -186,8 +190,9 @@ def _is_about_braces(diagnostic: Diagnostic) -> bool:
 
 def _unclosed(text: str, position: int) -> int | None:
     """
-    Where the brace before `position` stands that is probably not closed: what closes it is indented less than
-    its line, or nothing does, and the line of `position` is indented no more. None if there is none.
+    The position of a brace before `position` that is probably not closed: its closing brace is indented
+    less than its own line, or is missing, and the line of `position` is not indented more. None if there is
+    none.
     """
     opened: list[int] = []
     suspect: int | None = None
@@ -210,13 +215,13 @@ def _unclosed(text: str, position: int) -> int | None:
 
 
 def _is_of_library(text: str, position: int) -> bool:
-    """Whether a header of a library has the brace, whose braces are closed."""
+    """Whether the brace is in a header of a library, where all braces are closed."""
     start = text.rfind("\n# ", 0, position) + 1
     marker = line_marker(text[start : text.find("\n", start)])
     return marker is not None and is_library(SourceLoc(marker[1] or "", 1))
 
 
 def _indent(text: str, position: int) -> int:
-    """The width of the white space that the line of `position` begins with."""
+    """The width of the white space at the beginning of the line of `position`."""
     line = text[text.rfind("\n", 0, position) + 1 : position + 1]
     return len(line) - len(line.lstrip())

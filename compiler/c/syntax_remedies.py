@@ -1,8 +1,9 @@
 """
-What the words around a syntax error say about it: misspelled keywords, a missing comma, code of C++ and
-CUDA.
+Remedies for syntax errors, found from the words around them: misspelled keywords, a missing comma, code in
+C++ or CUDA.
 
-The parser's message names the token at which C ends; these are for mistakes whose cause lies elsewhere.
+The parser's message names the first token that does not fit; the remedies here are for mistakes whose cause
+is elsewhere.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ _CUDA = frozenset(("__global__", "__device__", "__host__", "__shared__", "__cons
 _CXX = frozenset(("class", "template", "namespace", "using", "typename", "std", "nullptr", "auto"))
 IS_CXX = "this is C++, and accopt compiles C: compile it with g++, and link the object file"
 _LOOK_BACK = 64
-"""So many tokens before the error are looked at."""
+"""The number of tokens before the error that are examined."""
 
 
 def remedy_of_context(before: Sequence[str], token: str) -> str | None:
     """
     A remedy for a syntax error at `token`, from the tokens of the file before it (the last ones suffice);
-    None where they say nothing.
+    None if they do not show the cause.
     """
     before = before[-_LOOK_BACK:]
     line = before[-16:]
@@ -35,7 +36,8 @@ def remedy_of_context(before: Sequence[str], token: str) -> str | None:
 
 
 def _misspelled(before: Sequence[str], token: str) -> str | None:
-    """The keyword that the name before the parentheses around or before the error may be meant to be."""
+    """A remedy if the name before the parentheses around or before the error looks like a misspelled
+    keyword."""
     if token == "{" and before and difflib.get_close_matches(before[-1], ("else",), 1, 0.7):
         return "did you mean 'else'?"
     unclosed = _opening(before, inside=True) if token == "{" else None
@@ -54,7 +56,8 @@ def _misspelled(before: Sequence[str], token: str) -> str | None:
 
 
 def _opening(before: Sequence[str], *, inside: bool) -> int | None:
-    """Where the parenthesis opens that the last token closes; `inside`: that is open at the end."""
+    """The index of the parenthesis that the last token closes; with `inside`, of the innermost one that is
+    still open."""
     if not inside and before[-1:] != [")"]:
         return None
     depth = 1 if inside else 0
@@ -66,12 +69,12 @@ def _opening(before: Sequence[str], *, inside: bool) -> int | None:
 
 
 def is_cxx(name: str) -> bool:
-    """Whether a name that stands where a type is wanted is a word of C++."""
+    """Whether a name found in place of a type is a keyword or library name of C++."""
     return name in _CXX
 
 
 def in_list(closing: str, token: str) -> str:
-    """The remedy where what closes a list (`)`, `}`) was expected and `token` found."""
+    """The remedy where the closing token of a list (`)`, `}`) was expected and `token` was found."""
     if token[0].isalnum() or token[0] in "_\"'":
         return f"write ',' or an operator before '{token}', or {closing} here"
     return f"write {closing} here"

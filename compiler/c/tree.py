@@ -1,4 +1,4 @@
-"""Walking the typed tree: children of a node, and the questions asked of subtrees."""
+"""Walks the typed tree: the children of a node, and properties of subtrees."""
 
 from __future__ import annotations
 
@@ -103,7 +103,8 @@ _CHILDREN: dict[type, Callable[[Any], Sequence[Node]]] = {
         n.body,
     ),
 }
-"""For each kind of node that has some, its direct subexpressions and substatements in source order."""
+"""Kind of node → function for its direct subexpressions and substatements in source order; kinds without
+any are missing."""
 
 
 READING = frozenset(
@@ -121,7 +122,7 @@ READING = frozenset(
         c.UnaryOp,
     )
 )
-"""Kinds of nodes that by themselves do nothing but read: most of a tree."""
+"""Kinds of nodes without effects of their own; most nodes of a tree are of these."""
 
 
 def children(node: Node) -> Sequence[Node]:
@@ -157,7 +158,7 @@ def holds(root: Node, kind: type[Node]) -> bool:
 
 
 def statements(root: c.Stmt) -> Iterator[c.Stmt]:
-    """`root` and the statements in it, parents first, but for those in expressions."""
+    """`root` and the statements in it, parents first, except those inside expressions."""
     stack = [root]
     while stack:
         current = stack.pop()

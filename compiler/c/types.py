@@ -101,7 +101,7 @@ FLOAT = FloatType("float", 32)
 DOUBLE = FloatType("double", 64)
 LDOUBLE = FloatType("long double", 128 if _ON_ARM else 80)
 COMPLEX_TAG = "_Complex"
-"""What the tags of complex types begin with; no tag of a program does."""
+"""The prefix of the tags of complex types, with which no tag of a program can begin."""
 SIZE_T = ULONG
 WCHAR_T = UINT if _ON_ARM else INT
 PTRDIFF_T = LONG
@@ -176,9 +176,9 @@ class ArrayType(CType):
 @dataclass(frozen=True)
 class Field:
     """
-    A member. `offset` in bytes. For a bit-field, `bit_width` is its width and `bit_offset` its
-    first bit within the storage unit of the member's type at `offset`, or of `unit` bytes there if it
-    does not lie in one. An anonymous struct or union member has `name` None; its members are found by
+    A member. `offset` in bytes. For a bit-field, `bit_width` is its width and `bit_offset` its first bit
+    within the storage unit of the member's type at `offset`, or of `unit` bytes there if it crosses the
+    boundary of one. An anonymous struct or union member has `name` None; its members are found by
     `RecordType.find`.
     """
 
@@ -193,8 +193,8 @@ class Field:
 @dataclass(frozen=True)
 class RecordMember:
     """
-    A member to lay out: `width` that of a bit-field in bits. `align`: the alignment that its declaration asks
-    for, at least; `packed`: it needs none of its own (GNU C).
+    A member to lay out. `width` is that of a bit-field, in bits. `align` is the least alignment by its
+    declaration, in bytes; `packed` removes the alignment of its type (GNU C).
     """
 
     name: str | None
@@ -214,9 +214,9 @@ class RecordType(CType):
     is_packed: bool = False
     """Whether it has members at offsets that their types' alignments forbid."""
     is_transparent: bool = False
-    """Of a union: arguments of its members' types convert to it (GNU C's `transparent_union`)."""
+    """Whether arguments of its members' types convert to this union (GNU C's `transparent_union`)."""
     natural_align: int = 1
-    """The alignment that its members ask for, without what is asked of the type as a whole."""
+    """The alignment in bytes from its members, without that declared for the whole type."""
     _size: int = 0
     _align: int = 1
 
@@ -243,9 +243,9 @@ class RecordType(CType):
         self, members: Sequence[RecordMember], align: int = 1, *, most: int | None = None
     ) -> None:
         """
-        Lay out `members` as the machine's ABI says, the whole aligned to `align` bytes at least, no member
-        to more than `most` bytes unless it asks for it (`#pragma pack`). A trailing flexible array member
-        has size 0.
+        Lay out `members` by the machine's ABI. The whole is aligned to at least `align` bytes, a member to
+        at most `most` bytes unless its declaration says more (`#pragma pack`). A trailing flexible array
+        member has size 0.
         """
         at, size, needed = 0, 0, 1  # bits, bytes, bytes
         out: list[Field] = []
@@ -306,8 +306,8 @@ def _is_packed(t: CType) -> bool:
 
 def _bit_field_place(at: int, member: RecordMember, natural: int) -> int:
     """
-    The first bit of a bit-field that may begin at `at`: it lies within a unit of its type aligned as that
-    may be (gcc's `excess_unit_span`), unless it is packed.
+    The first bit, from bit `at` on, at which a bit-field may begin: so that it lies within one aligned unit
+    of its type (gcc's `excess_unit_span`), unless it is packed.
     """
     width, unit = member.width or 0, natural * 8
     if member.align > 1:
@@ -318,7 +318,8 @@ def _bit_field_place(at: int, member: RecordMember, natural: int) -> int:
 
 
 def _bit_field(member: RecordMember, at: int, *, whole: bool) -> Field:
-    """The member at bit `at`, in a unit of its type if it lies in one and the record has `whole` ones."""
+    """The field of a bit-field at bit `at`: in a unit of its type, if it lies within one and the record
+    contains `whole` units; otherwise in bytes."""
     size, width = member.qual.type.size, member.width or 0
     bits = size * 8
     if at // bits == (at + width - 1) // bits and whole:
@@ -329,8 +330,8 @@ def _bit_field(member: RecordMember, at: int, *, whole: bool) -> Field:
 @dataclass(eq=False)
 class ComplexType(RecordType):
     """
-    `float _Complex`, `double _Complex` or `long double _Complex`: a structure of the real and the
-    imaginary part to all that does not compute with it (C11 6.2.5p13). One per unit and element.
+    `float _Complex`, `double _Complex` or `long double _Complex`: laid out as a structure of the real and
+    the imaginary part (C11 6.2.5p13). There is one per unit and element type.
     """
 
     element: FloatType = DOUBLE

@@ -75,7 +75,7 @@ def test_what_there_is(tmp_path: Path) -> None:
     ("text", "message", "column"),
     [
         ("void f(); void g(void) { f(1); }", "arguments", 26),
-        ("enum e : char { A = 300 };", "300, the value of 'A', is not one of type 'char'", 17),
+        ("enum e : char { A = 300 };", "300, the value of 'A', does not fit into 'char'", 17),
         ("enum e : double { A };", "an enum cannot be of type 'double'", 1),
         ("int bool = 1;", "'bool' is a keyword of C23", 5),
         ("typedef int bool;", "'bool' is a keyword of C23", 13),

@@ -1,4 +1,4 @@
 """
-OpenMP in host code (docs/openmp.md): directives rewritten, while a file is checked, to C that calls the
+OpenMP in host code (docs/openmp.md): while a file is checked, directives are rewritten to C that calls the
 runtime in `runtime.c`, and to regions that a team of threads runs (`TeamStmt`).
 """

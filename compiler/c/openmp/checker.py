@@ -1,5 +1,5 @@
 """
-OpenMP's directives in a file that is being checked: what each makes of the statement after it.
+Rewrites OpenMP's directives, with the statement that each applies to, while a file is checked.
 
 A construct becomes C around that statement (`templates.py`), and is then checked like any other
 statement. The regions of `parallel` and `task` stay: `TeamStmt`.
@@ -34,7 +34,8 @@ _OMP = re.compile(r"omp\b[ \t]*")
 _NOT_CLOSELY_INSIDE = frozenset(
     ("for", "for simd", "sections", "single", "master", "masked", "critical", "task", "taskloop")
 )
-"""Constructs that not all threads of a team pass alike: no worksharing and no barrier in them (2.16)."""
+"""Constructs that not all threads of a team execute: they may contain no worksharing and no barrier
+(2.16)."""
 _PASSED_BY_ALL = frozenset(("for", "for simd", "sections", "single", "barrier"))
 
 
@@ -46,7 +47,7 @@ class OpenMPChecker:
         self.regions = RegionChecker(unit)
         self.worksharing = Worksharing(self)
         self._made: dict[Any, OmpDirective] = {}
-        """The pragmas that stand for a part of a combined construct."""
+        """The pragmas made for the parts of combined constructs."""
         self._faulty: set[Any] = set()
         """Pragmas whose mistake has been reported."""
         self._rewriters: dict[str, Callable[[OmpDirective, list[Any]], Any]] = {
@@ -66,7 +67,7 @@ class OpenMPChecker:
     # Finding directives -----------------------------------------------------------------------
 
     def parse(self, node: Any) -> OmpDirective | None:
-        """The directive of a pragma; None for pragmas that are not OpenMP's."""
+        """The parsed directive of a pragma; None for pragmas that are not OpenMP's."""
         if node in self._made:
             return self._made[node]
         if not isinstance(node, c_ast.Pragma) or not isinstance(node.string, str):
@@ -86,7 +87,7 @@ class OpenMPChecker:
             raise
 
     def _begin(self) -> None:
-        """Declares what the templates call, before the first directive."""
+        """Declares the functions that the templates call, before the first directive."""
         if self.unit.tree.has_openmp:
             return
         self.unit.tree.has_openmp = True
@@ -95,7 +96,8 @@ class OpenMPChecker:
                 self.unit.declarations.external(node)
 
     def external(self, node: Any) -> bool:
-        """A pragma outside functions, which can only be `threadprivate`; whether it is OpenMP's."""
+        """Carries out a pragma outside functions, which can only be `threadprivate`; returns whether it is
+        OpenMP's."""
         directive = self.parse(node)
         if directive is None:
             return False
@@ -123,7 +125,8 @@ class OpenMPChecker:
     def statement(
         self, directive: OmpDirective, nodes: list[Any], index: int
     ) -> tuple[list[Stmt], int]:
-        """The statements that `directive`, before nodes[index], makes; the index after what it takes."""
+        """The statements that replace `directive`, which is before nodes[index], and the index after the
+        nodes that it applies to."""
         self._check_place(directive)
         if directive.name == "threadprivate":
             self.regions.thread_private(directive, self.find)
@@ -148,7 +151,7 @@ class OpenMPChecker:
 
     def _check_place(self, directive: OmpDirective) -> None:
         state = self.unit.function
-        assert state is not None, "statements stand in functions"
+        assert state is not None, "move it into a function"
         construct = next((d for d in reversed(state.directives) if d.is_compute), None)
         if construct is not None:
             remedy = "use #pragma acc atomic" if directive.name in ("atomic", "critical") else None
@@ -163,8 +166,8 @@ class OpenMPChecker:
         if around in _NOT_CLOSELY_INSIDE and directive.name in _PASSED_BY_ALL:
             raise error(
                 directive.loc,
-                f"'omp {directive.name}' inside 'omp {around}', which the threads of a team do not"
-                " pass alike (OpenMP 4.5, 2.17)",
+                f"'omp {directive.name}' inside 'omp {around}', which not all threads of a team"
+                " execute (OpenMP 4.5, 2.17)",
                 "move it out, or put a parallel region between them",
             )
 
@@ -202,11 +205,11 @@ class OpenMPChecker:
         return self._rewriters[directive.name.removesuffix(" simd") or "simd"](directive, body)
 
     def fence(self, directive: OmpDirective, nodes: list[Any], *, loops: bool = False) -> Any:
-        """The user's statements, which cannot leave the construct."""
+        """The user's statements in a construct, marked so that jumps out of it are refused."""
         return Fence(f"omp {directive.name}", nodes, coord_of(directive.loc), loops=loops)
 
     def _combined(self, directive: OmpDirective, body: list[Any]) -> Any:
-        """`parallel for` and its like: a region that is one worksharing construct."""
+        """A combined construct such as `parallel for`: a region that contains one worksharing construct."""
         inner_name = directive.name.removeprefix("parallel ")
         last = {item.name for item in directive.all("lastprivate")}
         inner_clauses = {"lastprivate", "reduction", "schedule", "collapse"}
@@ -246,7 +249,8 @@ class OpenMPChecker:
         out: SharingCode,
         names: set[str],
     ) -> Any:
-        """The block of a region: what is done before it, and in it before and after the statements."""
+        """The block of a region, with the code of its clauses before it, and in it before and after the
+        statements."""
         node.copies = out.copies
         fence = self.fence(directive, body)
         text = f"{''.join(out.begin)} BODY; {''.join(out.end)}"
@@ -270,7 +274,7 @@ class OpenMPChecker:
             out.begin.append("__accopt_omp_barrier();")
 
     def argument(self, clause: Any, otherwise: str) -> Any:
-        """The expression of a clause, or the number `otherwise`."""
+        """The expression of a clause, or the constant `otherwise` if the clause is absent."""
         slot = None if clause is None else clause.argument
         if slot is None:
             return c_ast.Constant("int", otherwise, None)
@@ -337,8 +341,8 @@ class OpenMPChecker:
         self, directive: OmpDirective, body: list[Any], named: list[Any], taken: Sequence[str] = ()
     ) -> Any:
         """
-        A task of `body`. `named`: the user's nodes, whose private variables it has copies of; `taken`:
-        further scalars that it takes along.
+        A task that runs `body`. `named`: the user's nodes; the task gets copies of the private variables
+        they use. `taken`: further scalars that are copied into the task.
         """
         out = SharingCode(copies=list(taken))
         items = directive.all("firstprivate")
@@ -364,7 +368,7 @@ class OpenMPChecker:
         return self._region(directive, node, body, out, listed(directive) | set(taken))
 
     def _taskloop(self, directive: OmpDirective, body: list[Any]) -> Any:
-        """Tasks that run a piece of the iterations each, in a group of their own (2.9.2)."""
+        """Tasks that each run a piece of the iterations, in a task group of their own (2.9.2)."""
         loops = self.worksharing.loops(directive, body)
         numbers = [f"__omp_{part}{d}" for d in range(len(loops)) for part in "bsn"]
         own = {
@@ -424,7 +428,8 @@ class OpenMPChecker:
     def _atomic(
         self, directive: OmpDirective, nodes: list[Any], index: int
     ) -> tuple[list[Stmt], int]:
-        """As OpenACC's; with an order of memory, between two flushes."""
+        """`atomic`, checked as OpenACC's `atomic`; with a memory-order clause, it is put between two
+        flushes."""
         kinds = [
             c.name for c in directive.clauses if c.name in ("read", "write", "update", "capture")
         ]

@@ -1,6 +1,6 @@
 """
-The text of a `#pragma omp` line → a record. Expressions are not parsed here: they are slices of the text
-that keep their places, as in OpenACC's directives (`compiler/directives`).
+Parses the text of a `#pragma omp` line into a record. Expressions are not parsed here: the record has their
+text and places, as for OpenACC's directives (`compiler/directives`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ class OmpItem:
 
 @dataclass
 class OmpClause:
-    """`word`: a reduction's operator, a schedule's kind, what a default is, or a modifier before a ':'."""
+    """A clause. `word`: the operator of a reduction, the kind of a schedule, the argument of `default`, or
+    a modifier before a ':'."""
 
     name: str
     loc: SourceLoc
@@ -38,14 +39,15 @@ class OmpClause:
 
 @dataclass
 class OmpDirective:
-    """`items`: of `threadprivate`, `flush` and `critical`, the names in parentheses."""
+    """A directive with its clauses. `items`: the names in parentheses of `threadprivate`, `flush` and
+    `critical`."""
 
     name: str
     loc: SourceLoc
     clauses: list[OmpClause] = field(default_factory=list["OmpClause"])
     items: list[OmpItem] = field(default_factory=list["OmpItem"])
     is_combined: bool = False
-    """It is the inner part of a combined construct, at whose end the region ends."""
+    """Whether it is the inner part of a combined construct, so that the region ends with it."""
 
     def find(self, name: str) -> OmpClause | None:
         """The clause of that name, if there is one."""
@@ -58,8 +60,8 @@ class OmpDirective:
 
 def parse_omp(text: str, loc: SourceLoc) -> OmpDirective:
     """
-    Parse a directive; `text` is everything after `#pragma omp`, at `loc`. Raises `CompileError` at the word
-    that is wrong, or not supported.
+    Parse a directive; `text` is everything after `#pragma omp`, at `loc`. Raises `CompileError` at the
+    first word that is wrong or not supported.
     """
     cursor = TokenCursor(DirectiveText(text, loc))
     directive = OmpDirective(_name(cursor), loc)
@@ -177,7 +179,8 @@ _READ = frozenset(("schedule", "default", "proc_bind", "depend"))
 
 
 def _dependences(cursor: TokenCursor, clause: OmpClause) -> None:
-    """`in: x, a[i], p[0:n]` and its like: which variables is kept, not which parts of them."""
+    """The argument of `depend`, such as `in: x, a[i], p[0:n]`: keeps the variables, not the parts of
+    them."""
     clause.word = cursor.accept_keyword("in", "out", "inout", "mutexinoutset")
     if not clause.word:
         raise cursor.error(
@@ -207,7 +210,7 @@ def _operator(cursor: TokenCursor) -> str:
     if token.text not in REDUCTIONS:
         raise error(
             cursor.loc_of(token),
-            f"'{token.text}' is not an operator of reductions that is supported",
+            f"the reduction operator '{token.text}' is not supported",
             f"one of {' '.join(REDUCTIONS)}",
         )
     if not cursor.accept(":"):
@@ -235,15 +238,15 @@ def _schedule(cursor: TokenCursor, clause: OmpClause) -> None:
 
 
 _ABOUT_OTHERS = frozenset(("copyin", "copyprivate", "aligned", "uniform", "depend"))
-"""Clauses whose variables may be in other clauses as well."""
+"""Clauses whose variables may also be in other clauses."""
 
 
 def _check_once(directive: OmpDirective) -> None:
-    """Raise if a variable is in two clauses that contradict each other, or a clause is there twice."""
+    """Raise if a variable is in two clauses that contradict each other, or if a clause is written twice."""
     seen: dict[str, OmpClause] = {}
     for clause in directive.clauses:
         if clause.name in seen and clause.name not in LISTS and clause.name != "depend":
-            raise error(clause.loc, f"'{clause.name}' is there twice", "keep one")
+            raise error(clause.loc, f"'{clause.name}' is written twice", "keep one")
         seen[clause.name] = clause
     homes: dict[str, str] = {}
     for clause in directive.clauses:

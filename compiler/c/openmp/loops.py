@@ -1,9 +1,10 @@
 """
-Loops that threads share: their canonical form (OpenMP 4.5, 2.6), and the C that runs a thread's pieces of
-them.
+Loops whose iterations threads share: their canonical form (OpenMP 4.5, 2.6), and the C that runs the pieces
+that a thread gets.
 
-The iterations of `collapse(n)` loops are numbered through. A thread asks for pieces, ranges of numbers, and
-runs each as a loop of the program's own variable, row by row if there are several loops.
+The iterations of `collapse(n)` loops are numbered consecutively. A thread asks for pieces, which are ranges
+of these numbers, and runs each as a loop over the program's own variable, row by row if there are several
+loops.
 """
 
 # pycparser has no type information: its trees are Any here.
@@ -46,7 +47,7 @@ class SharedLoop:
 
     @property
     def constant_step(self) -> int | None:
-        """The step without its sign, if it is a number."""
+        """The step without its sign, if it is an integer constant; else None."""
         if self.step is None:
             return 1
         if isinstance(self.step, c_ast.Constant) and self.step.value.isdigit():
@@ -55,13 +56,14 @@ class SharedLoop:
 
 
 def shared_loop(node: Any, directive: str, place: Place) -> SharedLoop:
-    """The loop `node`. Raises `CompileError` if it does not say how often it runs."""
+    """The canonical form of the loop `node`. Raises `CompileError` if its number of iterations is not known
+    when it starts."""
     loc = place(node)
     if not isinstance(node, c_ast.For):
         raise error(
             loc,
             f"'omp {directive}' is not followed by a 'for' loop",
-            "the next statement must be one",
+            "write a 'for' loop directly after it",
         )
 
     def refused(what: str, at: Any = None) -> CompileError:
@@ -92,7 +94,7 @@ def _start(init: Any, refused: Callable[..., CompileError]) -> tuple[str, Any, A
         return declared.name, declared, first
     if isinstance(init, c_ast.Assignment) and init.op == "=" and isinstance(init.lvalue, c_ast.ID):
         return init.lvalue.name, None, init.rvalue
-    raise refused("it does not begin by setting one variable", init)
+    raise refused("it does not start with the assignment of one variable", init)
 
 
 def _condition(node: Any, variable: str, refused: Callable[..., CompileError]) -> tuple[str, Any]:
@@ -133,7 +135,7 @@ def _is(node: Any, variable: str) -> bool:
 
 
 def nested_loop(body: Any, directive: str, place: Place) -> Any:
-    """The loop that is all of `body`, for `collapse`."""
+    """The loop that is the only statement of `body`, for `collapse`."""
     while isinstance(body, c_ast.Compound) and len(body.block_items or []) == 1:
         body = body.block_items[0]
     if not isinstance(body, c_ast.For):
@@ -154,7 +156,8 @@ def names_in(node: Any) -> set[str]:
 
 
 def counts(loops: list[SharedLoop]) -> tuple[str, dict[str, Any]]:
-    """Declarations of first values (`__omp_b`), steps, trip counts (`__omp_n`) and their product."""
+    """C that declares first values (`__omp_b`), steps (`__omp_s`), trip counts (`__omp_n`) and their
+    product."""
     text: list[str] = []
     parts: dict[str, Any] = {}
     for d, loop in enumerate(loops):
@@ -206,7 +209,7 @@ def _sign(loop: SharedLoop) -> str:
 
 
 def _run(loop: SharedLoop, d: int, low: str, high: str) -> str:
-    """A loop of the variable itself where its step is a number, else of iteration numbers."""
+    """A loop over the variable itself if its step is a constant, else over iteration numbers."""
     v, step = loop.variable, loop.constant_step
     value = f"__omp_b{d} {'+' if loop.sign > 0 else '-'} {{}} * __omp_s{d}"
     if step is None or loop.sign < 0:
@@ -222,7 +225,7 @@ def _run(loop: SharedLoop, d: int, low: str, high: str) -> str:
 
 
 def final_text(loops: list[SharedLoop], name: str) -> str:
-    """C that gives a loop's variable the value that it has after the loops; nothing for other names."""
+    """C that assigns a loop's variable its value after the loops; nothing for other names."""
     for d, loop in enumerate(loops):
         if loop.variable == name:
             return f"{name} = __omp_b{d} + __omp_n{d} * {_sign(loop)}__omp_s{d};"

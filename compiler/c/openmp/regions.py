@@ -1,6 +1,6 @@
 """
-Regions that other threads run, while their statements are checked: which variables are whose, and that
-control does not leave them. Variables with a copy per thread (`threadprivate`) for the whole file.
+Checks of regions that other threads run: which of their variables are shared or private, and that control
+does not leave them. Also `threadprivate` variables, which have a copy per thread in the whole file.
 """
 
 # pycparser has no type information: its trees are Any here.
@@ -44,7 +44,7 @@ from .templates import Fence, Region
 
 @dataclass(frozen=True)
 class _Around:
-    """A construct around the current statement; `scope`: that of its region."""
+    """A construct around the current statement; `scope` is the scope of its region."""
 
     name: str
     critical: str | None
@@ -52,7 +52,7 @@ class _Around:
 
 
 class RegionChecker:
-    """The regions of one unit."""
+    """Checks the regions of one translation unit."""
 
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
@@ -78,7 +78,7 @@ class RegionChecker:
 
     @contextmanager
     def around(self, directive: OmpDirective) -> Generator[None]:
-        """Checks what is in a construct."""
+        """Records that the statements checked inside are in the construct `directive`."""
         critical = None
         if directive.name == "critical":
             critical = directive.items[0].name if directive.items else ""
@@ -89,7 +89,7 @@ class RegionChecker:
             self._around.pop()
 
     def _private_scopes(self) -> Iterator[Scope]:
-        """The scopes whose variables belong to the current thread alone, as far as this function shows."""
+        """The scopes of the current function whose variables belong to the current thread alone."""
         outermost = next((a.scope for a in reversed(self._around) if a.scope is not None), None)
         scope: Scope | None = self.unit.scope
         while scope is not None and not scope.is_file:
@@ -99,7 +99,7 @@ class RegionChecker:
             scope = scope.parent
 
     def is_private(self, name: str) -> bool:
-        """Whether `name` is a variable of one thread in the parallel region around."""
+        """Whether each thread of the enclosing parallel region has its own variable `name`."""
         if not any(a.scope is not None for a in self._around):
             return False
         found = self.unit.scope.find(name)
@@ -107,7 +107,8 @@ class RegionChecker:
         return own and isinstance(found, VarDecl) and found.storage is Storage.AUTO
 
     def private_names(self, nodes: list[Any], said: set[str]) -> list[str]:
-        """The variables of the current thread that `nodes` name and no clause does (2.15.1.1)."""
+        """The variables of the current thread that `nodes` use and that are not named in a clause, `said`
+        (2.15.1.1)."""
         names: set[str] = set()
         for node in nodes:
             _identifiers(node, names)
@@ -124,7 +125,7 @@ class RegionChecker:
     # Regions ----------------------------------------------------------------------------------
 
     def region(self, node: Region) -> Stmt:
-        """A region, with its copies and everything in it."""
+        """Checks a region and its statements, and makes its `TeamStmt`."""
         loc = self.unit.loc(node)
         threads = None if node.threads is None else self._number(node.threads, "num_threads")
         several = self._number(node.several, "if")
@@ -174,7 +175,7 @@ class RegionChecker:
             state.constructs = outer
 
     def fence(self, node: Fence) -> Stmt:
-        """The user's statements in a construct."""
+        """Checks the user's statements in a construct."""
         kind = "iteration" if node.loops else "construct"
         with self.unit.nested_scope():
             body = self._inside(node.name, lambda: self.unit.statements.block(node.nodes), kind)
@@ -183,13 +184,14 @@ class RegionChecker:
     # Variables with a copy per thread ---------------------------------------------------------
 
     def thread_private(self, directive: OmpDirective, find: Callable[[OmpItem], VarDecl]) -> None:
-        """`threadprivate` (2.15.2): from here on, the names mean the thread's copies."""
+        """Carries out `threadprivate` (2.15.2): from here on, the names mean the copies of the current
+        thread."""
         for item in directive.items:
             decl = find(item)
             if decl.storage is Storage.AUTO:
                 raise error(
                     item.loc,
-                    f"'{item.name}' in 'threadprivate' is a variable of a function's call",
+                    f"'{item.name}' in 'threadprivate' is a variable with automatic storage",
                     "declare it 'static', or use private on the construct",
                 )
             decl.is_thread_private = True
@@ -217,7 +219,7 @@ class RegionChecker:
 
 
 def _identifiers(node: Any, out: set[str]) -> None:
-    """The names that may be variables in `node`; members of structures are not."""
+    """Collects in `out` the names in `node` that may be variables, so not those of members."""
     if isinstance(node, c_ast.ID):
         out.add(node.name)
     if isinstance(node, c_ast.StructRef):
@@ -228,5 +230,5 @@ def _identifiers(node: Any, out: set[str]) -> None:
 
 
 def place_text(loc: SourceLoc) -> str:
-    """A place as a C string's contents."""
+    """A place as text for a C string literal."""
     return f"{loc.file}:{loc.line}".replace("\\", "\\\\").replace('"', '\\"')

@@ -1,6 +1,6 @@
 """
-Which directives of OpenMP there are here, the clauses that each may have (OpenMP 4.5, chapter 2), and what
-is said of those that are not supported.
+Tables of the supported OpenMP directives with the clauses that each may have (OpenMP 4.5, chapter 2), and
+the remedies named for those that are not supported.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ CLAUSES: dict[str, tuple[str, ...]] = {
     "taskwait": (),
     "taskyield": (),
 }
-"""Directive → its clauses; the longest name that begins a directive is meant."""
+"""Directive → its clauses. The longest matching name is taken."""
 
 STAND_ALONE = frozenset(
     ("barrier", "flush", "taskwait", "taskyield", "threadprivate", "declare simd")
@@ -70,10 +70,10 @@ BARE = frozenset(
 REDUCTIONS = ("+", "-", "*", "&", "|", "^", "&&", "||", "min", "max")
 
 UNSUPPORTED: dict[str, str] = {
-    "target": "use #pragma acc: OpenACC is what runs on devices here",
-    "teams": "use #pragma acc parallel: OpenACC is what runs on devices here",
-    "distribute": "use #pragma acc parallel: OpenACC is what runs on devices here",
-    "declare": "write the code that the declaration stands for",
+    "target": "use #pragma acc: device code is written in OpenACC",
+    "teams": "use #pragma acc parallel: device code is written in OpenACC",
+    "distribute": "use #pragma acc parallel: device code is written in OpenACC",
+    "declare": "write the code of the declared function or mapper where it is used",
     "ordered": "take the ordered part out of the loop, or make the loop sequential",
     "cancel": "set a flag, and test it in the iterations",
     "cancellation": "set a flag, and test it in the iterations",
@@ -88,12 +88,12 @@ UNSUPPORTED_CLAUSES: dict[str, str] = {
     "ordered": "take the ordered part out of the loop, or make the loop sequential",
     "linear": "compute the variable from the loop's counter",
     "depend": "use #pragma omp taskwait between tasks that depend on one another",
-    "in_reduction": "add up in an atomic update",
-    "task_reduction": "add up in an atomic update",
+    "in_reduction": "sum up with an atomic update",
+    "task_reduction": "sum up with an atomic update",
     "allocate": "remove it",
     "order": "remove it",
     "nontemporal": "remove it",
-    "reduction": "add up in an atomic update",
+    "reduction": "sum up with an atomic update",
     "lastprivate": "store the last value yourself",
     "detach": "use #pragma omp taskwait",
     "affinity": "remove it",

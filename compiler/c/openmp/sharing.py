@@ -1,7 +1,8 @@
 """
-Variables of a construct: C that makes copies, combines reductions, and stores last values, by clause.
+The C for the data-sharing clauses of a construct: it makes copies, combines reductions, and stores last
+values.
 
-Copies have the variable's own name in an inner scope, so that the statements of the construct mean them;
+Copies have the variable's own name in an inner scope, so that the statements of the construct use them;
 `__omp_…` are the addresses of the originals.
 """
 
@@ -17,14 +18,14 @@ from ..types import ArrayType, ComplexType, CType, FloatType, IntType, PointerTy
 from .directives import OmpClause, OmpDirective, OmpItem
 
 Find = Callable[[OmpItem], VarDecl]
-"""The variable that an item names; raises `CompileError` if there is none."""
+"""Finds the variable that an item names; raises `CompileError` if there is none."""
 
 
 @dataclass
 class SharingCode:
     """
-    C before a construct, at the beginning of its body, and after its statements; `last`: after all of it.
-    `copies` are by value.
+    C to put before a construct, at the beginning of its body, and after its statements; `last` goes after
+    all of it. `copies` are the variables that are copied by value.
     """
 
     before: list[str] = field(default_factory=list[str])
@@ -35,7 +36,7 @@ class SharingCode:
 
 
 def private(items: Sequence[OmpItem], find: Find, out: SharingCode) -> None:
-    """Copies without a value (2.15.3.3)."""
+    """Makes uninitialised copies, for `private` (2.15.3.3)."""
     for item in items:
         find(item)
         out.begin.append(f"__typeof__({item.name}) {item.name};")
@@ -45,8 +46,8 @@ def first_private(
     items: Sequence[OmpItem], find: Find, out: SharingCode, *, by_value: bool, kept: bool = False
 ) -> None:
     """
-    Copies that begin with the original's value (2.15.3.4). `by_value`: the construct takes values of
-    scalars along; `kept`: of other variables too, for as long as it takes.
+    Makes copies with the original's value, for `firstprivate` (2.15.3.4). `by_value`: the construct itself
+    carries the values of scalars; `kept`: also other variables are saved until it has run.
     """
     for item in items:
         decl, name = find(item), item.name
@@ -71,8 +72,8 @@ def last_private(
     final: Callable[[str], str],
 ) -> None:
     """
-    The thread of the last iteration stores its copy (2.15.3.5). `first`: items that have their copy already;
-    `final(name)`: C before it is stored.
+    Lets the thread of the last iteration store its copy to the original, for `lastprivate` (2.15.3.5).
+    `first`: items that already have a copy; `final(name)`: C to run before the store.
     """
     have = {item.name for item in first}
     for item in items:
@@ -91,7 +92,8 @@ _IDENTITY = {"+": "0", "-": "0", "*": "1", "&": "~0", "|": "0", "^": "0", "&&": 
 
 
 def reductions(clauses: Sequence[OmpClause], find: Find, out: SharingCode) -> None:
-    """Copies that begin with the operator's identity and are combined at the end (2.15.3.6)."""
+    """Makes copies that start with the operator's identity and are combined at the end, for `reduction`
+    (2.15.3.6)."""
     combined: list[str] = []
     for clause in clauses:
         for item in clause.items:
@@ -117,7 +119,7 @@ def _reduction(clause: OmpClause, item: OmpItem, decl: VarDecl, out: SharingCode
         raise error(
             item.section.loc,
             f"a part of '{name}' in 'reduction', which has type '{decl.type}'",
-            f"a section may be of an array or pointer of one dimension: name all of '{name}'",
+            f"sections are supported for arrays and pointers of one dimension: name all of '{name}'",
         )
     is_number = isinstance(element, ComplexType) or is_scalar(element)
     if isinstance(element, PointerType) or not is_number:
@@ -146,7 +148,8 @@ def _reduction(clause: OmpClause, item: OmpItem, decl: VarDecl, out: SharingCode
 def _section_reduction(
     item: OmpItem, section: Section, operator: str, start: str, out: SharingCode
 ) -> str:
-    """A copy of the section, and a pointer of the variable's name that finds its elements there."""
+    """Makes a copy of the section, and a pointer with the variable's name, offset so that subscripts find
+    their elements in the copy."""
     name = item.name
     low = section.lower.text if section.lower is not None else "0"
     if section.is_index:
@@ -193,7 +196,7 @@ def _extreme(element: CType, *, largest: bool) -> str:
 
 
 def listed(directive: OmpDirective) -> set[str]:
-    """The names that the clauses of a directive say something about."""
+    """The names of variables in the clauses of a directive."""
     return {
         item.name
         for clause in directive.clauses

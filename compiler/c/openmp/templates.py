@@ -1,5 +1,5 @@
 """
-C text with places to fill → pycparser nodes. What a directive of OpenMP means is written as C, in which the
+C text with places to fill → pycparser nodes. OpenMP directives are written as C templates, so that the
 ordinary checks find a user's mistakes, at the place of the directive or of the user's own text.
 """
 
@@ -41,14 +41,14 @@ void __accopt_omp_copy(void *, const void *, long);
 void *__accopt_omp_private(void *, long);
 int __accopt_omp_number(void);
 """
-"""What the templates call (`runtime.c`)."""
+"""Declarations of the functions in `runtime.c` that the templates call."""
 
 
 class Region(c_ast.Node):
     """
-    Statement `body` as a region that other threads run. `name`: the directive's; `threads` (None for
-    tasks) and `several`: expressions; `copies`: the names of scalars that each thread has a copy of;
-    `listed`: those that it may use of the variables around, None for all.
+    Statement `body` as a region that other threads run. `name`: the directive's; `threads` (None for tasks)
+    and `several`: expressions; `copies`: the names of scalars of which each thread has a copy; `listed`:
+    the outer variables that it may use, None for all.
     """
 
     __slots__ = ("body", "coord", "copies", "listed", "name", "several", "threads")
@@ -68,8 +68,8 @@ class Region(c_ast.Node):
 
 class Fence(c_ast.Node):
     """
-    The user's statements `nodes` in a construct `name`, which they cannot leave. `loops`: they are the
-    body of a loop, so that `continue` is theirs.
+    The user's statements `nodes` in a construct `name`, out of which they cannot jump. `loops`: they are
+    the body of a loop, so that `continue` is allowed.
     """
 
     __slots__ = ("coord", "loops", "name", "nodes")
@@ -85,7 +85,7 @@ class Fence(c_ast.Node):
 
 
 def coord_of(loc: SourceLoc) -> Any:
-    """A place as pycparser has it."""
+    """A place as pycparser's coordinate."""
     return Coord(loc.file, loc.line, loc.column)
 
 

@@ -31,18 +31,18 @@ if TYPE_CHECKING:
     from .checker import OpenMPChecker
 
 _KINDS = {"static": 1, "dynamic": 2, "guided": 3, "auto": 4, "runtime": 5}
-"""As in `runtime.c`."""
+"""The numbers of schedule kinds, as in `runtime.c`."""
 
 
 class Worksharing:
-    """The rewriters of one unit's worksharing constructs."""
+    """Rewrites the worksharing constructs of one translation unit."""
 
     def __init__(self, checker: OpenMPChecker) -> None:
         self.checker = checker
         self.unit = checker.unit
 
     def loop(self, directive: OmpDirective, body: list[Any]) -> Any:
-        """`for`: pieces of the iterations, by the schedule."""
+        """`for`: each thread runs the pieces of the iterations that the schedule gives it."""
         loops = self.loops(directive, body)
         out = self._sharing(directive, loops)
         text, parts = counts(loops)
@@ -153,12 +153,12 @@ class Worksharing:
                 raise error(
                     item.loc,
                     f"'{item.name}' is private in the parallel region around 'omp {directive.name}':"
-                    " the threads have nothing to combine it in",
+                    " there is no shared variable to combine it in",
                     "declare it outside of the region, or share it",
                 )
 
     def loops(self, directive: OmpDirective, body: list[Any]) -> list[SharedLoop]:
-        """The loops that a directive applies to, checked."""
+        """The loops that a directive applies to, after checking them."""
         place = self.unit.loc
         node = body[-1]
         while isinstance(node, c_ast.Compound) and len(node.block_items or []) == 1:
@@ -167,13 +167,13 @@ class Worksharing:
             raise error(
                 directive.loc,
                 f"'omp {directive.name}' is followed by another directive",
-                "the next statement must be a 'for' loop",
+                "write the 'for' loop directly after it",
             )
         if len(body) > 1:
             raise error(
                 place(body[0]),
                 f"a directive between 'omp {directive.name}' and its loop",
-                "the iterations are the threads': put the directive into the loop, or remove one",
+                "threads share the iterations: put the directive into the loop, or remove one of the two",
             )
         depth = self._depth(directive)
         loops = [shared_loop(node, directive.name, place)]
@@ -204,7 +204,7 @@ class Worksharing:
         return value
 
     def _check_types(self, loops: list[SharedLoop]) -> None:
-        """Numbers of iterations are computed from integers."""
+        """Raise for loops over values that are not integers or pointers."""
         for loop in loops:
             if loop.declared is not None:
                 kind = self.unit.types.build(loop.declared.type).type
@@ -228,7 +228,7 @@ class Worksharing:
                     )
 
     def _schedule(self, directive: OmpDirective) -> tuple[int, Any, str]:
-        """The kind, the chunk size, and C that makes a size that is not positive -1: 0 is none."""
+        """The kind, the chunk size (0 for none), and C that replaces a size that is not positive by -1."""
         clause = directive.find("schedule")
         none = c_ast.Constant("int", "0", None)
         if clause is None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Alignments:
-    """Of declarations in the unit's current scope, in bytes; None where nothing is asked for."""
+    """Alignments of declarations in the unit's current scope, in bytes; None where none is given."""
 
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
@@ -55,7 +55,7 @@ class Alignments:
         return best or None
 
     def _aligned(self, attribute: Attribute) -> int:
-        """The bytes of `aligned(n)`; as many as any type has for `aligned`."""
+        """The bytes of `aligned(n)`; for a bare `aligned`, the largest alignment of any type."""
         if not attribute.args:
             return 16
         argument, loc = attribute.args[0], self.unit.loc(attribute)
@@ -67,7 +67,7 @@ class Alignments:
         return value
 
     def named(self, type_: Any) -> int | None:
-        """The alignment of the typedef that a declarator's elements are of."""
+        """The alignment of the typedef name that is the element type of a declarator."""
         while isinstance(type_, c_ast.ArrayDecl | c_ast.TypeDecl):
             type_ = type_.type
         if not isinstance(type_, c_ast.IdentifierType) or len(type_.names) != 1:

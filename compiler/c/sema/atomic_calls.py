@@ -70,7 +70,7 @@ class AtomicChecker:
         return named or hasattr(self, f"_{plain.lstrip('_')}")
 
     def check(self, name: str, node: Any, arguments: list[Any]) -> Expr | None:
-        """The call of built-in `name`; None if that is no atomic one."""
+        """The call of built-in `name`; None if it is not an atomic built-in."""
         loc = self.unit.loc(node)
         plain = re.sub(r"_(?:1|2|4|8|16)$", "", name) if name.startswith("__sync_") else name
         values = None
@@ -100,12 +100,13 @@ class AtomicChecker:
         return [self.unit.expressions.value(argument) for argument in arguments]
 
     def _order(self, values: list[Expr]) -> int:
-        """A memory order; the strictest where it is not a constant."""
+        """A memory order by its number; the strictest where it is not a constant."""
         number = integer_value(values[0]) if values else SEQUENTIAL
         return number & 0xFFFF if number is not None and number & 0xFFFF in _ORDERS else SEQUENTIAL
 
     def _object(self, pointer: Expr) -> CType:
-        """The type of the object behind an operand, checked to be one with atomic operations."""
+        """The type of the object that a pointer operand points to. Raises `CompileError` if it has no
+        atomic operations."""
         t = pointer.type
         if not isinstance(t, PointerType) or isinstance(t.pointee.type, FunctionType):
             raise error(pointer.loc, f"an atomic operation on '{t}'", "give a pointer to an object")
@@ -154,7 +155,7 @@ class AtomicChecker:
         )
 
     def _pointed(self, pointer: Expr) -> Expr:
-        """The value behind a pointer."""
+        """The lvalue that a pointer operand points to. Raises `CompileError` if it is not a pointer."""
         t = pointer.type
         if not isinstance(t, PointerType):
             raise error(pointer.loc, f"'{t}' is not a pointer", "give the address of the value")
@@ -162,7 +163,7 @@ class AtomicChecker:
         return Load(type=place.type, loc=pointer.loc, lvalue=place)
 
     def _into(self, pointer: Expr, value: Expr) -> Expr:
-        """Stores a value behind a pointer."""
+        """The store of a value through a pointer."""
         assert isinstance(pointer.type, PointerType)
         t = pointer.type.pointee.type
         place = Deref(type=t, loc=pointer.loc, pointer=pointer)
@@ -195,7 +196,8 @@ class AtomicChecker:
         return self._swapped(values, self._object(values[0]))
 
     def _swapped(self, values: list[Expr], result: CType) -> Expr:
-        """Whether the swap happened, or the value before it, as the result's type says."""
+        """A compare-and-swap; `result` is `_Bool` for whether it stored, or else the type of the old
+        value."""
         t = self._object(values[0])
         operands = [self._converted(v, t) for v in values[1:3]]
         old = "swap" if result == BOOL and t != BOOL else "swapped"
@@ -265,7 +267,7 @@ class AtomicChecker:
         return self._make("load", place.type, _address(place), [], SEQUENTIAL)
 
     def assign(self, e: Assign) -> Expr:
-        """`place = value`, whose value is the value stored."""
+        """`place = value`; its value is the stored one."""
         out = Temporary(self.unit, e.loc)
         pointer, value = out.hold(_address(e.target)), out.hold(e.value)
         stored = self._make("store", VOID, pointer(), [value()], SEQUENTIAL)
@@ -273,7 +275,7 @@ class AtomicChecker:
         return out.result(value())
 
     def step(self, e: IncDec) -> Expr:
-        """`++place` and its like."""
+        """`++place`, `place++`, `--place` or `place--`."""
         one = IntConst(type=INT, loc=e.loc, value=1)
         op = "+" if e.is_increment else "-"
         return self._updated(op, e.target, one, e.target.type, before=not e.is_prefix)
@@ -283,7 +285,8 @@ class AtomicChecker:
         return self._updated(e.op, e.target, e.value, e.compute_type, before=False)
 
     def _updated(self, op: str, target: Expr, value: Expr, compute: CType, *, before: bool) -> Expr:
-        """An update, in one operation if the processor has it; the value `before`, or the one after it."""
+        """An update, by one operation if the processor has it; its value is the object's `before`, or after
+        it."""
         t, loc = target.type, target.loc
         if isinstance(t, PointerType):
             inner = t.pointee.type
@@ -296,7 +299,7 @@ class AtomicChecker:
         return self._loop(op, target, value, compute, before=before)
 
     def _loop(self, op: str, target: Expr, value: Expr, compute: CType, *, before: bool) -> Expr:
-        """Compare and exchange until nobody was faster."""
+        """An update by a loop of compare-and-exchange, for operators without an atomic instruction."""
         t, loc, out = target.type, target.loc, Temporary(self.unit, target.loc)
         pointer, operand = out.hold(_address(target)), out.hold(value)
         old = out.hold(self._make("load", t, pointer(), [], SEQUENTIAL))

@@ -1,7 +1,7 @@
 """
 Built-in functions of GNU C and clang that the checker resolves (GCC manual, "Other Built-in Functions
-Provided by GCC" and "Built-in Functions to Perform Arithmetic with Overflow Checking"). What stands for an
-instruction is a call of a function of `builtins.py` with the types of this call.
+Provided by GCC" and "Built-in Functions to Perform Arithmetic with Overflow Checking"). A built-in that
+compiles to an instruction becomes a call of a function of `builtins.py`, with the types of this call.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -69,7 +69,7 @@ REFUSED = {
     "longjmp": "use longjmp of <setjmp.h>",
     "call_with_static_chain": "call the function itself",
 }
-"""Built-ins that are refused by name, with what to write."""
+"""Built-ins that are refused by name, with the remedies."""
 
 _FLOAT_TESTS = ("isnan", "isinf", "isfinite", "isnormal", "issubnormal", "iszero", "issignaling")
 _CLASSES = (*_FLOAT_TESTS, "isinf_sign", "signbit")
@@ -115,7 +115,7 @@ class BuiltinChecker:
         }
 
     def find(self, name: str) -> Handler | None:
-        """What checks a call of `__builtin_NAME`, None for names that are none of these."""
+        """The method that checks a call of `__builtin_NAME`; None for other names."""
         if _OVERFLOW.match(name):
             return self._overflow
         plain = name[:-1] if name[-1:] in ("f", "l") else name
@@ -177,7 +177,7 @@ class BuiltinChecker:
         return self._int(node, int(compatible(first, second)))
 
     def _classify(self, node: Any, arguments: list[Any]) -> Expr:
-        """gcc's `enum type_class` (typeclass.h)."""
+        """`__builtin_classify_type(x)`: the value of gcc's `enum type_class` (typeclass.h)."""
         (value,) = self._values(node, arguments, 1)
         match value.type:
             case IntType():
@@ -195,7 +195,8 @@ class BuiltinChecker:
         return self._int(node, kind)
 
     def _object_size(self, node: Any, arguments: list[Any]) -> Expr:
-        """What gcc says of objects that it does not know: "as large as any", or at least nothing."""
+        """`__builtin_object_size(p, kind)`, with gcc's answer for unknown objects: the largest size, or 0
+        for a minimum."""
         self._arity(node, arguments, 2)
         kind = integer_value(self.unit.expressions.value(arguments[1])) or 0
         self.unit.expressions.value(arguments[0])
@@ -250,7 +251,7 @@ class BuiltinChecker:
         return self._instruction(name, INT, [value], self.unit.loc(node))
 
     def _complex_part(self, node: Any, arguments: list[Any]) -> Expr:
-        """`__builtin_crealf(z)`, `__builtin_conj(z)` and their like."""
+        """`__builtin_crealf(z)`, `__builtin_conj(z)` and the like, for all parts and types."""
         (value,) = self._values(node, arguments, 1)
         name = node.name.name.removeprefix("__builtin_")
         plain = name if name in complex_numbers.PARTS else name[:-1]
@@ -272,7 +273,8 @@ class BuiltinChecker:
         return [c_ast.Cast(_typename("double", node), a, node.coord) for a in arguments]
 
     def _unordered(self, node: Any, arguments: list[Any]) -> Expr:
-        """Whether an argument is no number; `long double` ones are as doubles."""
+        """`__builtin_isunordered(a, b)`: whether an argument is a NaN; `long double` arguments are tested
+        as doubles."""
         first, second = (self._nan(a, node) for a in self._pair(node, arguments))
         return BinaryOp(type=INT, loc=self.unit.loc(node), op="||", lhs=first, rhs=second)
 
@@ -293,7 +295,7 @@ class BuiltinChecker:
     # Integers ---------------------------------------------------------------------------------
 
     def _count(self, node: Any, arguments: list[Any]) -> Expr:
-        """`__builtin_clzg(x)` and its like, for any unsigned type; with the result for 0."""
+        """`__builtin_clzg(x, n)`, `ctzg` and `popcountg` for any unsigned type; n is the result for 0."""
         name = _COUNTS[node.name.name.removeprefix("__builtin_")]
         self._arity(node, arguments, 1, 2)
         value = self.unit.expressions.value(arguments[0])
@@ -310,7 +312,7 @@ class BuiltinChecker:
     def _overflow(self, node: Any, arguments: list[Any]) -> Expr:
         """
         `__builtin_add_overflow(a, b, &r)`: computed in a type that holds every result, stored, and compared
-        with what was stored. `…_overflow_p` only says whether the third argument's type would hold it.
+        with what was stored. `…_overflow_p` only returns whether the third argument's type cannot hold it.
         """
         found = _OVERFLOW.match(node.name.name.removeprefix("__builtin_"))
         assert found is not None

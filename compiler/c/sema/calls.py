@@ -293,7 +293,7 @@ class CallChecker:
             )
 
     def _va_list(self, node: Any) -> Expr:
-        """A `va_list` operand as a pointer to its record."""
+        """A `va_list` operand, as a pointer to its structure."""
         value = rvalue(self.unit.expressions.check(node))
         t = value.type
         target = t.pointee.type if isinstance(t, PointerType) else None
@@ -352,7 +352,7 @@ class CallChecker:
         return VaArg(type=t, loc=loc, list=self._va_list(arguments[0]))
 
     def _offsetof(self, node: Any, arguments: list[Any]) -> Expr:
-        """`offsetof(type, member.designator[0])`."""
+        """`offsetof(type, member.designator[0])`, an integer constant."""
         loc = self.unit.loc(node)
         t = self.unit.types.build(arguments[0]).type
         null = IntConst(type=pointer_to(t), loc=loc, value=0)
@@ -412,8 +412,8 @@ class CallChecker:
 
 def va_list_type() -> ArrayType:
     """
-    `__builtin_va_list`: an array of one structure, as psABI 3.5.7 says. AAPCS64 has no array, but functions
-    get the address of a structure of that size, too.
+    `__builtin_va_list`: an array of one structure (x86-64 psABI 3.5.7). In AAPCS64 it is a structure, but
+    functions also get its address, as the structure is large.
     """
     record = RecordType(VA_LIST_TAG, False)
     pointer, unsigned, signed = QualType(pointer_to(VOID)), QualType(UINT), QualType(INT)

@@ -28,7 +28,8 @@ def cast(expr: Expr, target: CType, *, implicit: bool = True) -> Expr:
 
 
 def promoted_type(t: IntType, width: int | None = None) -> IntType:
-    """The type integer promotions give (C11 6.3.1.1); `width` for bit-fields, also of long types."""
+    """The type after integer promotion (C11 6.3.1.1); `width` is given for bit-fields, also those of long
+    types."""
     if width is not None and width <= 32:
         return UINT if not t.signed and width == 32 else INT
     return INT if t.rank < INT.rank else t

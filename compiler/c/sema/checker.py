@@ -1,4 +1,5 @@
-"""The order in which a translation unit is checked."""
+"""Checks a translation unit: its external declarations one after the other, then what depends on the whole
+file."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
@@ -36,7 +37,7 @@ _BUILTIN_PLACE = SourceLoc("<built-in>", 0)
 
 
 class Source(Protocol):
-    """Preprocessed C: `text`, with line markers, and the name of the file it began as."""
+    """Preprocessed C: `text`, with line markers, and the name of its C file."""
 
     @property
     def text(self) -> str: ...
@@ -97,7 +98,7 @@ def _new_unit_of(text: str, file: str, sink: DiagnosticSink, target: str) -> Uni
 
 
 def _check_parsed(parsed: Parsed, external: Sequence[Any], unit: Unit) -> TranslationUnit:
-    """The typed tree of `external`, the declarations of a file that are to be in it."""
+    """The typed tree of `external`, those declarations of a file that are needed."""
     unit.recovery.mistakes += parsed.mistakes
     for name in parsed.lost:
         unit.file_scope.lose(name)

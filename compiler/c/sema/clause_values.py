@@ -1,4 +1,4 @@
-"""What values clause arguments may have, once their expressions are typed (OpenACC 3.4, 2.5 to 2.16)."""
+"""Checks the values of clause arguments, once their expressions are typed (OpenACC 3.4, 2.5 to 2.16)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SIZES = frozenset(("num_gangs", "num_workers", "vector_length", "worker", "vect
 _QUEUES = frozenset(("async", "default_async"))
 _POINTERS = frozenset(("deviceptr", "attach", "detach"))
 _LEAST_QUEUE = -3
-"""`acc_async_default`; `acc_async_sync` and `acc_async_noval` lie above it, below zero."""
+"""`acc_async_default`; `acc_async_sync` and `acc_async_noval` are between it and zero."""
 
 
 def check_values(directive: Directive) -> None:
@@ -94,7 +94,7 @@ def _queue(slot: ExprSlot) -> None:
 
 
 def _dimension(clause: GangClause, directive: Directive) -> None:
-    """A loop over gangs of dimension 2 or 3 takes no reduction (2.9.11)."""
+    """Raise `CompileError` for a reduction on a loop over gangs of dimension 2 or 3 (2.9.11)."""
     dim = None if clause.dim is None or clause.dim.expr is None else integer_value(clause.dim.expr)
     if dim is None or dim < 2:
         return

@@ -1,5 +1,5 @@
 """
-Names and expressions in clauses, resolved in the scope where the directive stands.
+Resolves names and expressions in clauses, in the scope at the directive.
 
 A clause argument becomes a typed value (constants folded); the `base` of a list item stays an
 lvalue. Sections are checked against the item's type: a length may only be left out where the
@@ -128,8 +128,9 @@ class ClauseResolver:
 
     def _declared_section(self, item: VarRefItem, base: VarRef, clause: Clause) -> None:
         """
-        Sections in `declare`, which takes names (2.13), as other compilers take them: those of a local
-        variable hold until its block ends, an array with static storage is declared as a whole.
+        Accepts sections in `declare`, which takes only names (2.13), as other compilers do, with a warning:
+        a section of a local variable holds until its block ends; an array with static storage is declared
+        as a whole.
         """
         if base.decl.storage is not Storage.AUTO and isinstance(base.type, PointerType):
             raise error(
@@ -138,7 +139,7 @@ class ClauseResolver:
                 " before the program runs",
                 f"write #pragma acc enter data {clause.spelling}(…) where it has its value",
             )
-        meaning = "it holds until the end of the block"
+        meaning = "it is mapped until the end of the block"
         if base.decl.storage is not Storage.AUTO or clause.name in ("deviceptr", "link"):
             item.sections.clear()
             meaning = f"all of '{item.name}' is meant"
@@ -169,8 +170,8 @@ class ClauseResolver:
     @staticmethod
     def _as_declared(item: VarRefItem) -> bool:
         """
-        Gives a parameter that is declared as an array the section that its declaration says, as other
-        compilers do: C passes `double a[n]` as a pointer, but its data is what a data clause is for.
+        Gives a parameter that is declared as an array the section of its declaration, as other compilers
+        do: C passes `double a[n]` as a pointer, but a data clause means its elements.
         """
         base = item.base.expr
         declared = base.decl.declared if isinstance(base, VarRef) else None
@@ -216,7 +217,7 @@ class ClauseResolver:
             )
 
     def _lone_variable(self, item: VarRefItem, t: CType) -> None:
-        """`x[0:1]` of a variable that is no array, which other compilers take for `x`."""
+        """Accepts `x[0:1]` for a variable that is not an array as `x`, as other compilers do."""
         (section,) = item.sections
         if section.is_index or section.length is None:
             return

@@ -2,8 +2,8 @@
 Complex arithmetic (C11 6.2.5p11, 6.3.1.6 to 6.3.1.8, 6.5): conversions and operators of
 `float _Complex`, `double _Complex` and `long double _Complex`.
 
-A complex type is a structure of two members to everything else; here are the operations that only
-it has, as `ComplexOp` nodes.
+Elsewhere a complex type is a structure of two members; this module makes the operations that only complex
+types have, as `ComplexOp` nodes.
 """
 
 from __future__ import annotations
@@ -117,14 +117,14 @@ def constant_parts(value: Expr) -> tuple[float, float] | None:
 
 
 def require_repeatable(target: Expr, op: str) -> None:
-    """Raises if evaluating `target` twice, as `target op= value` is done, would do something twice."""
+    """Raises `CompileError` if `target` has side effects, as `target op= value` evaluates it twice."""
     stack: list[object] = [target]
     while stack:
         node = stack.pop()
         if isinstance(node, Call | Assign | CompoundAssign | IncDec | VaArg):
             raise error(
                 target.loc,
-                f"'{op}=' on a complex number whose place has side effects",
+                f"'{op}=' on a complex number whose address has side effects",
                 "compute the subscript or pointer in a statement before",
             )
         if isinstance(node, Expr):

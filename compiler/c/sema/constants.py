@@ -1,7 +1,7 @@
 """
 Constant expressions on the typed tree (C11 6.6).
 
-`constant_value` gives what an expression is worth at translation time: a Python int or float, an
+`constant_value` returns the value of an expression at translation time: a Python int or float, an
 `AddressConstant` (a static object or function plus a byte offset), or None if it is not constant.
 IR generation uses it for static initialisers; the semantic layer for array lengths, case labels,
 enumerators and bit-field widths.
@@ -57,7 +57,7 @@ ConstantValue = int | float | AddressConstant
 
 
 def _truth(value: ConstantValue) -> bool | None:
-    """Whether a constant is not zero; None for the address of what may be nowhere (a weak name)."""
+    """Whether a constant is not zero; None for the address of a weak symbol, which may be null."""
     if not isinstance(value, AddressConstant):
         return isinstance(value, Extended) or value != 0
     weak = isinstance(value.base, VarDecl | FunctionDecl) and value.base.is_weak
@@ -116,7 +116,7 @@ def float_const(t: CType, loc: SourceLoc, value: float) -> FloatConst:
 
 
 def constant_value(expr: Expr) -> ConstantValue | None:
-    """What `expr` is worth at translation time, or None."""
+    """The value of `expr` at translation time; None if it is not constant."""
     match expr:
         case FloatConst(bits=int() as bits):
             return Extended.of_bits(bits)
@@ -153,8 +153,8 @@ def constant_value(expr: Expr) -> ConstantValue | None:
 
 def _constant_variable(decl: VarDecl) -> ConstantValue | None:
     """
-    The value of a constant with static storage, which C11 leaves to compilers (6.6p10): gcc, clang and
-    nvc take it in initialisers.
+    The value of a `const` variable with static storage. C11 lets compilers accept it in initialisers
+    (6.6p10); gcc, clang and nvc do.
     """
     init = decl.init
     fixed = decl.qual.const and not decl.qual.volatile and decl.storage is not Storage.AUTO
@@ -292,7 +292,7 @@ def _compare_addresses(op: str, lhs: ConstantValue, rhs: ConstantValue) -> int |
 
 
 def integer_binary(op: str, lhs: int, rhs: int, t: CType) -> int | None:
-    """`lhs op rhs` of type `t`, wrapped; None where C leaves it undefined, but for overflow."""
+    """`lhs op rhs` of type `t`, wrapped on overflow; None where it is undefined for another reason."""
     if not isinstance(t, IntType):
         return None
     if op in _BITWISE:

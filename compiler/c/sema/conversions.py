@@ -1,5 +1,6 @@
 """
-Conversions (C11 6.3), made explicit: lvalue to value, assignment; of numbers, see `casts.py`.
+Makes conversions explicit (C11 6.3): lvalue to value, and assignment. Conversions of numbers are in
+`casts.py`.
 
 Functions take typed expressions and return typed expressions; none needs a scope.
 """
@@ -193,7 +194,7 @@ def require_scalar(expr: Expr, what: str) -> Expr:
 
 
 def _check_range(expr: Expr, target: CType, what: str, sink: DiagnosticSink) -> None:
-    """A warning for a constant that has more digits than `target`, with or without a sign (as gcc's)."""
+    """Warns of a constant that `target` cannot hold, read as signed or unsigned, as gcc does."""
     if not (isinstance(target, IntType) and target.rank) or target.bits > 64:
         return
     if not isinstance(expr, IntConst | FloatConst | UnaryOp | BinaryOp) or is_library(expr.loc):
@@ -274,7 +275,8 @@ def as_union(expr: Expr, t: RecordType) -> Expr | None:
 
 
 def _takes(target: CType, source: CType) -> bool:
-    """Whether a pointer becomes one to void, from one, or to the same type with more qualifiers."""
+    """Whether a pointer converts without a cast: to or from `void *`, or to the same type with more
+    qualifiers."""
     if not isinstance(target, PointerType) or not isinstance(source, PointerType):
         return False
     to, of = target.pointee, source.pointee
@@ -302,7 +304,7 @@ def _check_pointers(
 
 
 def _char_signs(a: CType, b: CType) -> bool:
-    """char, signed char and unsigned char pointers mix in practice."""
+    """Whether both types are char, signed char or unsigned char, whose pointers programs mix."""
     return isinstance(a, IntType) and isinstance(b, IntType) and a.rank == b.rank == CHAR.rank
 
 

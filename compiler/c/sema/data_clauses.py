@@ -1,9 +1,10 @@
 """
-Several data clauses for one variable on one directive.
+Merges several data clauses for one variable on one directive.
 
-OpenACC 3.4 does not say what they mean together; performed one after the other, the first would decide. They
-are one clause, with a warning: it copies in if any of them does, out if any of them does, clears new memory
-where one says so and nothing is copied in, and demands that the data is present if one does.
+OpenACC 3.4 does not define their combination; performed one after the other, the first would decide. They
+are merged into one clause, with a warning: it copies in if any of them does, copies out if any of them
+does, zeroes new memory if one has the `zero` modifier and none copies in, and requires present data if one
+does.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _LEAVES = frozenset({"copyout", "delete"})
 
 @dataclass
 class _Named:
-    """An item with the clause that it stands in."""
+    """An item with its clause."""
 
     item: VarRefItem
     clause: VarListClause
@@ -30,9 +31,9 @@ class _Named:
 
 def merge_data_clauses(directive: Directive, sink: DiagnosticSink) -> None:
     """
-    Makes the clauses of `directive` that map one variable, or one section of it, one clause. Raises
-    `CompileError` if a compute construct maps two sections of one variable: they are separate blocks of
-    device memory, and the construct's code could only reach one of them.
+    Merges the clauses of `directive` that map the same variable, or the same section of it, into one
+    clause. Raises `CompileError` if a compute construct maps two sections of one variable: they are
+    separate blocks of device memory, and the construct's code could only reach one of them.
     """
     merged = _LEAVES if directive.kind is DirectiveKind.EXIT_DATA else _MAPS
     found: dict[str, list[_Named]] = {}
@@ -46,7 +47,7 @@ def merge_data_clauses(directive: Directive, sink: DiagnosticSink) -> None:
 
 
 def _merge_sections(directive: Directive, several: list[_Named], sink: DiagnosticSink) -> None:
-    """Merges what names one section; the whole variable has no text."""
+    """Merges the items that name the same section; the whole variable is a section without text."""
     by_section: dict[tuple[tuple[str, str], ...], list[_Named]] = {}
     for named in several:
         by_section.setdefault(_sections(named.item), []).append(named)
@@ -67,7 +68,7 @@ def _merge_sections(directive: Directive, several: list[_Named], sink: Diagnosti
 
 
 def _merge(directive: Directive, group: list[_Named], sink: DiagnosticSink) -> None:
-    """Leaves one clause with one item of a group, where the first one is."""
+    """Replaces the group by one item in one clause, at the place of the first one."""
     first, *others = group
     name = _combined({named.clause.name for named in group})
     modifiers = [word for named in group for word in named.clause.modifiers]
@@ -119,7 +120,8 @@ def _combined(names: set[str]) -> str:
 
 
 def _whole(group: list[_Named]) -> VarRefItem:
-    """The item that covers the others: an array by its name, or else what a section says of a pointer."""
+    """The item that covers the others: for an array the whole array, for a pointer the item with a
+    section."""
     items = [named.item for named in group]
     base = items[0].base.expr
     is_array = base is not None and isinstance(base.type, ArrayType)

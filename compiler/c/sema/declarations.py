@@ -1,6 +1,6 @@
 """
 Declarations of variables and types: storage, redeclaration, initial values (C11 6.2.2, 6.7, 6.9.2).
-Functions are in `function_declarations.py`, what the linker is told in `linkage.py`.
+Functions are in `function_declarations.py`, linkage in `linkage.py`.
 
 Every variable that is not AUTO and every function enters the unit's tree once; a later declaration
 of the same name is checked against it and merged into it.
@@ -211,7 +211,7 @@ class DeclarationChecker:
         return old
 
     def finish(self) -> None:
-        """Check what only the end of the file tells: tentative definitions (C11 6.9.2), and weak names."""
+        """Check what depends on the whole file: tentative definitions (C11 6.9.2), and weak names."""
         for name, target in self.unit.tree.weak.items():
             linked = self.linkage.linked.get(name)
             if linked is not None:
@@ -259,7 +259,8 @@ class DeclarationChecker:
 
     def _freeze(self, t: ArrayType, name: str, loc: SourceLoc, hidden: list[VarDecl]) -> ArrayType:
         """
-        A variable-length typedef fixes its lengths where it stands: keep them in hidden variables.
+        Keep the lengths of a variable-length typedef, which are fixed at its declaration, in hidden
+        variables.
         """
         element = t.element
         if isinstance(element.type, ArrayType):
@@ -311,7 +312,7 @@ class DeclarationChecker:
         if self.linkage.label(node) is not None:
             raise error(
                 loc,
-                f"'{name}' is bound to a register",
+                f"'{name}' is bound to a register, which is not supported",
                 "name the register in the constraints of the asm statement",
             )
         decl = VarDecl(name, q, loc, alignment=self.alignments.of_declaration(node))

@@ -1,9 +1,9 @@
 """
-OpenACC directives: which statement each belongs to, and what the names in its clauses mean.
+OpenACC directives: attaches each to its statement, and resolves the names in its clauses.
 
-The directive parser turns the pragma's text into a record; here the record is attached to the
-statement, function or file, and every expression in it gets its typed form in the scope where the
-directive stands (clause expressions are evaluated before the construct, OpenACC 3.4, 2.5 and 2.7).
+The directive parser turns the pragma's text into a record; here the record is attached to the statement,
+function or file, and every expression in it gets its typed form in the scope at the directive (clause
+expressions are evaluated before the construct, OpenACC 3.4, 2.5 and 2.7).
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -50,7 +50,7 @@ from .unit import Target, Unit
 _WEAK = re.compile(r"\s*weak\s+(\w+)(?:\s*=\s*(\w+))?\s*$")
 _ACC = re.compile(r"acc\b[ \t]*")
 _HOST_NAMES = frozenset(("host", "multicore"))
-_NEXT_IS_FOR = "the next statement must be a 'for' loop"
+_NEXT_IS_FOR = "write the 'for' loop directly after it"
 
 
 class DirectiveChecker:
@@ -83,14 +83,14 @@ class DirectiveChecker:
         return parse_directive(text[m.end() :], place, self.unit.sink)
 
     def _weak(self, text: str) -> bool:
-        """`#pragma weak f`, `#pragma weak f = g`."""
+        """Carries out `#pragma weak f` or `#pragma weak f = g`; false for other pragmas."""
         found = _WEAK.match(without_anchors(text))
         if found is not None:
             self.unit.tree.weak[found.group(1)] = found.group(2)
         return found is not None
 
     def _resolve(self, directive: Directive) -> None:
-        """Types all clauses, and keeps those that hold on the target."""
+        """Types all clauses, and keeps those that apply to the target."""
         self.clauses.resolve(directive)
         check_values(directive)
         if depends_on_device(directive):
@@ -101,7 +101,8 @@ class DirectiveChecker:
             self.unit.tree.selects_host |= to_host
 
     def refuse_pragma(self, node: Any, where: str) -> None:
-        """Raise if `node` is an OpenACC directive in a place where none can stand."""
+        """Raise `CompileError` if `node` is an OpenACC directive, as none is allowed at its place,
+        `where`."""
         directive = self.parse(node)
         if directive is not None:
             raise error(
@@ -113,7 +114,8 @@ class DirectiveChecker:
     # File scope -------------------------------------------------------------------------------
 
     def external(self, node: Any) -> None:
-        """A pragma outside functions: `declare` or `routine`, or an `update` that means one."""
+        """Carries out a pragma outside functions: `declare` or `routine`, or an `update` that is taken as a
+        `declare`."""
         directive = self.parse(node)
         if directive is None:
             self.unit.openmp.external(node)
@@ -135,8 +137,8 @@ class DirectiveChecker:
 
     def _update_at_file_scope(self, directive: Directive) -> None:
         """
-        `update` is executed where it stands (2.14.4), so not at file scope. What can be meant is that
-        variables declared before have their initial values on the device.
+        Takes an `update` at file scope, where it would never be executed (2.14.4), as the `declare` that
+        gives the variables declared before it their initial values on the device, with a warning.
         """
         names = {
             item.name for clause in directive.all("device", VarListClause) for item in clause.items
@@ -187,14 +189,14 @@ class DirectiveChecker:
         self.unit.tree.directives.append(directive)
 
     def attach_routines(self, decl: FunctionDecl) -> None:
-        """Give the `routine` directives waiting for a function to `decl`."""
+        """Attach the `routine` directives immediately before a function to `decl`."""
         for directive in self._pending:
             directive.routine_target = decl
             decl.directives.append(directive)
         self._pending.clear()
 
     def require_no_pending(self) -> None:
-        """Raise if a `routine` directive was not followed by a function."""
+        """Raise `CompileError` if a `routine` directive was not followed by a function."""
         if self._pending:
             loc = self._pending[0].loc
             self._pending.clear()
@@ -208,8 +210,8 @@ class DirectiveChecker:
 
     def require_body(self, items: list[Any]) -> None:
         """
-        The pragmas that begin the unbraced body of an `if` or loop: a directive without a body would
-        be the whole body, and the statement after it would not (OpenACC 3.4, 2.14.4).
+        Raise `CompileError` for a directive without a body as the unbraced body of an `if` or loop: it
+        would be the whole body, and the statement after it would not belong to it (OpenACC 3.4, 2.14.4).
         """
         for item in items:
             directive = self.parse(item) if isinstance(item, c_ast.Pragma) else None
@@ -222,7 +224,8 @@ class DirectiveChecker:
             self.unit.openmp.require_body(item)
 
     def statement(self, nodes: list[Any], index: int) -> tuple[list[Stmt], int]:
-        """The statement that a pragma at nodes[index] makes, and the index after what it takes."""
+        """The statements for the pragma at nodes[index], and the index after the nodes that it applies
+        to."""
         directive = self.parse(nodes[index])
         omp = self.unit.openmp.parse(nodes[index]) if directive is None else None
         index += 1
@@ -238,7 +241,7 @@ class DirectiveChecker:
                 self.require_no_pending()
             return [], index
         state = self.unit.function
-        assert state is not None, "statements stand in functions"
+        assert state is not None, "move it into a function"
         with self.unit.recovery.going_on():
             self._resolve(directive)
             check_nesting(directive, state.directives)
@@ -265,7 +268,8 @@ class DirectiveChecker:
         return [AccStmt(loc=directive.loc, directive=directive, body=body)], index
 
     def _skip_pragmas(self, directive: Directive, nodes: list[Any], index: int) -> int:
-        """The index after pragmas that mean nothing here; the statement may begin with one of OpenMP."""
+        """The index after pragmas that are ignored here. Raises `CompileError` for one of OpenMP between
+        the directive and its loop."""
         while index < len(nodes) and isinstance(nodes[index], c_ast.Pragma):
             inner = self.parse(nodes[index])
             if inner is not None and inner.kind is DirectiveKind.CACHE:
@@ -278,7 +282,7 @@ class DirectiveChecker:
                     omp.loc,
                     f"'omp {omp.name}' between '{directive.kind.value}' and its loop",
                     "the loop is for the device or for threads of the host: remove one of them",
-                    [(directive.loc, "this directive is about the loop, too")],
+                    [(directive.loc, "this directive applies to the loop, too")],
                 )
             if omp is not None:
                 break
@@ -290,8 +294,8 @@ class DirectiveChecker:
 
     def _declares_statics(self, directive: Directive) -> bool:
         """
-        A `declare` of static or extern variables of this function holds for the program's life, as at
-        file scope (2.13): their items move there. True if none is left for the function.
+        Moves the items of a `declare` that name static or extern variables of this function to file scope,
+        as they are mapped for the whole program (2.13). True if no item is left for the function.
         """
         statics = replace(directive, clauses=[])
         for clause in list(directive.clauses):
@@ -320,13 +324,13 @@ class DirectiveChecker:
         if self._needs_loop(directive):
             return _NEXT_IS_FOR
         if directive.kind is DirectiveKind.ATOMIC:
-            return "the next statement must be the update itself"
+            return "write the update directly after it"
         return "put the block '{ … }' or loop it applies to directly after it"
 
     def _body(self, directive: Directive, nodes: list[Any], index: int) -> tuple[Stmt, int]:
         """The one statement after a directive, checked inside the construct."""
         state = self.unit.function
-        assert state is not None, "statements stand in functions"
+        assert state is not None, "move it into a function"
         outer = state.constructs
         is_construct = directive.kind is not DirectiveKind.ATOMIC
         if is_construct:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class EnumSpecifiers:
-    """Of a unit; `types` are its type names."""
+    """Builds the enumerated types of a unit; `types` is its `TypeBuilder`."""
 
     def __init__(self, types: TypeBuilder) -> None:
         self._types = types
@@ -76,7 +76,7 @@ class EnumSpecifiers:
         return t
 
     def _enumerators(self, node: Any, fixed: IntType | None) -> list[int]:
-        """The values; the constants are of type `fixed` if that is given."""
+        """Declares the enumerators, of type `fixed` if that is given, and returns their values."""
         values: list[int] = []
         for item in node.values.enumerators:
             loc = self.unit.loc(item)
@@ -96,7 +96,7 @@ class EnumSpecifiers:
             if fixed is not None and not fits(value, fixed):
                 raise error(
                     loc,
-                    f"{value}, the value of '{item.name}', is not one of type '{fixed}'",
+                    f"{value}, the value of '{item.name}', does not fit into '{fixed}'",
                     "give the enum a wider type",
                 )
             wide = next((t for t in (INT, UINT, LONG, ULONG) if fits(value, t)), ULONG)

@@ -1,7 +1,7 @@
 """
 Expressions: names, postfix and unary operators, casts, `sizeof`, conditionals (C11 6.5).
 
-`check` gives the typed expression as written: an lvalue stays an lvalue. `value` gives its value.
+`check` returns the typed expression as written: an lvalue stays an lvalue. `value` returns its value.
 Binary and assignment operators are in `operators`, calls and built-ins in `calls`.
 """
 
@@ -213,7 +213,7 @@ class ExpressionChecker:
             number, f = floating_literal(text, loc)
             if (taken := beyond(text, number)) is not None:
                 message = f"'{text}' is beyond the range of '{f}': taken as {taken}"
-                self.unit.sink.warn(loc, message, "use a number that the type has")
+                self.unit.sink.warn(loc, message, "use a number that the type can represent")
             return float_const(f, loc, number)
         if node.type == "nullptr_t":
             return IntConst(type=PointerType(QualType(VOID)), loc=loc, value=0)
@@ -242,7 +242,8 @@ class ExpressionChecker:
         return CompoundLiteral(type=q.type, loc=loc, decl=decl)
 
     def _generic(self, node: Any) -> Expr:
-        """`_Generic(e, T: a, default: b)` (C11 6.5.1.1): the chosen expression stands alone."""
+        """`_Generic(e, T: a, default: b)` (C11 6.5.1.1): the chosen expression; the others are not
+        checked."""
         loc = self.unit.loc(node)
         controlling = self.value(node.expr).type
         fallback: Any = None

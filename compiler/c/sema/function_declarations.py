@@ -22,7 +22,7 @@ from .unit import CheckedFunction, Unit
 
 
 class FunctionDeclarations:
-    """Of a unit: each function enters its tree once."""
+    """Checks the functions of a unit; each function enters its tree once."""
 
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
@@ -93,7 +93,7 @@ class FunctionDeclarations:
             old.type = t
 
     def definition(self, node: Any) -> None:
-        """A declaration with one."""
+        """A function definition."""
         loc = self.unit.loc(node.decl)
         node, old_style = with_types(self.unit, node)
         decl_node = node.decl

@@ -1,7 +1,7 @@
 """
-Functions that headers declare and a file has no word of: most of what a file includes. They mean nothing to
-the file (C11 6.7p5), so that they need not be checked, as long as nothing is to be said of it: messages name
-what a programmer may have meant.
+Finds functions that headers declare and that a file never names, which are most of what a file includes.
+They do not affect the file (C11 6.7p5), so they are checked only if there is a message to print, as
+messages suggest names that a programmer may have meant.
 """
 
 # pycparser has no type information: its trees are Any here.
@@ -21,7 +21,7 @@ from ...base.library_headers import is_library
 
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 _KNOWN_BY_THEM = ("omp.h",)
-"""Headers whose functions say that a file includes them (`program.py`)."""
+"""Headers whose inclusion `program.py` recognises by their functions."""
 
 
 def without_idle(
@@ -52,13 +52,15 @@ def without_idle(
 
 
 def _header_of(node: Any, file: str) -> str | None:
-    """The header in which a declaration stands, if its functions do not say that the file includes it."""
+    """The header that contains a declaration; None if it is in the file itself, or if `program.py` recognises
+    the inclusion of the header by its functions."""
     place: str | None = node.coord.file if isinstance(node, c_ast.Decl) and node.coord else None
     return place if place != file and not (place or "").endswith(_KNOWN_BY_THEM) else None
 
 
 def _is_plain(node: Any) -> bool:
-    """Whether a declaration is an external prototype without attributes whose result's type has a name."""
+    """Whether a declaration is only an external prototype, without attributes, whose result type is a
+    name."""
     if not isinstance(node.type, c_ast.FuncDecl) or node.init is not None:
         return False
     if node.align or node.funcspec or node.storage not in ([], ["extern"]):

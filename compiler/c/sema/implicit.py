@@ -1,7 +1,7 @@
 """
-Calls of functions that nothing declares, which C allowed until 1999 and compilers after it: library
-functions get the declaration of their header, others are taken to be of the program and to return int
-(C90 6.3.2.2). Both are warned about.
+Calls of undeclared functions, which C90 allowed and compilers still accept: a library function gets the
+declaration of its header; other functions are taken to be the program's and to return int (C90 6.3.2.2).
+Both cases are warned about.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _from_header(unit: Unit, name: str, header: str) -> FunctionDecl | None:
 
 
 def _declare(unit: Unit, node: Any) -> None:
-    """Declares at file scope."""
+    """Checks the declaration `node` at file scope."""
     function, unit.function = unit.function, None
     try:
         with unit.nested_scope(unit.file_scope):

@@ -1,9 +1,8 @@
 """
 Initialisers (C11 6.7.9) flattened to (byte offset, value) pairs.
 
-A `_InitialiserBuilder` walks the type and the braced list together. `_Cursor` is a position in one braced
-list; sub-aggregates without braces of their own take their values from the cursor of the list around them
-(6.7.9p20), so they share it.
+An `_InitialiserBuilder` walks the type and the braced list together. A `_Cursor` is a position in one
+braced list; sub-aggregates without braces of their own share the cursor of the list around them (6.7.9p20).
 """
 
 # pyright: reportAttributeAccessIssue=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -41,11 +40,11 @@ class _Cursor:
 
     @property
     def place(self) -> int:
-        """How many items have been taken."""
+        """The number of items read so far."""
         return self._index
 
     def go_to(self, place: int) -> None:
-        """Goes back to where `place` was read."""
+        """Goes back to a position that `place` returned."""
         self._index = place
 
     def advance(self) -> None:
@@ -58,10 +57,11 @@ class _Cursor:
 
 
 MOST_ITEMS = 1 << 22
-"""How many elements a range `[first ... last]` may set."""
+"""The most elements that a range `[first ... last]` may set."""
 
 MOST_BYTES = 1 << 26
-"""The size of an object with static storage and values other than zero: they become part of the program."""
+"""The largest size in bytes of an object with static storage and a value other than zero, since its bytes
+become part of the program."""
 
 
 class InitialiserChecker:
@@ -85,7 +85,8 @@ class InitialiserChecker:
         )
 
     def _check_size(self, t: CType, node: Any, what: str, builder: _InitialiserBuilder) -> None:
-        """All zeros take no room; a zero written first is left out then."""
+        """Raise `CompileError` for an object above `MOST_BYTES`, unless all its values are zero; zeros are
+        left out then."""
         if not isinstance(t, ArrayType | RecordType) or t.size <= MOST_BYTES:
             return
         if all(_is_zero(expr) for _, expr in builder.items):
@@ -94,7 +95,7 @@ class InitialiserChecker:
             return
         raise error(
             self.unit.loc(node),
-            f"{what}: {t.size} bytes with values other than zero, of which {MOST_BYTES} are possible",
+            f"{what}: {t.size} bytes with values other than zero, of which {MOST_BYTES} are supported",
             "set its elements at the beginning of main",
         )
 
@@ -116,7 +117,7 @@ class _InitialiserBuilder:
     # Whole objects ----------------------------------------------------------------------------
 
     def whole(self, t: CType, node: Any) -> CType:
-        """Initialise a complete object; the completed type."""
+        """Initialise a whole object; returns its type, completed by the length of the initialiser."""
         self._require_complete(t, node)
         string = self._string_for(t, node)
         if string is not None and isinstance(t, ArrayType):
@@ -168,7 +169,7 @@ class _InitialiserBuilder:
         start: int = 0,
     ) -> int:
         """
-        Initialise the elements or members of `t` from `start`; the number of elements an array
+        Initialise the elements or members of `t` from `start`; returns the number of elements that an array
         without length gets.
         """
         index, extent = start, start
@@ -216,7 +217,8 @@ class _InitialiserBuilder:
         cursor: _Cursor,
         offset: int,
     ) -> int:
-        """`[i].m… = value` in `t`; the index that follows it (6.7.9p17)."""
+        """Initialise the designated part, `[i].m… = value`, of `t`; returns the index after it
+        (6.7.9p17)."""
         designator, rest = designators[0], designators[1:]
         if isinstance(designator, ArrayRange):
             return self._designated_range(t, item, designators, cursor, offset)
@@ -233,7 +235,7 @@ class _InitialiserBuilder:
             if not isinstance(element, ArrayType | RecordType):
                 raise error(
                     self.unit.loc(rest[0]),
-                    f"{self.what}: '{element}' has no parts",
+                    f"{self.what}: '{element}' has no elements or members",
                     "shorten the designator",
                 )
             after = self._designated(element, item, rest, cursor, offset + inner_offset)
@@ -259,7 +261,7 @@ class _InitialiserBuilder:
         if last - first >= MOST_ITEMS:
             raise error(
                 self.unit.loc(span),
-                f"{self.what}: a range of {last - first + 1} elements, of which {MOST_ITEMS} are possible",
+                f"{self.what}: a range of {last - first + 1} elements, of which {MOST_ITEMS} are supported",
                 "set them in a loop",
             )
         start, after = cursor.place, last + 1
@@ -326,7 +328,7 @@ class _InitialiserBuilder:
     def _element(
         self, t: CType, cursor: _Cursor, offset: int, field: Field | None, given: Any = None
     ) -> None:
-        """One element, from the cursor, or from the value `given` of the designated item there."""
+        """Initialise one element, from the cursor, or from `given`, the value of a designated item."""
         node = given if given is not None else cursor.node
         string = self._string_for(t, node)
         if string is not None and isinstance(t, ArrayType):
@@ -397,7 +399,7 @@ class _InitialiserBuilder:
         return literal
 
     def _add_string(self, t: ArrayType, literal: StringLiteral, offset: int) -> int:
-        """Store a string, cut to the array; its length in elements, with the terminating zero."""
+        """Store a string, cut to the array; returns its length in elements, with the terminating zero."""
         unit = t.element.type.size
         length = len(literal.data) // unit
         if isinstance(t.length, int) and length > t.length:
@@ -417,7 +419,8 @@ class _InitialiserBuilder:
     # Static storage ---------------------------------------------------------------------------
 
     def require_constants(self) -> None:
-        """Replace each value by its constant; addresses stay expressions (`constant_value`)."""
+        """Replace each value by its constant; addresses stay expressions (`constant_value`). Raises
+        `CompileError` for a value that is not constant."""
         for i, (offset, expr) in enumerate(self.items):
             if isinstance(expr, StringLiteral):
                 continue

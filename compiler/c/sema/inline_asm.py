@@ -1,10 +1,10 @@
 """
 Inline assembly of GNU C in LLVM's form, for host code on x86-64 and AArch64.
 
-LLVM numbers the results first and then what goes in; a result is a value, which is stored where the
-statement says, and `+` makes a result and an operand that shares its place. Operands in memory go in as
-an address in a register, and the template has brackets around them. What registers there are, LLVM and
-gcc agree on.
+LLVM numbers the results first and then the inputs. A result is a value, which is then stored to the
+output's lvalue; `+` makes a result and an input in the same register. An operand in memory is passed as an
+address in a register, and the template gets brackets around it. Names of registers are the same in LLVM and
+gcc.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ _ALTERNATIVES = re.compile(r"(?<!%)\{([^|{}]*)(?:\|[^{}]*)?\}")
 
 @dataclass
 class _Operands:
-    """LLVM's operands so far; `places`: of each of gcc's whether it is a result, its number, if in memory."""
+    """LLVM's operands so far; `places` tells for each of gcc's operands whether it is a result, its number,
+    and whether it is in memory."""
 
     outputs: list[str] = field(default_factory=list[str])
     inputs: list[str] = field(default_factory=list[str])
@@ -54,7 +55,7 @@ class _Operands:
     places: list[tuple[bool, int, bool]] = field(default_factory=list[tuple[bool, int, bool]])
 
     def number(self, operand: int) -> int:
-        """The number that LLVM has for one of gcc's operands."""
+        """LLVM's number of one of gcc's operands."""
         is_result, number, _ = self.places[operand]
         return number if is_result else len(self.outputs) + number
 
@@ -71,11 +72,14 @@ class AsmChecker:
         self._is_x86 = target_machine() == "x86_64"
 
     def check(self, node: AsmStatement) -> Expr:
-        """The statement as an expression without value. Raises `CompileError` for what LLVM cannot do."""
+        """The statement as an expression without value. Raises `CompileError` for assembly that LLVM cannot
+        express."""
         loc = self.unit.loc(node)
         if is_foreign():
             raise error(
-                loc, "assembly is not made for another computer's processor", "compile it there"
+                loc,
+                "assembly is not supported when compiling for another processor",
+                "compile this file on a computer with that processor",
             )
         self.unit.tree.has_assembly = True
         operands = _Operands()
@@ -216,7 +220,7 @@ class AsmChecker:
                 return "${:uid}" if literal == "=" else literal
             index = int(digits) if digits is not None else names.get(name, -1)
             if not 0 <= index < len(operands.places):
-                raise error(loc, f"the template names operand '{m.group()}', which there is not")
+                raise error(loc, f"the template names operand '{m.group()}', which does not exist")
             number = operands.number(index)
             if operands.places[index][2]:
                 return f"(${number})" if self._is_x86 else f"[${number}]"

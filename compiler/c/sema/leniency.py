@@ -1,7 +1,7 @@
 """
-Directives that other compilers take although the specification does not allow them, and old codes have: a
-`loop` whose `for` stands alone in braces (IPMACC), `private` on `kernels` (CAPS), `data` without clauses
-(gcc), `cache` in front of a loop. Each is warned about and means what those compilers make of it.
+Directives that the specification does not allow, but that other compilers accept and old programs contain:
+a `loop` whose `for` is in braces of its own (IPMACC), `private` on `kernels` (CAPS), `data` without clauses
+(gcc), `cache` before a loop. Each gets a warning and the meaning that those compilers give it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ..types import is_scalar
 
 
 def without_braces(directive: Directive, body: Stmt, sink: DiagnosticSink) -> Stmt:
-    """The `for` that stands alone in the block `body`, or `body`."""
+    """The `for` loop in `body` if it is a block with nothing else; otherwise `body`."""
     found = body
     while isinstance(found, Compound):
         inside = [s for s in found.body if not isinstance(s, Null)]
@@ -52,7 +52,8 @@ def without_braces(directive: Directive, body: Stmt, sink: DiagnosticSink) -> St
 
 
 def warn_of_idle_cache(directive: Directive, sink: DiagnosticSink) -> None:
-    """Of a `cache` directive that no loop is around: there are no iterations to reuse the data (2.10)."""
+    """Warn of a `cache` directive outside of loops: there are no iterations that could reuse the data
+    (2.10)."""
     sink.warn(
         directive.loc,
         "'cache' is not inside a loop: it has no effect",
@@ -61,7 +62,8 @@ def warn_of_idle_cache(directive: Directive, sink: DiagnosticSink) -> None:
 
 
 def without_data(directive: Directive, body: Stmt, sink: DiagnosticSink) -> list[Stmt] | None:
-    """What a `data` construct comes to that moves nothing (OpenACC 3.4, 2.6.5); None for other directives."""
+    """The statements that replace a `data` construct without data clauses (OpenACC 3.4, 2.6.5); None for
+    other directives."""
     if directive.kind is not DirectiveKind.DATA:
         return None
     names = DIRECTIVES[DirectiveKind.DATA].clauses
@@ -122,7 +124,7 @@ def _wants_copy(loop: AccStmt, item: VarRefItem) -> bool:
 
 
 def _assigns(loop: AccStmt, decl: VarDecl) -> bool:
-    """Whether the loop may assign the variable; arrays and structures that it mentions are taken to be."""
+    """Whether the loop may assign the variable; true for arrays and structures that it mentions."""
     if not is_scalar(decl.type):
         return any(isinstance(e, VarRef) and e.decl is decl for e in tree.walk(loop))
     targets = (e.target for e in tree.walk(loop) if isinstance(e, Assign | CompoundAssign | IncDec))

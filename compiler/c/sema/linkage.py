@@ -1,4 +1,4 @@
-"""Names with linkage (C11 6.2.2), and what declarations tell the linker of them."""
+"""Names with linkage (C11 6.2.2), and the attributes and labels that concern the linker."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .unit import Unit
 
 _LAST_PRIORITY = 65535
-"""Of constructors without one."""
+"""The priority of constructors that are declared without one."""
 
 
 def describe(symbol: Symbol) -> str:
@@ -48,12 +48,12 @@ class Linkage:
         self.linked: dict[str, VarDecl | FunctionDecl] = {}
 
     def link(self, decl: VarDecl) -> None:
-        """A variable with linkage enters the tree."""
+        """Adds a variable with linkage to the tree."""
         self.linked[decl.name] = decl
         self.unit.tree.variables.append(decl)
 
     def add_attributes(self, decl: VarDecl | FunctionDecl, node: Any) -> None:
-        """The attributes of a declaration that tell the linker something (GNU C)."""
+        """Carries out the attributes of a declaration that concern the linker (GNU C)."""
         decl.is_weak |= bool(attributes_of(node.align, "weak"))
         for attribute in attributes_of(node.align, "alias"):
             data, _ = string_literal(attribute.args[0].value, self.unit.loc(attribute))
@@ -73,7 +73,8 @@ class Linkage:
         return known
 
     def label(self, node: Any) -> str | None:
-        """The assembler label of a declaration (GNU C): what the linker calls it."""
+        """The assembler label of a declaration (GNU C), which is its symbol for the linker; None without
+        one."""
         label = next((item for item in node.align or () if isinstance(item, AsmLabel)), None)
         if label is None:
             return None
@@ -81,7 +82,7 @@ class Linkage:
         return data[:-1].decode()
 
     def merge(self, old: VarDecl, q: QualType, loc: SourceLoc) -> None:
-        """A later declaration of a variable, with type `q`."""
+        """Merges a later declaration of a variable, with type `q`, into `old`."""
         if not compatible(old.type, q.type) or old.qual.const != q.const:
             raise error(
                 loc,
@@ -93,7 +94,7 @@ class Linkage:
             old.qual = q
 
     def check_new(self, name: str, loc: SourceLoc) -> None:
-        """Raise if `name` is already declared in the current scope."""
+        """Raise `CompileError` if `name` is already declared in the current scope."""
         old = self.unit.scope.names.get(name)
         if old is not None:
             raise error(
@@ -105,7 +106,8 @@ class Linkage:
 
 
 def _is_noreturn(node: Any) -> bool:
-    """Whether a declaration says that its function does not return, in one of three ways."""
+    """Whether a declaration marks its function as not returning: by `_Noreturn`, `[[noreturn]]` or an
+    attribute."""
     said = attributes_of(node.align, "noreturn") or "_Noreturn" in (node.funcspec or ())
     standard = (each for group in node.attributes or () for each in group.attributes)
     return bool(said) or any(each.name.strip("_").lower() == "noreturn" for each in standard)

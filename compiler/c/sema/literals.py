@@ -105,7 +105,8 @@ def _from_hex(body: str) -> float:
 
 
 def beyond(text: str, value: float) -> str | None:
-    """What a floating constant is taken as whose type has no number near it; None if it has one."""
+    """For a floating constant beyond the range of its type: the value it is taken as, infinity or zero;
+    otherwise None."""
     if not is_finite(value):
         return "infinity"
     exponent, digit = ("[pP]", "[1-9a-fA-F]") if text[:2] in ("0x", "0X") else ("[eE]", "[1-9]")
@@ -114,11 +115,12 @@ def beyond(text: str, value: float) -> str | None:
 
 
 _BEYOND = 20_000
-"""An exponent beyond those of all types: the number is infinity or zero, and not worth its digits."""
+"""An exponent beyond those of all types: such a number is infinity or zero, so its digits are not
+computed."""
 
 
 def _exact(body: str) -> Fraction:
-    """The number that a constant without its suffix is."""
+    """The exact value of a constant without its suffix."""
     is_hex = body[:2] in ("0x", "0X")
     digits, _, exponent = re.sub("[pP]" if is_hex else "[eE]", " ", body).partition(" ")
     power = max(min(int(exponent or "0"), _BEYOND), -_BEYOND)

@@ -1,12 +1,11 @@
 """
-Single subscripts in lists of data clauses: `copyin(a[n])`. The specification makes it one element (OpenACC
-3.4, 1.6, "var"); early compilers made it the first `n` elements, and programs that were written with them
-say it so throughout.
+Single subscripts in lists of data clauses: `copyin(a[n])`. In the specification it is one element (OpenACC
+3.4, 1.6, "var"); for early compilers it was the first `n` elements, and programs written for them use it so
+throughout.
 
-A subscript that is just behind the end of an array of known size (`a[64]` of `int a[64]`, or `a[n + 2]` where
-that is how the length is written) can only be such a length. A file that has one is in that style: all its
-single subscripts are lengths then, with a warning.
-In other files one element it is, with a warning where that is an unlikely thing to map.
+A subscript just past the end of an array of known size (`a[64]` of `int a[64]`, or `a[n + 2]` if the length
+is written so) can only be such a length. In a file with one, all single subscripts are taken as lengths,
+with a warning. In other files they are elements, with a warning where one element is unlikely to be meant.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ from ..types import ArrayType, PointerType, is_arithmetic
 from .constants import integer_value
 
 _MAPS = ("copy", "copyin", "copyout", "create", "no_create", "present")
-"""Clauses that map data, which one element of an array hardly is."""
+"""Clauses that map data, for which a single element is unlikely."""
 _STYLED = (*_MAPS, "delete", "device", "self", "use_device")
 
 
 @dataclass
 class LoneSubscripts:
-    """Those of one file."""
+    """The single subscripts of one file."""
 
     _found: list[tuple[VarRefItem, Section]] = field(
         default_factory=list[tuple[VarRefItem, Section]]
@@ -34,14 +33,15 @@ class LoneSubscripts:
     _elements: list[tuple[VarRefItem, Section, Clause]] = field(
         default_factory=list[tuple[VarRefItem, Section, Clause]]
     )
-    """Those of which the element is a number, and no other bracket follows."""
+    """The subscripts that select a number and are not followed by another bracket."""
     _proof: tuple[VarRefItem, Section, str] | None = None
     """A subscript that can only be a length, and that length."""
 
     def note(
         self, item: VarRefItem, section: Section, t: ArrayType | PointerType, clause: Clause
     ) -> None:
-        """Raises `CompileError` for a subscript that is no element and no length."""
+        """Records a subscript. Raises `CompileError` for one that is neither an index nor a length of the
+        array."""
         if clause.name not in _STYLED or section.lower is None or section.lower.expr is None:
             return
         self._found.append((item, section))
@@ -62,7 +62,7 @@ class LoneSubscripts:
             self._elements.append((item, section, clause))
 
     def settle(self, sink: DiagnosticSink) -> None:
-        """At the end of the file: what they are."""
+        """Decides, at the end of the file, whether the subscripts are elements or lengths."""
         if self._proof is None:
             for item, section, clause in self._elements:
                 if len(item.sections) == 1:
@@ -80,7 +80,7 @@ class LoneSubscripts:
 
 
 def _same(one: Expr, other: Expr) -> bool:
-    """Whether two integer expressions are written alike, of variables, constants and operators."""
+    """Whether two integer expressions consist of the same variables, constants and operators."""
     match one, other:
         case Cast(), _:
             return _same(one.operand, other)

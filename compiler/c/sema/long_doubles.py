@@ -1,6 +1,6 @@
 """
-Constants of `long double`, exactly: numbers of the format of the machine, 80 bits on x86-64 (Intel SDM
-volume 1, 4.2.2) and IEEE 754's binary128 on AArch64, of which a double is only the nearest one.
+Exact constants of type `long double`, in the machine's format: 80 bits on x86-64 (Intel SDM volume 1,
+4.2.2), IEEE 754's binary128 on AArch64. A Python float can only approximate them.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ _BIAS = 16383
 _LEAST = 1 - _BIAS - (_DIGITS - 1)
 """The exponent of the last digit of the smallest numbers."""
 _FRACTION_BITS = LDOUBLE.bits - 16
-"""Those of the significand in memory: binary128 leaves out its first digit."""
+"""The bits of the significand in memory: binary128 leaves out the first one."""
 
 
 class Extended(float):
     """
-    A `long double` constant that is no double: the nearest double, which may be zero or infinite, and
-    `exact`, its value, which is neither.
+    A `long double` constant that is not exactly a double. As a float it is the nearest double, which may be
+    zero or infinite; `exact` is its value, which is neither.
     """
 
     exact: Fraction
@@ -58,7 +58,7 @@ class Extended(float):
 
     @property
     def bits(self) -> int:
-        """Its bits in memory."""
+        """The bits of the constant in memory."""
         return bits_of(self)
 
     def __neg__(self) -> float:
@@ -66,7 +66,8 @@ class Extended(float):
 
 
 def _rounded(exact: Fraction) -> tuple[int, int]:
-    """A significand of `_DIGITS` at most, and the power of two that it is a multiple of."""
+    """`exact` rounded to a significand of at most `_DIGITS` bits, and the exponent of the power of two that
+    multiplies it."""
     if not exact:
         return 0, _LEAST
     size = abs(exact)
@@ -92,10 +93,10 @@ def bits_of(value: float) -> int:
 
 
 def is_finite(value: float) -> bool:
-    """Whether a constant is a number."""
+    """Whether a constant is finite."""
     return isinstance(value, Extended) or math.isfinite(value)
 
 
 def exact_value(value: float) -> Fraction:
-    """The number that a constant is. `is_finite(value)`."""
+    """The exact value of a finite constant."""
     return value.exact if isinstance(value, Extended) else Fraction(value)

@@ -1,6 +1,6 @@
 """
-Where a directive may stand among the constructs around it in its function (OpenACC 3.4, 2.5 to 2.14).
-What holds across functions is checked on the whole program (`passes/infer_routines.py`).
+Checks the nesting of directives in the constructs of their function (OpenACC 3.4, 2.5 to 2.14). Rules
+across functions are checked on the whole program (`passes/infer_routines.py`).
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ _IN_DEVICE_CODE = frozenset(
         DirectiveKind.ROUTINE,
     )
 )
-"""What may stand in a compute construct; everything else is for the host."""
+"""The directives that are allowed in a compute construct; all others are for the host."""
 
 
 def check_nesting(directive: Directive, around: Sequence[Directive]) -> None:
-    """Raise `CompileError` if `directive` may not stand in the constructs `around`, outermost first."""
+    """Raise `CompileError` if `directive` is not allowed inside the constructs `around`, outermost
+    first."""
     construct = next((d for d in reversed(around) if d.is_compute), None)
     if construct is not None and directive.kind not in _IN_DEVICE_CODE:
         raise error(
@@ -46,7 +47,7 @@ def check_nesting(directive: Directive, around: Sequence[Directive]) -> None:
 
 
 def _check_operators(directive: Directive, around: Sequence[Directive]) -> None:
-    """A reduction that spans nested loops has one operator (2.9.11)."""
+    """Raise `CompileError` for a reduction over nested loops with different operators (2.9.11)."""
     for clause in directive.clauses:
         if not isinstance(clause, ReductionClause):
             continue
@@ -65,7 +66,7 @@ def _check_operators(directive: Directive, around: Sequence[Directive]) -> None:
 def _reduction_around(
     variable: VarDecl | None, around: Sequence[Directive]
 ) -> ReductionClause | None:
-    """The innermost reduction around that `variable` belongs to; none if it is private inside it."""
+    """The innermost enclosing reduction of `variable`; None if it is private inside of that."""
     for directive in reversed(around) if variable is not None else ():
         for clause in directive.clauses:
             if isinstance(clause, ReductionClause | VarListClause):

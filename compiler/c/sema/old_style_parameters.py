@@ -1,4 +1,4 @@
-"""Function definitions whose parameters have their types behind the parentheses (C11 6.9.1p6)."""
+"""Old-style function definitions, whose parameters are declared after the parentheses (C11 6.9.1p6)."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 def with_types(unit: Unit, node: Any) -> tuple[Any, bool]:
     """
-    The definition with the types of old-style parameters (`int f(a) double a; { … }`, C11 6.9.1p6) where
-    those of a prototype stand, int for those without one; and whether there are any.
+    The definition with its old-style parameters (`int f(a) double a; { … }`, C11 6.9.1p6) rewritten as
+    those of a prototype, int for those without a declaration; and whether there were any.
     """
     function = node.decl.type
     if not isinstance(function, c_ast.FuncDecl) or function.args is None:
@@ -48,8 +48,8 @@ def with_types(unit: Unit, node: Any) -> tuple[Any, bool]:
 
 def _promoted(node: Any, declared: Any) -> Any:
     """
-    An old-style parameter as it is passed: a `float` as a double (C11 6.5.2.2p6), which the body
-    begins with converting.
+    An old-style parameter with the type in which it is passed: a `float` is passed as a double (C11
+    6.5.2.2p6), and converted at the beginning of the body.
     """
     words = getattr(declared.type.type, "names", None)
     if words != ["float"] or not isinstance(declared.type, c_ast.TypeDecl):
@@ -62,7 +62,8 @@ def _promoted(node: Any, declared: Any) -> Any:
 
 
 def _own_definition(node: Any) -> Any:
-    """A definition whose parameters and body may be replaced: trees that are parsed stay as they are."""
+    """A copy of a definition whose parameters and body may be replaced, as parsed trees are shared and
+    never changed."""
     own = copy(node)
     own.decl, own.body = copy(node.decl), copy(node.body)
     own.decl.type = copy(node.decl.type)

@@ -56,7 +56,7 @@ _SHIFTS = frozenset({"<<", ">>"})
 
 
 def name_of(place: Expr) -> str:
-    """How to call an lvalue in a message."""
+    """The description of an lvalue in messages."""
     match place:
         case VarRef():
             return f"'{place.decl.name}'"
@@ -154,7 +154,8 @@ class OperatorChecker:
     # Pointers ---------------------------------------------------------------------------------
 
     def require_complete_pointee(self, t: PointerType, loc: SourceLoc) -> None:
-        """Pointer arithmetic needs the element's size (void counts as 1, as in GNU C)."""
+        """Raise `CompileError` for arithmetic on a pointer whose elements have no known size; void has size
+        1, as in GNU C, with a warning."""
         target = t.pointee.type
         if isinstance(target, VoidType):
             self.unit.sink.warn(

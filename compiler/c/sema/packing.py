@@ -1,4 +1,4 @@
-"""`#pragma pack`: how strictly the members of the structures that follow are aligned at most."""
+"""`#pragma pack`: the largest alignment of members in the structures that follow."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ _PACK = re.compile(r"\s*pack\s*\(\s*(push|pop)?\s*,?\s*([A-Za-z_]\w*)?\s*,?\s*(\
 
 
 def without_anchors(text: str) -> str:
-    """A pragma's text without the comments that say where its words stand."""
+    """A pragma's text without anchors, the comments with the places of its words."""
     return _ANCHOR.sub("", text)
 
 
 class PragmaPack:
-    """The state of `#pragma pack` in a file: `most`, in bytes, is None where nothing limits alignment."""
+    """The state of `#pragma pack` in a file: `most` is the largest alignment in bytes, None where it is not
+    limited."""
 
     def __init__(self) -> None:
         self.most: int | None = None
         self._stack: list[tuple[str | None, int | None]] = []
 
     def obey(self, text: str) -> bool:
-        """Carries out a pragma's `text` (without `#pragma`), if it is of this kind; else False."""
+        """Carries out a pragma's `text` (without `#pragma`) if it is `pack`; returns False otherwise."""
         found = _PACK.match(without_anchors(text))
         if found is None:
             return False
@@ -36,7 +37,7 @@ class PragmaPack:
         return True
 
     def _pop(self, label: str | None) -> None:
-        """Back to what held before the last `push`, or the one with that label."""
+        """Restores the state before the last `push`, or before the `push` with that label."""
         while self._stack:
             name, self.most = self._stack.pop()
             if label is None or name == label:

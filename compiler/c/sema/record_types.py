@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class RecordSpecifiers:
-    """Of a unit; `types` are its type names."""
+    """Builds the structures and unions of a unit; `types` is its `TypeBuilder`."""
 
     def __init__(self, types: TypeBuilder) -> None:
         self._types = types

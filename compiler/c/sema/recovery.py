@@ -1,9 +1,9 @@
 """
-Going on after a mistake, so that one compilation reports all that are independent of one another.
+Recovery after a mistake, so that one compilation reports all mistakes that are independent of one another.
 
-A mistake ends the statement, clause or declaration it stands in. Names whose declarations are lost become
-*broken*: whoever asks a scope for one gets a `CompileError` without diagnostics, so that nothing is reported
-because of another mistake.
+A mistake ends the check of the statement, clause or declaration that contains it. Names whose declarations
+are lost become *broken*: looking one up raises a `CompileError` without diagnostics, so that no mistake is
+reported that follows from another.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -25,27 +25,27 @@ if TYPE_CHECKING:
     from .unit import Unit
 
 MOST_MISTAKES = 20
-"""How many are reported in one file."""
+"""The most mistakes that are reported in one file."""
 
 
 class TooManyMistakes(Exception):
-    """The rest of the file is not checked."""
+    """Ends the check of a file with more than the most mistakes."""
 
 
 class Recovery:
-    """The mistakes of a unit, and how checking goes on after one."""
+    """Collects the mistakes of a unit, and lets checking go on after one."""
 
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
         self.mistakes: list[Diagnostic] = []
         self.active = True
-        """Whether mistakes are kept; else they reach the caller (bodies of functions in system headers)."""
+        """Whether mistakes are collected; otherwise they are raised (in functions of system headers)."""
 
     @contextmanager
     def going_on(self, node: Any = None) -> Generator[None]:
         """
-        Keeps a mistake made in the `with` block, and leaves the block with the unit's state as it was.
-        `node`: the declaration or statement that is lost then.
+        Collects a mistake raised in the `with` block, and restores the unit's state then. `node`: the
+        declaration or statement that is lost by it.
         """
         unit = self.unit
         scope, function = unit.scope, unit.function
@@ -74,7 +74,7 @@ class Recovery:
             raise TooManyMistakes
 
     def undeclared(self, name: str) -> None:
-        """`name` has been reported: not again in this function."""
+        """Records that `name` has been reported, so that it is not reported again in this function."""
         scope = self.unit.scope
         while scope.parent is not None and scope.parent.parent is not None:
             scope = scope.parent
@@ -82,13 +82,13 @@ class Recovery:
 
 
 def in_order(mistakes: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """By line, in the order in which their files come first."""
+    """The mistakes sorted by line, with files in the order of their first mistakes."""
     files = list(dict.fromkeys(each.loc.file for each in mistakes))
     return sorted(mistakes, key=lambda m: (files.index(m.loc.file), m.loc.line, m.loc.column))
 
 
 def declared_names(node: Any) -> Iterator[str]:
-    """The ordinary identifiers and tags that a declaration, or what declares in it, would declare."""
+    """The ordinary identifiers and tags that a declaration would declare, including tags inside it."""
     if node is None:
         return
     if isinstance(node, c_ast.FuncDef):

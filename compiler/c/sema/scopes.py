@@ -1,4 +1,4 @@
-"""Scopes and what names stand for (C11 6.2.1 to 6.2.3)."""
+"""Scopes and the meanings of names in them (C11 6.2.1 to 6.2.3)."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ Tag = RecordTag | EnumTag
 class Scope:
     """
     One scope: ordinary identifiers and tags, and the scope around it. `broken`: names and tags whose
-    declarations are lost to mistakes that have been reported. All grow by `declare` and its like alone: what
-    a name means is looked up among the open scopes that know it, at one cost however deep they lie.
+    declarations are lost to mistakes that have been reported. All three change only through the methods
+    here, which keep a table from names to open scopes: looking up a name takes the same time at any depth.
     """
 
     def __init__(self, parent: Scope | None = None):
@@ -66,7 +66,7 @@ class Scope:
         self._opened = 1 if parent is None else 0
         self._depth: int = 0 if parent is None else parent._depth + 1
         self._knowing: dict[str, list[Scope]] = {} if parent is None else parent._knowing
-        """The open scopes that know a name or tag, the innermost last, for all scopes of a file."""
+        """Name or tag → the open scopes that declare it, the innermost last, for all scopes of a file."""
 
     def declare(self, name: str, symbol: Symbol) -> None:
         self.names[name] = symbol
@@ -87,14 +87,14 @@ class Scope:
             insort(knowing, self, key=lambda scope: scope._depth)
 
     def open(self) -> None:
-        """Names mean what they mean here; a scope that is open stays so until its last `close`."""
+        """Makes this the current scope; it stays open until as many calls of `close`."""
         self._opened += 1
         if self._opened == 1:
             for name in (*self.names, *self.tags, *self.broken):
                 self._know(name)
 
     def close(self) -> None:
-        """Names mean what they mean outside."""
+        """Leaves this scope; the one around it is current again."""
         self._opened -= 1
         if self._opened:
             return
@@ -106,13 +106,14 @@ class Scope:
                 self._knowing[name] = [scope for scope in knowing if scope is not self]
 
     def _visible(self, name: str) -> Iterator[Scope]:
-        """The scopes that know a name, outwards from this one, which is the innermost or the file's."""
+        """The scopes that declare a name, from this one outwards. This must be the innermost open scope or
+        the file's."""
         return iter((self,)) if self.parent is None else reversed(self._knowing.get(name, ()))
 
     def find(self, name: str) -> Symbol | None:
         """
-        What `name` means here, looking outwards. Raises a `CompileError` without diagnostics where that
-        is lost to a mistake.
+        The symbol of `name` in this scope or the nearest around it; None if there is none. Raises a
+        `CompileError` without diagnostics for a broken name.
         """
         for scope in self._visible(name):
             if name in scope.names:
@@ -137,7 +138,8 @@ class Scope:
         return self.parent is None
 
     def suggestion(self, name: str) -> str | None:
-        """The visible ordinary identifier nearest to `name`, if one is near; very near, if a library's."""
+        """The visible ordinary identifier most similar to `name`, if one is similar enough; library names
+        need more similarity."""
         own: set[str] = set()
         library: set[str] = set()
         scope: Scope | None = self
@@ -150,7 +152,8 @@ class Scope:
 
 
 def nearest(name: str, candidates: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """The candidate a user who wrote `name` probably meant; `cutoff`: how alike they must be, up to 1."""
+    """The candidate that a user who wrote `name` probably meant; `cutoff` is the least similarity, up to
+    1."""
     found = difflib.get_close_matches(name, candidates, n=1, cutoff=cutoff)
     if found:
         return found[0]

@@ -1,4 +1,4 @@
-"""Sections of parts of rows, `a[0:n][0:3]` of `double (*a)[4]`, as whole rows."""
+"""Extends sections of parts of rows, `a[0:n][0:3]` of `double (*a)[4]`, to whole rows."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from .constants import integer_value
 
 def make_rows_whole(item: VarRefItem, t: CType) -> bool:
     """
-    Names whole rows where a section of an object of type `t` has, of several rows of a constant length, parts
-    that are constant; whether it did. Data clauses take contiguous memory only (OpenACC 3.4, 2.7.1).
+    Extends a section of an object of type `t` that takes constant parts of several rows of constant length
+    to whole rows, as data clauses take only contiguous memory (OpenACC 3.4, 2.7.1). Returns whether it did.
     """
     several = found = False
     for position, section in enumerate(item.sections):

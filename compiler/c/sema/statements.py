@@ -87,7 +87,7 @@ class StatementChecker:
     @property
     def _function(self) -> CheckedFunction:
         state = self.unit.function
-        assert state is not None, "statements stand in functions"
+        assert state is not None, "move it into a function"
         return state
 
     # Lists ------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ class StatementChecker:
         return out
 
     def item(self, nodes: list[Any], index: int) -> tuple[list[Stmt], int]:
-        """The statements that nodes[index] makes, with what belongs to it; the next index."""
+        """The statements for nodes[index] and the nodes that belong to it, and the next index."""
         following = index + 1
         stmts: list[Stmt] = []
         with self.unit.recovery.going_on(nodes[index]):
@@ -148,7 +148,7 @@ class StatementChecker:
         return [self.statement(node)], index + 1
 
     def statement(self, node: Any) -> Stmt:
-        """One statement that stands alone: the body of an `if`, a loop or a label."""
+        """One statement that is the body of an `if`, a loop or a label."""
         checker = self._checkers.get(type(node))
         if checker is not None:
             return checker(node)
@@ -177,7 +177,7 @@ class StatementChecker:
 
     @contextmanager
     def _labels(self) -> Generator[None]:
-        """A block, which may have labels of its own."""
+        """Checks a block, which may declare labels of its own (`__label__`)."""
         self._function.local_labels.append({})
         yield
         self._function.local_labels.pop()
@@ -247,7 +247,7 @@ class StatementChecker:
         return For(loc=self.unit.loc(node), init=init, condition=condition, step=step, body=body)
 
     def _condition(self, node: Any, word: str) -> Expr:
-        """What a statement tests; true where that has a mistake."""
+        """The condition of a statement; true if it contains a mistake, which is reported."""
         condition: Expr = IntConst(type=INT, loc=self.unit.loc(node), value=1)
         with self.unit.recovery.going_on():
             condition = self.unit.expressions.condition(node, f"the condition of '{word}'")
@@ -297,7 +297,7 @@ class StatementChecker:
         return Switch(loc=loc, value=value, body=body)
 
     def _case(self, node: Any) -> list[Stmt]:
-        """`case v:` and the statements after it; the label stands on the first of them."""
+        """`case v:` and the statements after it; the label is attached to the first of them."""
         loc = self.unit.loc(node)
         state = self._function
         if not state.switch_values:
@@ -352,7 +352,7 @@ class StatementChecker:
     # Jumps ------------------------------------------------------------------------------------
 
     def _label_name(self, name: str) -> str:
-        """The label that `name` means here: one that `__label__` declares, or the function's."""
+        """The unique label of `name` here: one that `__label__` declares, or the function's."""
         for declared in reversed(self._function.local_labels):
             if name in declared:
                 return declared[name]
@@ -384,8 +384,8 @@ class StatementChecker:
 
     def label_address(self, node: Any) -> Expr:
         """
-        `&&label` (GNU C). No code has addresses here: a label is a number, by which `goto *p` chooses, and
-        the difference of two is that of their numbers.
+        `&&label` (GNU C). Its value is a number instead of an address, by which `goto *p` selects the
+        label; the difference of two labels is that of their numbers.
         """
         loc = self.unit.loc(node)
         if self.unit.function is None:
@@ -404,7 +404,8 @@ class StatementChecker:
         return ComputedGoto(loc=loc, target=target, labels=state.addresses)
 
     def _leave(self, loc: SourceLoc, word: str, kinds: tuple[str, ...]) -> None:
-        """Check that `break` or `continue` finds its target without leaving a construct."""
+        """Raise `CompileError` if `break` or `continue` has no target, or leaves a construct to reach
+        it."""
         for target in reversed(self._function.targets):
             if target.kind in kinds:
                 return

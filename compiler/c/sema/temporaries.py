@@ -1,4 +1,4 @@
-"""Values that a built-in uses more than once, in hidden variables of a statement expression."""
+"""Hidden variables of a statement expression, for values that a built-in uses more than once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ class Temporary:
         self.body: list[Stmt] = []
 
     def hold(self, value: Expr) -> Callable[[], Expr]:
-        """Evaluates `value` here, once; what is returned makes expressions that read it."""
+        """Evaluates `value` here, once; each call of the returned function makes an expression that reads
+        it."""
         decl = VarDecl(self.unit.numbered("tmp"), QualType(value.type), self.loc)
         decl.init = Initializer(value.type, [(0, value)], False, self.loc)
         self.body.append(DeclStmt(loc=self.loc, decls=[decl]))
@@ -47,11 +48,11 @@ class Temporary:
         return Deref(type=pointer.type.pointee.type, loc=self.loc, pointer=pointer)
 
     def choice(self, condition: Expr, then: Expr, otherwise: Expr) -> Expr:
-        """`condition ? then : otherwise`, of one type."""
+        """`condition ? then : otherwise`, whose branches have the same type."""
         return Conditional(
             type=then.type, loc=self.loc, condition=condition, then=then, otherwise=otherwise
         )
 
     def result(self, value: Expr) -> Expr:
-        """The whole, with this value."""
+        """The complete statement expression, with this value."""
         return StatementExpr(type=value.type, loc=self.loc, body=self.body, value=value)

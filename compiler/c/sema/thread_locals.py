@@ -1,7 +1,7 @@
 """
-Variables that each thread has of its own (`_Thread_local`, C11 6.2.4p4; `__thread`), as gcc's emulated ones.
-The variable's symbol becomes that of the initial value, and every use of its name asks `__emutls_get_address`
-(`c/thread_locals.c`) for the thread's object, by a control object that all files share by name.
+Thread-local variables (`_Thread_local`, C11 6.2.4p4; `__thread`), in the manner of gcc's emulated TLS. The
+variable's symbol becomes that of its initial value, and every use calls `__emutls_get_address`
+(`c/thread_locals.c`) for the thread's object, with a control object that all files share by name.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ..types import (
 from .unit import Unit
 
 CONTROL_PREFIX = "__emutls_v."
-"""What the names of control objects begin with, before the variable's."""
+"""The prefix of the names of control objects, before the variable's name."""
 _FIND = "__emutls_get_address"
 _POINTER = pointer_to(VOID)
 
@@ -51,7 +51,7 @@ def _control_type() -> RecordType:
 
 
 def make_thread_local(unit: Unit, decl: VarDecl) -> None:
-    """Makes `decl` a variable of each thread."""
+    """Makes `decl` a thread-local variable."""
     unit.tree.has_thread_locals = True
     control = VarDecl(
         f"{CONTROL_PREFIX}{decl.name}", QualType(_control_type()), decl.loc, decl.storage
@@ -65,7 +65,8 @@ def make_thread_local(unit: Unit, decl: VarDecl) -> None:
 
 
 def fill_control(unit: Unit, decl: VarDecl) -> None:
-    """Says in the control object of a variable what its objects are like, now that its type is complete."""
+    """Stores size, alignment and initial value in the control object of a variable, whose type is now
+    complete."""
     control, loc = decl.control, decl.loc
     assert control is not None
     place: Expr = VarRef(type=decl.type, loc=loc, decl=decl)

@@ -1,4 +1,4 @@
-"""Attributes that make a declaration's type another one: `mode` (GCC manual, "Common Type Attributes")."""
+"""Attributes that change a declaration's type: `mode` (GCC manual, "Common Type Attributes")."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
@@ -52,7 +52,7 @@ _FLOAT_MODES: dict[str, CType] = {"SF": FLOAT, "DF": DOUBLE, "XF": LDOUBLE, "TF"
 
 
 def with_type_attributes(unit: Unit, q: QualType, items: Any) -> QualType:
-    """`q` as the attributes among the alignments `items` of its declaration change it."""
+    """`q`, changed by the attributes among the alignments `items` of its declaration."""
     for attribute in attributes_of(items, "vector_size"):
         raise error(
             unit.loc(attribute),
@@ -65,7 +65,8 @@ def with_type_attributes(unit: Unit, q: QualType, items: Any) -> QualType:
 
 
 def _retyped(q: QualType, change: Callable[[CType], CType]) -> QualType:
-    """`q` with another type where its specifiers' type is, behind pointers, arrays and results."""
+    """`q` with the type of its specifiers, which may be inside pointers, arrays and function results,
+    replaced by `change`."""
     match q.type:
         case PointerType(pointee=inner):
             return replace(q, type=PointerType(_retyped(inner, change)))

@@ -1,5 +1,6 @@
 """
-Types from C syntax: specifiers, declarators (C11 6.7.2 to 6.7.7); tags in `record_types.py`, `enum_types.py`.
+Builds types from C syntax: specifiers and declarators (C11 6.7.2 to 6.7.7). Tags are in `record_types.py`
+and `enum_types.py`.
 
 pycparser nests declarators outside-in (`PtrDecl(ArrayDecl(TypeDecl))` is a pointer to an array),
 so a type is built by recursion to the innermost `TypeDecl` and wrapped on the way out.
@@ -114,7 +115,7 @@ class TypeBuilder:
         self._warned: set[SourceLoc] = set()  # types are built several times
 
     def declared(self, node: Any) -> QualType:
-        """The type of a declaration, typedef or type name, as its attributes change it (GNU C)."""
+        """The type of a declaration, typedef or type name, with its attributes applied (GNU C)."""
         return with_type_attributes(self.unit, self.build(node.type), getattr(node, "align", None))
 
     # Declarators ------------------------------------------------------------------------------
@@ -146,7 +147,7 @@ class TypeBuilder:
         return QualType(named.type) if node.op == "typeof_unqual" else named
 
     def loc(self, node: Any) -> SourceLoc:
-        """Where a declarator is: its innermost type has a place where it has none."""
+        """The place of a declarator; if it has none, that of its innermost type."""
         while node.coord is None and getattr(node, "type", None) is not None:
             node = node.type
         return self.unit.loc(node)
@@ -191,8 +192,8 @@ class TypeBuilder:
 
     def function(self, node: Any, result: CType) -> tuple[FunctionType, list[VarDecl]]:
         """
-        A function type and its parameters, which are declared in the current scope; `result` is of the scope
-        around it, where tags that it names are declared.
+        A function type and its parameters, which are declared in the current scope; `result` was built in
+        the scope around it, where its tags are declared.
         """
         loc = self.loc(node)
         if isinstance(result, ArrayType | FunctionType):

@@ -44,13 +44,14 @@ class Target:
 
     @property
     def rule(self) -> str:
-        """The rule that control does not leave a construct, in parentheses."""
+        """The section of the specification by which control may not leave the construct, in parentheses,
+        for messages."""
         return " (OpenMP 4.5, 1.2.2)" if self.name.startswith("omp ") else " (OpenACC 3.4, 2.5)"
 
 
 @dataclass
 class Jump:
-    """A label, or a `goto` of it, and the constructs around."""
+    """A label, or a `goto` to it, and the constructs around it."""
 
     loc: SourceLoc
     constructs: tuple[int, ...]
@@ -58,15 +59,15 @@ class Jump:
 
 @dataclass
 class CheckedFunction:
-    """What is known while the body of a function is checked."""
+    """The state of checking the body of a function."""
 
     decl: FunctionDecl
     labels: dict[str, Jump] = field(default_factory=dict[str, Jump])
     gotos: list[tuple[str, Jump]] = field(default_factory=list[tuple[str, Jump]])
     addresses: dict[str, int] = field(default_factory=dict[str, int])
-    """The labels whose address is taken, and the numbers that stand for these."""
+    """Label whose address is taken → its number, which is used as the address."""
     local_labels: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
-    """What `__label__` declares in the blocks around, outermost first: name → the label's own name."""
+    """The labels that `__label__` declares in the blocks around, outermost first: name → unique name."""
     targets: list[Target] = field(default_factory=list[Target])
     directives: list[Directive] = field(default_factory=list[Directive])
     """The constructs around the current statement, outermost first."""
@@ -87,11 +88,12 @@ class CheckedFunction:
         )
 
     def depths(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """What `unwind` brings back: how deep the current statement is nested."""
+        """The nesting depths of the current statement, for `unwind`."""
         return tuple(map(len, self._stacks())), self.constructs
 
     def unwind(self, depths: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
-        """Leaves what has been entered since, after a mistake in it."""
+        """Leaves the constructs and blocks that were entered since `depths` was read, after a mistake in
+        them."""
         lengths, self.constructs = depths
         for stack, length in zip(self._stacks(), lengths, strict=True):
             del stack[length:]
@@ -123,7 +125,7 @@ class Unit:
         self.file_scope = self.scope
         self.function: CheckedFunction | None = None
         self.functions_of_file: frozenset[str] = frozenset()
-        """Those that the file defines, also further down."""
+        """The names of functions that the file defines, also further down."""
         self.pack = PragmaPack()
         self.lone_subscripts = LoneSubscripts()
         self.recovery = Recovery(self)
@@ -133,7 +135,7 @@ class Unit:
 
     @property
     def target(self) -> str:
-        """The target. Asked for only where the tree may depend on it."""
+        """The target. Reading it marks the tree as dependent on the target."""
         self.tree.is_of_target = True
         return self._target
 
@@ -146,8 +148,8 @@ class Unit:
 
     def numbered(self, name: str) -> str:
         """
-        A name that the compiler makes of `name`, with a number not given before to one in this function, so
-        that names do not change where other functions do.
+        A new name made from `name` and a number that is unique in this function, so that names do not
+        change when other functions do.
         """
         place = (self.function.decl.name if self.function is not None else "", name)
         self._numbers[place] += 1

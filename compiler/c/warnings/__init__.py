@@ -1,7 +1,7 @@
 """
-Warnings about C that is valid and probably not what was meant: most are those of `-Wall`, each with the
-name that `-Wno-NAME` and `-Werror=NAME` take. They read the typed tree,
-change nothing, and leave headers alone.
+Warnings about C that is valid but probably a mistake. Most are those of `-Wall`, each with the name that
+`-Wno-NAME` and `-Werror=NAME` take. The modules read the typed tree and do not change it; headers are not
+checked.
 """
 
 from .unit import check_unit

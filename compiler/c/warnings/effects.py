@@ -1,4 +1,4 @@
-"""Statements that compute what nobody uses (`unused-value`): `a == b;` for `a = b;`."""
+"""Warnings about statements whose value is not used (`unused-value`): `a == b;` for `a = b;`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _EFFECTS = (
 
 
 def without_effect(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
-    """The expression statements that only compute."""
+    """Warnings about expression statements without an effect."""
     for node in nodes:
         if not isinstance(node, c.ExprStmt):
             continue

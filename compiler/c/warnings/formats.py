@@ -1,6 +1,6 @@
 """
-Calls of `printf`, `scanf` and their like whose arguments are not what the format says (`format`; C11 7.21.6.1
-and 7.21.6.2).
+Warnings about calls of `printf`, `scanf` and related functions whose arguments do not fit the format
+(`format`; C11 7.21.6.1 and 7.21.6.2).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FUNCTIONS: dict[str, int] = {
     **dict.fromkeys(("fprintf", "sprintf", "fscanf", "sscanf", "dprintf"), 1),
     "snprintf": 2,
 }
-"""Which argument is the format."""
+"""Function → the number of its argument that is the format."""
 
 _CONVERSION = re.compile(
     r"%(?P<flags>[-+ #0']*)(?P<width>\*|\d+)?(?:\.(?P<precision>\*|\d*))?"
@@ -27,12 +27,13 @@ _CONVERSION = re.compile(
     re.DOTALL,
 )
 _INTEGERS = {"": 4, "hh": 1, "h": 2, "l": 8, "ll": 8, "q": 8, "j": 8, "z": 8, "t": 8, "L": 8}
-"""Bytes of the integer that a length modifier means."""
+"""Length modifier → bytes of the integer."""
 
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What a conversion takes: `text` as written; a value of `kind` and `size` bytes (0: of any)."""
+    """The argument of a conversion, `text` as written: a value of `kind` and of `size` bytes (0: any
+    size)."""
 
     text: str
     kind: str
@@ -64,7 +65,7 @@ class _Wanted:
 
 
 def wrong_formats(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
-    """The mistakes in all calls with a literal format."""
+    """Warnings about all calls with a literal format."""
     for node in nodes:
         if not (isinstance(node, c.Call) and isinstance(node.callee, c.FunctionRef)):
             continue
@@ -107,7 +108,7 @@ def _call(call: c.Call, text: str, args: Sequence[c.Expr], *, scans: bool) -> It
         yield warning(
             call.loc,
             f"the format takes {len(wanted)} arguments, and there are {len(args)}",
-            "give as many as the format has conversions",
+            "pass one argument for each conversion",
             option="format",
         )
 

@@ -1,8 +1,9 @@
 """
-Private copies that are read although nothing has been assigned to them (`uninitialized`): scalars, arrays of
-which no element has been assigned, and pointers in whose place the array behind them is meant.
+Warnings about private copies that are read before they are assigned (`uninitialized`): scalars, arrays
+without an assigned element, and pointers where the program means the array that they point to.
 
-As `unassigned.py`, only where no path in the construct, or in an iteration of its loop, assigns before.
+As in `unassigned.py`, only if no path in the construct, or in an iteration of its loop, assigns the copy
+before.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from .unassigned import Search
 
 
 def read_unassigned_copies(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
-    """The first such use of each private variable of the constructs and loops among `nodes`."""
+    """Warnings about the first such use of each private variable of the constructs and loops among
+    `nodes`."""
     for node in nodes:
         if not isinstance(node, c.AccStmt) or node.body is None:
             continue
@@ -48,7 +50,8 @@ def _copies(node: c.AccStmt) -> Iterator[tuple[c.SourceLoc, c.VarDecl]]:
 
 
 def _is_followed(decl: c.VarDecl) -> bool:
-    """Whether all accesses are seen: of scalars whose address is not taken, and of arrays by subscripts."""
+    """Whether the search sees all accesses of a variable: for scalars if the address is not taken, for
+    arrays if all are by subscripts."""
     if decl.qual.volatile or decl.storage is not c.Storage.AUTO:
         return False
     return isinstance(decl.type, ArrayType) or (is_scalar(decl.type) and not decl.address_taken)
@@ -57,8 +60,8 @@ def _is_followed(decl: c.VarDecl) -> bool:
 def _remedy(decl: c.VarDecl) -> str:
     if isinstance(decl.type, PointerType):
         return (
-            f"a copy of the pointer alone is private: write private({decl.name}[0:N]) for N elements behind"
-            " it, or declare an array in the loop"
+            f"a copy of the pointer alone is private: write private({decl.name}[0:N]) for the N"
+            " elements that it points to, or declare an array in the loop"
         )
     if isinstance(decl.type, ArrayType):
         return "assign its elements first, or write firstprivate for copies with values"
@@ -66,7 +69,7 @@ def _remedy(decl: c.VarDecl) -> str:
 
 
 class _Search(Search):
-    """Follows private copies: of arrays, an assignment to any element counts for all."""
+    """Follows private copies; an assignment to one element of an array counts for all."""
 
     def __init__(self, candidates: set[c.VarDecl], directive_loop: c.Stmt) -> None:
         super().__init__(candidates)

@@ -1,4 +1,4 @@
-"""Functions with a result whose end can be reached without `return` (`return-type`)."""
+"""Warnings about functions with a result whose end can be reached without `return` (`return-type`)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NEVER_RETURN = frozenset(
 
 
 def missing_return(function: c.FunctionDecl) -> Iterator[Diagnostic]:
-    """The warning about a definition whose last statement may be left at its end."""
+    """The warning about a definition whose end can be reached."""
     body = function.body
     assert body is not None
     if isinstance(function.type.result, VoidType) or function.name == "main" or not _ends(body):
@@ -44,7 +44,7 @@ def missing_return(function: c.FunctionDecl) -> Iterator[Diagnostic]:
 
 
 def _ends(s: c.Stmt) -> bool:
-    """Whether what follows `s` may be executed after it, as far as the statements' form tells."""
+    """Whether control may reach the statement after `s`, judged by the form of the statements alone."""
     match s:
         case c.Return() | c.Goto() | c.Break() | c.Continue():
             return False
@@ -77,12 +77,12 @@ def _ends(s: c.Stmt) -> bool:
 
 
 def _is_entered(s: c.Stmt) -> bool:
-    """Whether control may come to `s`, or into it, other than from the statement before."""
+    """Whether control may reach `s`, or a statement in it, by a label or `case`."""
     return any(isinstance(node, c.Label | c.Case) for node in walk(s))
 
 
 def _breaks(body: c.Stmt) -> bool:
-    """Whether a `break` in the body of a loop or switch leaves that."""
+    """Whether a `break` in the body of a loop or switch leaves that loop or switch."""
     if isinstance(body, c.Break):
         return True
     if isinstance(body, c.For | c.While | c.DoWhile | c.Switch):

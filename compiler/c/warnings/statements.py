@@ -18,7 +18,7 @@ _BEFORE_CONDITION = re.compile(r"\b(if|while)\s*\($|;\s*$")
 
 
 def empty_bodies(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
-    """Loops and `if`s with `;` on their line for a body, before a block (`empty-body`)."""
+    """Warnings about loops and `if`s whose body is a `;` on their line, before a block (`empty-body`)."""
     for node in nodes:
         if not isinstance(node, c.Compound):
             continue
@@ -29,7 +29,7 @@ def empty_bodies(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
             if body.loc.line == statement.loc.line:
                 yield warning(
                     body.loc,
-                    "this ';' is all of the body: the block after it is executed once",
+                    "this ';' is the whole body: the block after it is executed once",
                     "remove the ';'",
                     option="empty-body",
                 )
@@ -74,7 +74,7 @@ def assigned_conditions(nodes: Sequence[Node], *, wall: bool) -> Iterator[Diagno
 
 
 def returned_locals(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
-    """Addresses of local variables that are returned (`return-local-addr`)."""
+    """Warnings about returned addresses of local variables (`return-local-addr`)."""
     for node in nodes:
         value = node.value if isinstance(node, c.Return) else None
         while isinstance(value, c.Cast):
@@ -85,7 +85,7 @@ def returned_locals(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
         if decl.storage is c.Storage.AUTO:
             yield warning(
                 node.loc,
-                f"the address of '{decl.name}' is returned, which ends with the function",
+                f"the address of '{decl.name}' is returned, but the variable ends with the function",
                 "allocate it with malloc, declare it static, or have the caller pass an array",
                 [(decl.loc, "declared here")],
                 option="return-local-addr",

@@ -1,8 +1,8 @@
 """
-Variables that are read although nothing has been assigned to them (`uninitialized`).
+Warnings about variables that are read before they are assigned (`uninitialized`).
 
-Only where no path to the use assigns: whatever may have been assigned before, in a branch or in an earlier
-iteration of a loop around, counts as assigned.
+Only if no path to the use assigns the variable: a variable that may have been assigned before, in a branch
+or in an earlier iteration of an enclosing loop, counts as assigned.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..types import VoidType, is_scalar
 
 
 def read_unassigned(function: c.FunctionDecl, nodes: Sequence[Node]) -> Iterator[Diagnostic]:
-    """The first such use of each variable of a function, whose nodes these are."""
+    """Warnings about the first such use of each variable of `function`, whose nodes are `nodes`."""
     if any(isinstance(node, c.Label | c.Asm) for node in nodes):
         return  # control comes from anywhere
     assert function.body is not None
@@ -64,7 +64,7 @@ class Search:
     def __init__(self, candidates: set[c.VarDecl]) -> None:
         self.candidates = candidates
         self.unassigned: set[c.VarDecl | None] = set()
-        """Those declared so far that no path has assigned."""
+        """The variables declared so far that no path has assigned."""
         self.found: dict[c.VarDecl, c.Expr] = {}
 
     def visit(self, node: Node) -> None:
@@ -120,7 +120,7 @@ class Search:
         self._target(target)
 
     def _apart(self, *branches: Node) -> None:
-        """Branches of which one is taken, or none: each begins with what is known before."""
+        """Searches branches of which at most one is taken: each begins with the state before them."""
         before = set(self.unassigned)
         after = set(before)
         for branch in branches:
@@ -130,13 +130,14 @@ class Search:
         self.unassigned = after
 
     def _cases(self, body: c.Stmt) -> None:
-        """The body of a `switch`: what a case assigns may have been assigned in the following ones."""
+        """Searches the body of a `switch`: a variable that a case assigns counts as assigned in the
+        following cases."""
         before = set(self.unassigned)
         self.visit(body)
         self.unassigned &= before
 
     def _loop(self, loop: c.For | c.While | c.DoWhile) -> None:
-        """What a loop assigns, an earlier iteration may have assigned."""
+        """Searches a loop: a variable that it assigns counts as assigned by an earlier iteration."""
         step = loop.step if isinstance(loop, c.For) else None
         if isinstance(loop, c.For) and loop.init is not None:
             self.visit(loop.init)

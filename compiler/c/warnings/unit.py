@@ -1,4 +1,4 @@
-"""All warnings about a translation unit, by line."""
+"""All warnings about a translation unit, sorted by line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from .unused import unused_functions, unused_variables
 
 
 def check_unit(unit: c.TranslationUnit, sink: DiagnosticSink, *, wall: bool = True) -> None:
-    """Adds the warnings about `unit` to `sink`: those of mistakes for certain, with `wall` the others too."""
+    """Adds the warnings about `unit` to `sink`: those about certain mistakes, and with `wall` also the
+    others."""
     found = [w for f in own_functions(unit) for w in _function(f, wall=wall)]
     found += unused_functions(unit) if wall else ()
     sink.diagnostics += sorted(found, key=lambda d: (d.loc.file, d.loc.line, d.loc.column))

@@ -1,5 +1,6 @@
 """
-Variables and functions that nobody uses: `unused-variable`, `unused-but-set-variable`, `unused-function`.
+Warnings about unused variables and functions: `unused-variable`, `unused-but-set-variable`,
+`unused-function`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _MEANT = re.compile(r"\(\(.*unused.*\)\)|maybe_unused")
 
 
 def unused_variables(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
-    """Those that a function, whose nodes these are, declares and never reads."""
+    """Warnings about variables that a function, whose nodes are `nodes`, declares and never reads."""
     declared = [
         decl for node in nodes if isinstance(node, c.DeclStmt) for decl in node.decls if decl.name
     ]
@@ -48,12 +49,12 @@ def unused_variables(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
 
 
 def _is_copy(decl: c.VarDecl) -> bool:
-    """Whether a directive of OpenMP declares it, mostly as a copy of a variable of that name."""
+    """Whether an OpenMP directive declares the variable, usually as a copy of a variable of that name."""
     return _OPENMP.match(source_line(decl.loc) or "") is not None
 
 
 def unused_functions(unit: c.TranslationUnit) -> Iterator[Diagnostic]:
-    """Static functions that their file neither calls nor takes the address of."""
+    """Warnings about static functions that their file neither calls nor takes the address of."""
     bodies = [f.body for f in unit.functions if f.body is not None]
     values = [e for v in unit.variables if v.init is not None for _, e in v.init.items]
     used = {
@@ -74,5 +75,6 @@ def unused_functions(unit: c.TranslationUnit) -> Iterator[Diagnostic]:
 
 
 def _is_meant(decl: c.VarDecl | c.FunctionDecl) -> bool:
-    """Whether the declaration says so (`__attribute__((unused))`, `[[maybe_unused]]`)."""
+    """Whether the declaration is marked as unused on purpose (`__attribute__((unused))`,
+    `[[maybe_unused]]`)."""
     return _MEANT.search(source_line(decl.loc) or "") is not None
