@@ -19,7 +19,7 @@ PassLoader = Callable[[], type[ModulePass]]
 
 
 def available_passes() -> dict[str, PassLoader]:
-    """Name → loader of every pass in this environment; ours go first."""
+    """Name → loader of every pass in this environment; for equal names, accopt's are taken."""
     from xdsl.universe import Universe
 
     return {**Universe.get_multiverse().all_passes, **all_passes()}

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 def _names(place: SourceLoc, word: str) -> bool:
-    """Whether a word is in the line of a place, or in those around it."""
+    """Whether a word occurs in the line of a place, or in the lines next to it."""
     if not place.line:
         return False
     try:
@@ -57,18 +57,17 @@ def _names(place: SourceLoc, word: str) -> bool:
 @dataclass(frozen=True)
 class RunOptions:
     """
-    How a program is run. `device_number` chooses among several devices; `devices`: how many the program
-    sees, separate ones on the targets host and sim, the first ones of the GPUs there are (None: one, or
-    all GPUs); `device_queues`: the host goes on after constructs on a GPU where it cannot tell;
-    `libraries` are names for the dynamic loader (`-l`) or paths, looked for in `library_folders` (`-L`)
-    too; `threads` (host target): CPU threads per launch, 0 for all;
-    `shared_memory`: no separate device memory (host target), or the program's heap in memory that host and
-    GPU share, where the GPU has that (nvptx); `checks` (sim target): look for data
-    races and uninitialised reads; `counters` (sim target): count transactions by source line; `patience`
-    (sim target): seconds that a kernel may take (None: 300); `late` (sim target): the work of queues is done
-    as late as waits allow;
-    `objects`: an object file of other compilers' code (`backend/foreign_objects.py`);
-    `profile_libraries`: shared libraries for the profiling interface (`ACC_PROFLIB`).
+    How a program is run. `device_number` chooses among several devices; `devices`: the number that the
+    program sees, separate ones on the targets host and sim, the first GPUs on nvptx (None: one, or all
+    GPUs); `device_queues`: the host goes on after constructs on a GPU wherever the program cannot observe
+    that; `libraries` are names for the dynamic loader (`-l`) or paths, looked for in `library_folders`
+    (`-L`) too; `threads` (host target): CPU threads per launch, 0 for all; `shared_memory`: no separate
+    device memory (host target), or the program's heap in memory that host and GPU share, where the GPU has
+    that (nvptx); `checks` (sim target): look for data races and uninitialised reads; `counters` (sim
+    target): count transactions by source line; `patience` (sim target): seconds that a kernel may take
+    (None: 300); `late` (sim target): the work of queues is run as late as waits allow; `objects`: an
+    object file of other compilers' code (`backend/foreign_objects.py`); `profile_libraries`: shared
+    libraries for the profiling interface (`ACC_PROFLIB`).
     """
 
     device_number: int = 0
@@ -112,7 +111,8 @@ def open_devices(target: TargetName, options: RunOptions) -> DeviceProvider:
 
 
 def _team_services(host_ir: str) -> dict[str, int]:
-    """What a program with OpenMP asks of the team of threads, by name; nothing for others."""
+    """The functions by name that a program with OpenMP needs from the team of threads; empty for other
+    programs."""
     if "@__accopt_team_call" not in host_ir:
         return {}
     from ..runtime.native.gangs import gang_team
@@ -124,7 +124,7 @@ def choose_target(
     requested: Literal["auto", "nvptx", "host", "sim"], device_number: int = 0
 ) -> tuple[TargetName, int | None]:
     """
-    The target to compile for, and the compute capability of the GPU (90 for 9.0) where one is.
+    The target to compile for, and the compute capability of the GPU (90 for 9.0), None without a GPU.
 
     Raises `NoDeviceError` if `nvptx` was asked for and no GPU can be used.
     """
@@ -210,7 +210,7 @@ class Program:
         )
 
     def _image(self, executable: Executable) -> ModuleImage | None:
-        """What the device loads; None when there is no code for it."""
+        """The image that the device loads; None if the program has no code for it."""
         match executable.options.target:
             case "host":
 
@@ -245,9 +245,10 @@ class Program:
     ) -> Any:
         """
         The C function `name` (of the program, or an `acc_*` routine) as a ctypes callable, which keeps the
-        program alive. Calls raise `AccRuntimeError` for errors of the runtime, `ProgramExit` if C code calls
-        `exit`, and `ProgramFault` for signals such as a null pointer's, after which the program cannot go on.
-        Raises `KeyError` if there is no such function, and `ValueError` if the program is closed.
+        program alive. Calls raise `AccRuntimeError` for errors of the runtime, `ProgramExit` if C code
+        calls `exit`, and `ProgramFault` for signals such as a null pointer's, after which the program
+        cannot go on. Raises `KeyError` if there is no such function, and `ValueError` if the program is
+        closed.
         """
         address = self._address(name)
         if not self._constructed and name in self.host.names:
@@ -266,8 +267,8 @@ class Program:
 
     def _construct(self, *, python_ends: bool) -> None:
         """
-        Calls the functions with `constructor`, and has those with `destructor` called at the end: of the
-        process, or of Python (`python_ends`), which a program's `exit` does not come to.
+        Calls the functions with `constructor`, and registers those with `destructor` for the end of the
+        process, or of Python (`python_ends`), which a program's `exit` does not reach.
         """
         if DESTRUCT in self.host.names:
             if python_ends:
@@ -290,7 +291,7 @@ class Program:
         return self.host.address(name)
 
     def _check(self, result: Any, function: Any, arguments: Any) -> Any:
-        """Raises what ended a call of C code, if it did not return."""
+        """Raises the exception for a call of C code that did not return; otherwise returns its result."""
         guarding = guard()
         assert guarding is not None
         outcome = guarding.outcome()
@@ -319,8 +320,8 @@ class Program:
 
     def _caller(self, routine: str, addresses: Sequence[int]) -> tuple[str, int] | None:
         """
-        File and line of the call of a routine: of the first of these return addresses that is in the program,
-        if the routine is named there. It is not where the call was the last thing that a function did.
+        File and line of the call of a routine: the place of the first of these return addresses that is in
+        the program, if the line names the routine. It does not if the call was a tail call.
         """
         codes = self._codes()
         for address in addresses:
@@ -331,7 +332,8 @@ class Program:
         return None
 
     def _device_pointer(self, address: int) -> str | None:
-        """What the variable at a device address is called, or where it comes from."""
+        """A description of a device address: the name of its variable, or the origin of its memory; None
+        for other addresses."""
         for state in self.runtime.devices:
             entry = state.table.by_device_address(address)
             if entry is not None:
@@ -339,7 +341,7 @@ class Program:
         return None
 
     def stream(self, queue: int) -> int:
-        """The CUDA stream behind OpenACC queue `queue`. Raises `TypeError` without a GPU."""
+        """The CUDA stream of OpenACC queue `queue`. Raises `TypeError` without a GPU."""
         self.runtime.current.expose()
         stream = getattr(self.runtime.current.queue(queue, queue), "stream", None)
         if not isinstance(stream, int):
@@ -348,8 +350,9 @@ class Program:
 
     def main(self, argv: Sequence[str]) -> int:
         """
-        Runs `main` with these arguments, the program's name first; its exit status, or that of `exit`. Raises
-        `CompileError` if there is no `main`, and what `function` says.
+        Runs `main` with these arguments, the program's name first, and returns its exit status, or that of
+        `exit`. Raises `CompileError` if there is no `main`, and the exceptions of calls that `function`
+        lists.
         """
         self.host.check_main()
         main = self.function("main", ctypes.c_int, (ctypes.c_int, ctypes.c_void_p))
@@ -378,8 +381,8 @@ class Program:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "a program is code in this process, which cannot be copied or pickled: send the names of its"
-            " files, and compile them there (which takes them from the cache)"
+            "a program is code in this process and cannot be copied or pickled: send the names of its"
+            " files, and compile them there (the cache has the code)"
         )
 
 
@@ -390,7 +393,7 @@ def compile_files(
     sink: DiagnosticSink | None = None,
 ) -> Program:
     """
-    Compiles the C files of one program, or its only one, and loads it.
+    Compiles the C file or files of one program, and loads it.
 
     Raises `CompileError` for a faulty program and `NoDeviceError` without a GPU for `nvptx`.
     """

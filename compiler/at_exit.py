@@ -1,4 +1,4 @@
-"""What remains to be done when a C program ends by calling `exit`, from which no Python code returns."""
+"""Actions at the end of a C program that calls `exit`, after which no Python code of the caller runs."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import ctypes
 from collections.abc import Callable
 
 Action = Callable[[int], int]
-"""Takes the exit status that the program gave, and gives the one to end with."""
+"""Takes the program's exit status, and returns the status to end with."""
 
 
 class AtExit:
     """
-    Runs `action` once: when the process ends by C's `exit`, after the program's own `atexit` handlers, or
-    before that when it is called. Keeps the callback alive for as long as the process may need it.
+    Runs `action` once: when this object is called, or else when the process ends by C's `exit`, after the
+    program's own `atexit` handlers. Keeps the callback alive until then.
     """
 
     def __init__(self, action: Action):

@@ -1,8 +1,8 @@
 """
-Checked files kept on disk (`c/kept.py`), so that a file that has not changed since it was checked is not
-parsed again: other files of the program have changed, or options of later stages, or it was compiled by
-`accc -c` and is linked now. OpenMP's runtime is such a file of every program that uses it. Preprocessed files
-are kept, too, with what they were made of (`c/preprocess_kept.py`).
+Checked files kept on disk (`c/kept.py`), so that an unchanged file is not parsed again when other files or
+options of later stages have changed, or when it was compiled by `accc -c` and is linked now. OpenMP's
+runtime is such a file, in every program that uses it. Preprocessed files are kept too, with their inputs
+(`c/preprocess_kept.py`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .backend.cache import DiskCache, content_key
 from .fingerprint import compiler_fingerprint
 
 _OF_ALL = "any"
-"""Stands for the target of a tree that is the same for all."""
+"""The word in place of the target for trees that are the same for all targets."""
 
 
 class CheckedFiles:
@@ -52,7 +52,7 @@ class CheckedFiles:
         self._is_new()
 
     def has(self, file: str, text: str, target: str) -> bool:
-        """Whether the file was checked before."""
+        """Whether the file was checked before by this compiler."""
         return any(self._disk.has(_key(file, text, kind)) for kind in (_OF_ALL, target))
 
     def get(self, file: str, text: str, target: str) -> bytes | None:
@@ -72,12 +72,13 @@ class CheckedFiles:
         self._disk.put(key, data)
 
     def entry(self, file: str, text: str) -> tuple[str, bytes] | None:
-        """Key and bytes of a file that was got or put, for an object file to hold."""
+        """Key and bytes of a file that `get` or `put` has seen, to be stored in an object file."""
         return self._used.get((file, text))
 
 
 def _text_key(file: str, options: str) -> str:
-    """Which headers the machine has is a part of it: what is read may depend on their being there."""
+    """The key of a preprocessed file. It covers the machine's set of headers, as preprocessing may depend
+    on which exist."""
     from .c.preprocess_headers import system_folders  # which programs that run do without
 
     try:

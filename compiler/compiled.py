@@ -1,4 +1,4 @@
-"""What compilation gives: code for the host and the device, and the table of launch sites."""
+"""The result of compilation: code for the host and the device, and the table of launch sites."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Executable:
     """
     A compiled program, ready for `Program`: `host_ir` is LLVM IR text, `ptx` the device code (empty
     unless the target is a GPU and there are constructs), `sites` the site table as plain
-    dictionaries, `kernels` the `gpu.module` that the simulator runs, `sources` what it was made of.
+    dictionaries, `kernels` the `gpu.module` that the simulator runs, `sources` the preprocessed files.
     """
 
     host_ir: str
@@ -56,7 +56,7 @@ def _plain(attr: Attribute) -> PlainValue:
         case builtin.DictionaryAttr():
             return {k: _plain(v) for k, v in attr.data.items()}
         case _:
-            raise TypeError(f"{attr} cannot stand in the site table")
+            raise TypeError(f"{attr} is not allowed in the site table")
 
 
 def site_table(module: ModuleOp) -> tuple[dict[str, Any], ...]:
@@ -72,7 +72,7 @@ def site_table(module: ModuleOp) -> tuple[dict[str, Any], ...]:
 
 
 def executable_to_json(executable: Executable, diagnostics: Sequence[Diagnostic]) -> bytes:
-    """What the cache keeps of an executable, with its warnings: not its kernels and sources."""
+    """The cache's form of an executable, with its warnings, without `kernels` and `sources`."""
     fields = {
         "host_ir": executable.host_ir,
         "ptx": executable.ptx,
@@ -83,7 +83,7 @@ def executable_to_json(executable: Executable, diagnostics: Sequence[Diagnostic]
 
 
 def executable_from_json(data: bytes, options: CompileOptions, sink: DiagnosticSink) -> Executable:
-    """The executable, with the warnings of its compilation added to `sink` again."""
+    """The executable from the cache's form; adds the warnings of its compilation to `sink` again."""
     fields = json.loads(data)
     sink.diagnostics += map(from_plain, fields["diagnostics"])
     return Executable(fields["host_ir"], fields["ptx"], tuple(fields["sites"]), options)

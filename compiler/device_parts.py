@@ -1,6 +1,7 @@
 """
-The functions of a program that have compute constructs, a few that follow each other as a module of their
-own: all that the passes from the data level to the gpu level need, and what they make of it as plain data.
+Splits a program into parts for separate compilation: a part is a module with a few consecutive functions
+that have compute constructs, and with all that the passes from the data level to the gpu level need. The
+result of a part is plain data.
 
 A part has the functions, copies of the functions, variables and recipes that its constructs name, and
 declarations of the functions that it only calls. What passes decide about a construct follows from these
@@ -37,8 +38,8 @@ _DEVICE_STAGES = ("scheduled", "transformed", "gpu")
 @dataclass(frozen=True)
 class DeviceTexts:
     """
-    Device code in the order in which a module has it: variables in shared memory, kernels with what they were
-    the first to name, what stands behind them at the gpu level, and what is declared later.
+    Device code in the order of a module: variables in shared memory; kernels with the symbols that they are
+    the first to name; the symbols after them at the gpu level; and those that are declared later.
     """
 
     front: tuple[SymbolText, ...]
@@ -50,9 +51,9 @@ class DeviceTexts:
 @dataclass(frozen=True)
 class PartResult:
     """
-    What became of a part. `functions` are at the gpu level (`ir/flat.py`), `declared` are the functions of
-    the runtime that it calls by then, with the stage at which the first call was made. `sites` and `messages`
-    are those of the module.
+    The result of a part. `functions` are at the gpu level (`ir/flat.py`); `declared` are the runtime
+    functions that it calls, each with the stage at which the first call was inserted. `sites` and
+    `messages` are those of the part's module.
     """
 
     functions: tuple[bytes, ...]
@@ -65,14 +66,16 @@ class PartResult:
 
 
 class Parts:
-    """The parts of a module at stage `data`. `functions` are those with constructs, in their order."""
+    """The parts of a module at stage `data`. `functions` are those with constructs, in the module's
+    order."""
 
     def __init__(self, module: ModuleOp) -> None:
         self.module = module
         self.functions: list[llvm.FuncOp] = []
         sizes: list[int] = []
         self.are_known = True
-        """Whether a part can be made: of nothing but functions, variables, recipes and routines."""
+        """Whether parts can be made: the module contains only functions, variables, recipes and
+        routines."""
         for op in module.body.block.ops:
             if isinstance(op, llvm.FuncOp):
                 size = _size(op)
@@ -84,7 +87,7 @@ class Parts:
         self.runs = _runs(sizes)
         """The functions of each part, by number."""
         self.sizes = [sum(sizes[i] for i in run) for run in self.runs]
-        """How much there is to do for each part, in operations."""
+        """The estimated work for each part, in operations."""
         self._symbols = symbol_table(module)
         self._bound = {
             op.func_name.string_value(): bound_symbol(op)
@@ -97,7 +100,8 @@ class Parts:
         }
 
     def have_own_places(self) -> bool:
-        """Whether no two functions have constructs in one line of files of one name, which limits are for."""
+        """Whether the constructs of different functions have different places (file name and line), so that
+        limits by place are unique."""
         places = [
             {key.partition("#")[0] for key in construct_keys(function).values()}
             for function in self.functions
@@ -105,7 +109,7 @@ class Parts:
         return sum(map(len, places)) == len(set[str]().union(*places))
 
     def part(self, index: int) -> ModuleOp:
-        """Part number `index`, whose functions are taken out of the module."""
+        """Removes the functions of part number `index` from the module, and returns the part's module."""
         functions = [self.functions[i] for i in self.runs[index]]
         whole: set[Operation] = set()
         for function in functions:
@@ -140,7 +144,7 @@ class Parts:
         return part
 
     def _reached(self, construct: Operation) -> set[Operation]:
-        """What a construct needs of the module."""
+        """The operations of the module that a construct uses, directly or indirectly."""
         found: dict[Operation, None] = {}
         pending = [construct]
         while pending:
@@ -162,7 +166,7 @@ class Parts:
 
 
 def _runs(sizes: Sequence[int]) -> list[list[int]]:
-    """Functions by their sizes that follow each other, as long as they are small together."""
+    """Groups of consecutive functions, by index, whose total size is small."""
     runs: list[list[int]] = []
     so_far = 0
     for number, size in enumerate(sizes):
@@ -176,13 +180,14 @@ def _runs(sizes: Sequence[int]) -> list[list[int]]:
 
 
 _SMALL_PART = 400
-"""Operations on which passes work longer than a part takes to make and to send back."""
+"""The number of operations from which passes take longer than making a part and sending it back."""
 
 
 def _size(function: llvm.FuncOp) -> int:
     """
-    How long passes work on the constructs of a function, about, in operations: more than there are now, as a
-    kernel has code around them, and tiles of cached sections take much more than what uses them.
+    The estimated work of passes on the constructs of a function, in operations: more than its present
+    operations, as kernels get code around them, and tiles of cached sections need much more code than their
+    uses.
     """
     return sum(
         _KERNEL + _size_of_construct(construct)
@@ -193,9 +198,9 @@ def _size(function: llvm.FuncOp) -> int:
 
 _KERNEL = 30
 _TILE = 300
-"""Operations of a kernel, and of a cached section."""
+"""Operations that a kernel adds, and that a cached section adds."""
 _PRODUCT = 2000
-"""Operations of a product's versions, for which tiles will be found (`find-shared-sections`)."""
+"""Operations of the versions of a product with tiles (`find-shared-sections`)."""
 _LOOPS = (acc.LoopOp, scf.ForOp)
 
 
@@ -211,7 +216,7 @@ def _size_of_construct(construct: acc.ParallelOp) -> int:
 
 
 def _depth(loop: Operation | None) -> int:
-    """How many variables `loop` and the loops right around it have."""
+    """The number of variables of `loop` and the loops immediately around it."""
     depth = 0
     while isinstance(loop, _LOOPS):
         depth += len(loop.region.blocks[0].args) if isinstance(loop, acc.LoopOp) else 1
@@ -220,11 +225,11 @@ def _depth(loop: Operation | None) -> int:
 
 
 _SMALL = 100
-"""Operations of a product, at most."""
+"""The most operations of a product."""
 
 
 def _names(op: Operation) -> Iterator[str]:
-    """The symbols that an operation and what is in it name."""
+    """The symbols that an operation and the operations inside it name."""
     for inner in op.walk():
         for attribute in (*inner.properties.values(), *inner.attributes.values()):
             yield from _names_in(attribute)
@@ -241,7 +246,8 @@ def _names_in(attribute: Attribute) -> Iterator[str]:
 def run_part(
     ctx: Context, parts: Parts, index: int, options: CompileOptions, *, survey: bool
 ) -> PartResult:
-    """Takes part `index` to the gpu level and its kernels to LLVM IR; `survey` counts side by side."""
+    """Takes part `index` to the gpu level and its kernels to LLVM IR; `survey` also counts iterations side
+    by side."""
     with apart() as phases:
         part = parts.part(index)
         options = limits_within(options, part)

@@ -1,4 +1,4 @@
-"""The stages that are text rather than operations: LLVM IR of host and device code, and PTX."""
+"""The stages that are texts: LLVM IR of host and device code, and PTX."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .backend.ptx import PtxAhead
 
 TEXT_STAGES = {"llvm": "nvvm", "device-llvm": "nvvm", "ptx": "nvvm"}
-"""Text stage → the stage of operations it is printed from."""
+"""Text stage → the stage of operations from which it is printed."""
 
 
 def has_kernels(module: ModuleOp) -> bool:
@@ -36,9 +36,9 @@ def detach_kernels(module: ModuleOp) -> gpu.ModuleOp | None:
 
 def compilers_fuse(machine: str = target_machine()) -> bool:
     """
-    Whether C compilers fuse multiplications and additions on this computer unless told otherwise: where
-    every processor of its kind can (`machine` as `uname -m` prints it). Programs compare results with
-    those of the same expression written elsewhere, which differ if only one of them is fused.
+    Whether C compilers for this `machine` (as `uname -m` prints it) fuse multiplications and additions by
+    default: they do if every processor of its kind can. We follow them, as programs compare results with
+    those of other compilers, which differ if only one of them fuses.
     """
     return machine not in ("x86_64", "AMD64", "i686", "i386")
 
@@ -48,7 +48,7 @@ def emit_text(
 ) -> str:
     """
     The text of `stage` (one of `TEXT_STAGES`) for a module at stage `nvvm`. `kernels` is the LLVM IR of its
-    kernels where that has been made already (`shared_work.py`).
+    kernels if it is known already (`shared_work.py`).
     """
     from .backend.cache import DiskCache
     from .backend.ptx import emit_ptx
@@ -81,8 +81,8 @@ def emit_text(
 @contextmanager
 def ptx_ahead(options: CompileOptions) -> Generator[Callable[[str], None]]:
     """
-    What it gives makes PTX of kernels' LLVM IR while the code inside goes on; at its end, the PTX is in the
-    cache, where `emit_text` finds it.
+    Yields a function that starts the compilation of kernels' LLVM IR to PTX in the background; at the end
+    of the block, the PTX is in the cache, where `emit_text` finds it.
     """
     started: list[PtxAhead] = []
 

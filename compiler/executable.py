@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def preprocess_options(options: CompileOptions) -> PreprocessOptions:
-    """What the preprocessor needs to know of the options."""
+    """The preprocessor's part of the options."""
     from .c.preprocess import PreprocessOptions
 
     return PreprocessOptions(
@@ -84,10 +84,10 @@ def build(
     cached: bool = True,
 ) -> Executable:
     """
-    Compiles the C files of one program. An `after_stage` sees the module at every stage, so that
-    nothing is taken from the cache then.
+    Compiles the C files of one program. `after_stage` gets the module at every stage; with it, no
+    executable is taken from the cache.
 
-    Raises `CompileError` for what is wrong with the program; warnings and remarks go to `sink`.
+    Raises `CompileError` for mistakes in the program; warnings and remarks go to `sink`.
     """
     with phase(LOADING):
         from .c.preprocess_sources import Headers
@@ -138,7 +138,8 @@ def build_sources(
     cached: bool = True,
     kept: KeptFiles | None = None,
 ) -> Executable:
-    """As `build`, from files that are preprocessed. `kept` has what is known of them (the user's cache)."""
+    """As `build`, from preprocessed files. `kept` holds their checked trees (by default the user's
+    cache)."""
     texts = [part for source in sources for part in (source.file, source.text)]
     assembler = str(find_ptxas()) if options.target == "nvptx" else ""
     chosen = json.dumps(options.beyond_preprocessing(), sort_keys=True)
@@ -184,9 +185,9 @@ def _translate(
     ahead: HostAhead,
 ) -> Executable:
     """
-    Compiles preprocessed sources, file by file where that can be (`files_apart.py`). Where a GPU's registers
-    do not suffice (`relieve`), they are scheduled, and compiled from there, once more. `ahead` makes the
-    host code meanwhile.
+    Compiles preprocessed sources, file by file where that is possible (`files_apart.py`). Where a GPU's
+    registers do not suffice (`relieve`), it repeats the compilation from `schedule-loops` on. `ahead`
+    compiles the host code at the same time.
     """
     if after_stage is None and may_be_apart(sources, options):
         files = files_alone(sources, options, kept)

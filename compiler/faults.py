@@ -1,8 +1,8 @@
 """
-What to say of a signal that C code raised: the kind of mistake, what kind of pointer it was, and the C line.
+Explains a signal that C code raised: the kind of mistake, the kind of pointer, and the C line.
 
-The line comes from compiling the program again, with line tables: LLVM makes the same instructions with and
-without them, which is compared. Programs compiled with `-g` also get a traceback of their functions.
+The line is found by compiling the program again with line tables: LLVM generates the same instructions with
+and without them, which is checked. Programs compiled with `-g` also get a traceback of their functions.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ _SEGV_ACCERR = 2
 
 @dataclass
 class ProgramCode:
-    """The host code of a loaded program: where it is, and the C lines of its instructions."""
+    """The host code of a loaded program: its addresses, and the C lines of its instructions."""
 
     executable: Executable
     host: HostProgram
     _lined: LinedCode | None = field(default=None)
 
     def place(self, address: int) -> tuple[str, SourceLoc] | None:
-        """Function and C line of an instruction; None for one that is not the program's."""
+        """Function and C line of an instruction; None for one outside of the program."""
         found = self._find(address)
         if found is None:
             return None
@@ -60,7 +60,8 @@ class ProgramCode:
         return name, SourceLoc(self._file(file), line, max(column, 1))
 
     def _find(self, address: int) -> tuple[str, int, bytes] | None:
-        """The function that has an address, the offset in it, and its instructions."""
+        """The function that contains an address, the offset in it, and its instructions; None if there is
+        none."""
         names = {symbol: name for name, symbol in self.host.code.symbols.items()}
         for code in self.host.code.objects:
             elf = ElfFile(code, "the program's code")
@@ -74,7 +75,7 @@ class ProgramCode:
         return None
 
     def _file(self, name: str) -> str:
-        """The file as the program's sources name it: line tables name some without their folder."""
+        """The file's name as the program's sources give it; line tables omit the folder of some."""
         known = {d.file for d in self.executable.sources}
         ends = [file for file in known if PurePath(file).name == PurePath(name).name]
         return ends[0] if len(ends) == 1 else name
@@ -95,7 +96,7 @@ class ProgramCode:
 
 
 class LinedCode:
-    """Object codes with line tables, whose functions have different names."""
+    """Object files with line tables; their functions have unique names."""
 
     def __init__(self, codes: Iterable[bytes]) -> None:
         self._functions: dict[str, tuple[LineTable, int, Symbol, bytes]] = {}
@@ -113,7 +114,8 @@ class LinedCode:
                 self._functions[symbol.name] = *place, symbol, instructions
 
     def place(self, function: str, offset: int, instructions: bytes) -> Place | None:
-        """The place of an instruction of a function; None unless its instructions are these."""
+        """The place of the instruction at `offset` of a function; None if the function's instructions
+        differ from `instructions`."""
         found = self._functions.get(function)
         if found is None or found[3] != instructions:
             return None
@@ -138,10 +140,10 @@ def _instructions(elf: ElfFile, symbol: Symbol) -> bytes:
 
 
 class PlacedCode(Protocol):
-    """Code whose lines are known."""
+    """Loaded code whose C lines are known."""
 
     def place(self, address: int) -> tuple[str, SourceLoc] | None:
-        """Function and C line of an instruction; None for one that is not in it."""
+        """Function and C line of an instruction; None for one outside of this code."""
         ...
 
 
@@ -158,9 +160,9 @@ def explain(
     bytes_at: Callable[[int], bytes] = _bytes_here,
 ) -> Diagnostic:
     """
-    The message for a fault of a program with these codes. `device_pointer` says what an address is on a
-    device, None if it is nothing there; `library_function` which function of a library has an address, and
-    `bytes_at` what an instruction begins with, where the program is another process.
+    The message for a fault of a program with these codes. `device_pointer` describes a device address, or
+    returns None for other addresses. If the program is another process, `library_function` gives the
+    library function at an address, and `bytes_at` the first bytes of an instruction.
     """
     library_function = library_function or _library_function
     frames: list[tuple[str, SourceLoc]] = []
@@ -187,10 +189,10 @@ def explain(
 def _kind(
     fault: Fault, device_pointer: Callable[[int], str | None], bytes_at: Callable[[int], bytes]
 ) -> tuple[str, str]:
-    """The mistake, and what to do about it."""
+    """The mistake and the remedy, as texts."""
     if fault.code <= 0 and fault.signal != signal.SIGABRT:
         name = signal.Signals(fault.signal).name
-        return f"the signal {name} was sent to the program", "see who calls raise or kill"
+        return f"the signal {name} was sent to the program", "find the call of raise or kill"
     match fault.signal:
         case signal.SIGFPE:
             return (
@@ -198,11 +200,11 @@ def _kind(
                 "test the divisor before",
             )
         case signal.SIGABRT:
-            return "the program called 'abort'", "see what it printed before"
+            return "the program called 'abort'", "read its output before the call"
         case signal.SIGILL | signal.SIGTRAP:
             return (
-                "the program came to '__builtin_trap', or to code that cannot run",
-                "see this line",
+                "the program reached '__builtin_trap', or code that is unreachable in a valid program",
+                "check the condition before this line",
             )
         case signal.SIGBUS:
             return (
@@ -226,13 +228,12 @@ def _pointer(
         )
     if fault.code == _SI_KERNEL and fault.places and bytes_at(fault.places[0]) in _RETURNS:
         return (
-            "the function returns to an address that is none: what its frame on the stack holds was"
-            " overwritten",
-            "check the subscripts of its local arrays, and what copies strings to them",
+            "the function's return address is not valid: its frame on the stack was overwritten",
+            "check subscripts of its local arrays, and copies of strings to them",
         )
     if fault.code == _SI_KERNEL:
         return (
-            "access to an address that no memory has",
+            "access to an address that no memory can have",
             "the pointer has no value, or is one of the simulated GPU (--target=sim), whose memory is not the"
             " host's",
         )
@@ -247,13 +248,13 @@ def _pointer(
         )
     if fault.code == _SEGV_ACCERR:
         return (
-            f"{verb} {fault.address:#x}, which is memory that cannot be used so: a constant, or code",
+            f"{verb} {fault.address:#x}, which is protected memory: a constant, or code",
             "copy a string literal to an array before it is changed",
         )
     if called:
         return (
             f"call of {fault.address:#x}, where there is no code",
-            "check the function pointer, and what is written beyond the end of local arrays",
+            "check the function pointer, and writes past the end of local arrays",
         )
     return (
         f"{verb} {fault.address:#x}, where there is no memory",
@@ -278,5 +279,5 @@ def _library_function(address: int) -> str:
 
 
 def _plain_name(name: str) -> str:
-    """A library's function as C calls it, of whichever processor its form is."""
+    """The C name of a library function, without the suffix of a variant for a processor."""
     return name.lstrip("_").partition("_avx")[0].partition("_sse")[0].partition("_evex")[0]

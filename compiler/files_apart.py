@@ -2,10 +2,10 @@
 Files of a program that are compiled one by one, as other C compilers do, by several processes where there are
 (`file_copies.py`), and kept in the cache: an edit of one file compiles this file.
 
-It is done for large programs of plain C, without any directive. LLVM does not inline functions across their
-files then. What is compiled of a file follows from its text and the options alone; so the files must agree on
-all they share, and define nothing that another file takes for the C library's. The program's host code is the
-files' modules, one after the other (`backend/module_parts.py`).
+It is used for large programs of plain C without directives; LLVM then does not inline functions across
+files. The code of a file depends only on its text and the options, so the files must agree on all shared
+names, and define none that another file takes for a function of the C library. The program's host code is
+the concatenation of the files' modules (`backend/module_parts.py`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MARKER = re.compile(r'^# \d+ "(.*)"$', re.MULTILINE)
 _DIRECTIVE = re.compile(r"^#pragma (?:acc|omp)\b", re.MULTILINE)
 _MENTIONED = re.compile(rb"\bpragma\s+(?:acc|omp)\b|_Pragma")
 _LIBRARY = frozenset(("malloc", "calloc", "realloc", "free", "malloc_usable_size", "atexit"))
-"""Functions of the C library that are replaced in a program that does not define them (`backend/heap.py`)."""
+"""Functions of the C library that are replaced in programs that do not define them (`backend/heap.py`)."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def _is_plain(unit: TranslationUnit) -> bool:
 
 
 def seem_plain(paths: Sequence[Path]) -> bool:
-    """Whether C files that have not been read yet have no directives of their own."""
+    """Whether C files, not yet preprocessed, contain no directives; headers are not searched."""
     for path in paths:
         with suppress(OSError):
             if _MENTIONED.search(path.read_bytes()):

@@ -1,4 +1,4 @@
-"""What tells one compiler from another, for the keys of what is kept on disk."""
+"""A fingerprint of the compiler's version, for the keys of files that are kept on disk."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ENDINGS = (".py", ".c", ".h", ".txt")
 
 @cache
 def compiler_fingerprint() -> str:
-    """Something that changes whenever a file of the compiler does."""
+    """A text that changes whenever a file of the compiler does."""
     root = str(Path(__file__).resolve().parent.parent)
     return content_key(
         *(part for package in _PACKAGES for part in _files(f"{root}{os.sep}{package}", package))
@@ -23,7 +23,7 @@ def compiler_fingerprint() -> str:
 
 
 def _files(folder: str, name: str) -> Iterator[str]:
-    """Name, size and time of each file in a folder and in those below, in order of names."""
+    """Name, size and time of each file in a folder and its subfolders, sorted by name."""
     with os.scandir(folder) as found:
         entries = sorted(found, key=lambda entry: entry.name)
     for entry in entries:

@@ -1,8 +1,8 @@
 """
-What a user sees when accopt itself fails: where in their program, what to do, and no traceback.
+The message for a failure of accopt itself: the place in the user's program, what to do, and no traceback.
 
-The place is that of the operation or C construct which the innermost code that has one was working
-on. `ACCOPT_DEBUG=1` shows the traceback as well.
+The place is that of the operation or C construct in the innermost frame that has one. `ACCOPT_DEBUG=1`
+shows the traceback as well.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ DEBUG_VARIABLE = "ACCOPT_DEBUG"
 
 
 _FRAMES = 2000
-"""How many of the innermost frames are looked at: a program nested too deeply has very many."""
+"""The number of innermost frames that are searched; a program nested too deeply has very many."""
 
 
 def _place_of(value: object) -> SourceLoc:
-    """The C place that a local variable of accopt stands for."""
+    """The C place of the value of a local variable of accopt; `UNKNOWN_LOC` if it has none."""
     # Not before something fails: `accrun` starts a program it knows without these.
     from pycparser import c_ast
     from xdsl.ir import Operation
@@ -47,7 +47,7 @@ def _place_of(value: object) -> SourceLoc:
 
 
 def place_of_failure(trace: TracebackType | None) -> SourceLoc:
-    """The C place that the innermost frame with one was working on; `UNKNOWN_LOC` if none was."""
+    """The C place in the innermost frame that has one; `UNKNOWN_LOC` if none has."""
     frames: deque[FrameType] = deque(maxlen=_FRAMES)
     while trace is not None:
         frames.append(trace.tb_frame)
@@ -64,7 +64,7 @@ def place_of_failure(trace: TracebackType | None) -> SourceLoc:
 
 
 def operation_of_failure(trace: TracebackType | None) -> Operation | None:
-    """The operation that the innermost method of one was working on."""
+    """The operation whose method is the innermost one on the stack; None without one."""
     from xdsl.ir import Operation
 
     found: Operation | None = None
@@ -77,11 +77,12 @@ def operation_of_failure(trace: TracebackType | None) -> Operation | None:
 
 
 PASS_NOTE = "in the pass"
-"""How the note begins that a failure in a pass gets on its way up."""
+"""The beginning of the note that is added to exceptions from a pass."""
 
 
 def notes_of(failure: Exception) -> str:
-    """The pass that a failure came from; xDSL's own notes are whole modules, and left out."""
+    """The note with the pass from which a failure came; xDSL's own notes, which contain whole modules, are
+    left out."""
     notes: list[str] = getattr(failure, "__notes__", [])
     return "".join(f" {note}" for note in notes if note.startswith(PASS_NOTE))
 
@@ -97,7 +98,7 @@ def mistakes_in_ir(failure: Exception) -> Sequence[Diagnostic]:
 
 
 def describe(failure: Exception) -> Diagnostic:
-    """The message for a failure that no part of accopt expected."""
+    """The message for an unexpected exception."""
     if isinstance(failure, RecursionError):
         return Diagnostic(
             Severity.ERROR,
@@ -116,7 +117,7 @@ def describe(failure: Exception) -> Diagnostic:
 
 
 def guarded(run: Callable[[], int]) -> int:
-    """Runs a command; a failure nobody expected becomes a message and exit status 1."""
+    """Runs a command; an unexpected exception becomes a message and exit status 1."""
     try:
         return run()
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""What the kernels of a compiled program cost on a GPU, where ptxas is installed to say so."""
+"""The costs of a compiled program's kernels on a GPU, if ptxas is installed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .compiled import Executable
 
 @dataclass(frozen=True)
 class KernelCost:
-    """What one kernel needs per thread and block, and how many blocks of it are resident."""
+    """The resources of one kernel per thread and block, and the number of its blocks that are resident."""
 
     name: str
     threads: int
@@ -29,7 +29,7 @@ _LARGEST_BLOCK = 1024
 
 
 def block_sizes(ptx: str) -> dict[str, int]:
-    """Threads per block of each kernel in a PTX module (at most, where the launch decides)."""
+    """Threads per block of each kernel in a PTX module; the maximum where the launch decides."""
     parts = _ENTRY.split(ptx)[1:]
     sizes: dict[str, int] = {}
     for name, text in zip(parts[::2], parts[1::2], strict=True):
@@ -59,7 +59,7 @@ def kernel_costs(ptx: str, sm: int) -> dict[str, KernelCost]:
 
 
 def costs_by_place(executable: Executable) -> dict[str, tuple[KernelCost, ...]]:
-    """What the kernels of a program for a GPU cost, by `file.c:7`; empty without ptxas."""
+    """The costs of the kernels of a program for a GPU, by `file.c:7`; empty without ptxas."""
     costs = kernel_costs(executable.ptx, executable.options.sm)
     places: dict[str, tuple[KernelCost, ...]] = {}
     for site in executable.sites:

@@ -1,6 +1,6 @@
 """
-Programs for GPUs that pass messages (MPI): whether the library takes device addresses, which `host_data`
-gives it. Most builds do not, and end with a segmentation fault in the middle of the library.
+Programs for GPUs with MPI: checks whether the MPI library accepts device addresses, which `host_data`
+passes to it. Most builds do not, and fail with a segmentation fault inside the library.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .base.ranks import own_rank
 
 _QUERY = "MPIX_Query_cuda_support"
 _SWITCHES = ("MPICH_GPU_SUPPORT_ENABLED", "MV2_USE_CUDA", "I_MPI_OFFLOAD")
-"""Environment variables by which libraries are told that there will be device addresses."""
+"""Environment variables by which users tell MPI libraries to expect device addresses."""
 _CALLS = re.compile(r"^declare [^@\n]*@P?MPI_", re.MULTILINE)
 
 
@@ -24,8 +24,9 @@ def takes_device_addresses(
     environment: Mapping[str, str], symbol: Callable[[str], Any | None]
 ) -> bool:
     """
-    Whether the MPI library that is loaded says so: by Open MPI's and MPICH's query, or because the
-    environment asks for it. `symbol`: a C function of the process by name, None if there is none.
+    Whether the loaded MPI library accepts device addresses, by the query function of Open MPI and MPICH, or
+    because the environment asks for it. `symbol` returns a C function of the process by name, None if there
+    is none.
     """
     if any(environment.get(name, "0") not in ("", "0") for name in _SWITCHES):
         return True
@@ -36,7 +37,8 @@ def takes_device_addresses(
 def warning_about_addresses(
     host_ir: str, sites: Sequence[Mapping[str, Any]], takes: Callable[[], bool]
 ) -> Diagnostic | None:
-    """The warning for a program whose `host_data` gives addresses to a library that does not take them."""
+    """The warning for a program whose `host_data` passes device addresses to a library that does not accept
+    them."""
     if not _CALLS.search(host_ir):
         return None
     site = next((s for s in sites if s.get("kind") == "host_data"), None)
@@ -45,14 +47,14 @@ def warning_about_addresses(
     return Diagnostic(
         Severity.WARNING,
         SourceLoc(site["file"], site["line"]),
-        "host_data in a program with MPI, whose library does not say that it takes device addresses"
+        "host_data in a program with MPI, whose library does not report support for device addresses"
         f" ({_QUERY})",
         "use a CUDA-aware build of MPI; or pass host memory, between update self and update device",
     )
 
 
 def check_library(host_ir: str, sites: Sequence[Mapping[str, Any]]) -> Diagnostic | None:
-    """That warning for a program which has been loaded; of many processes the first one gives it."""
+    """The warning for a loaded program; only the first rank of its processes gives it."""
     rank = own_rank()
     if rank is not None and rank.number != 0:
         return None

@@ -1,5 +1,5 @@
 """
-The pipeline: the stages in order, the passes between them, and why in this order.
+The pipeline: the stages, the passes between them, and the reasons for their order.
 
 A stage is a level of IR with a name (`accopt --emit=<stage>`). A module records the stage it has
 reached in its attribute `accx.stage`, so that saved IR of any stage, edited or not, continues from
@@ -33,83 +33,82 @@ from .ir.stages import check_stage
 
 @dataclass(frozen=True)
 class Stage:
-    """A level of IR: its name, the passes that lead to it, and what they may now assume."""
+    """A level of IR: its name, the passes that lead to it, and the reasons for their order."""
 
     name: str
     passes: tuple[str, ...]
     why: str
 
 
-ACC = Stage("acc", (), "what the front end makes")
+ACC = Stage("acc", (), "the output of the front end")
 
 _DATA = Stage(
     "data",
     passes_to("data", for_gpu=True),
-    "What the threads of a team run becomes functions, like any others from then on. "
-    "Small routines go into their callers, loops that count say so, and pointers that walk become "
-    "subscripts, before any analysis. "
-    "Serial and kernels become parallel then, so that every later pass knows one compute construct. "
-    "In between, while a kernels construct is still whole, every loop gets to say what each scalar is to it, "
-    "so that all that follows only reads clauses. "
-    "Routines come before data attributes because a callee's use of a global is a use by the region. "
-    "Those with cached sections go into the loops that call them when their levels are known. "
-    "If clauses come after them because a false condition must skip the data actions too. "
-    "Data regions come when what a construct maps, and whether it runs on the device, is all said. "
-    "Constructs get versions, for arrays that overlap and for others, when their data operations are final.",
+    "Regions that a team of threads runs become functions first, like all others from then on. "
+    "Small routines are inlined, loops that count are marked so, and pointers that are advanced in "
+    "loops become subscripts, before any analysis. "
+    "Serial and kernels then become parallel, so that later passes know only one compute construct; "
+    "just before, while a kernels construct is still whole, every loop gets clauses for the role of "
+    "each scalar in it, so that later passes only read clauses. "
+    "Routines come before data attributes, because a callee's use of a global is a use by the region. "
+    "Those with cached sections are inlined into the loops that call them when their levels are known. "
+    "If clauses come after data attributes, because a false condition must skip the data actions too. "
+    "Data regions come when it is known what each construct maps and whether it runs on the device. "
+    "Constructs get versions for overlapping and disjoint arrays when their data operations are final.",
 )
 _SCHEDULED = Stage(
     "scheduled",
     passes_to("scheduled", for_gpu=True),
-    "Clauses that only advise go first, so that all that follows sees the nest without them, "
-    "parallel loops count up, and bounds move out of it, as those of collapsed loops have. "
-    "Tiles are loops like others from here on, and so are the chunks of static gang loops. "
-    "Collapsed loops without levels are split first, so "
-    "that the schedule sees which loop walks along memory; those that gangs reduce are joined, or "
-    "parted, where that pays. Loops that reduce what threads cache, or the "
-    "terms of products, are marked seq here, before levels are chosen. Loops marked seq become plain ones, "
-    "like those without a directive, among which those over the terms of products get sections to cache, "
-    "and an inner loop's common work can move "
-    "between them. That changes the shape of the nest, so it precedes the schedule. Versions "
-    "for different block shapes are made next, each of which is then scheduled. Launch shapes are "
-    "computed from trip counts before the loops are torn apart.",
+    "Clauses that are only advice are removed first, so that all later passes see the nest without them. "
+    "Parallel loops then count up, and bounds are computed before the nest, as for collapsed loops. "
+    "Tiles become loops like others, and so do the chunks of static gang loops. "
+    "Collapsed loops without levels are split next, so that the schedule sees which loop walks along "
+    "memory; those that gangs reduce are joined or split where that pays. "
+    "Loops that reduce cached data, or the terms of products, are marked seq before levels are chosen. "
+    "Loops marked seq become plain loops, like those without a directive; those over the terms of "
+    "products get sections to cache, and common work of an inner loop can be moved between them. "
+    "All of this changes the shape of the nest, so it precedes the schedule. "
+    "Versions for different block shapes are made last before it, so that each is scheduled. "
+    "Launch sizes are computed from trip counts while the loops are still whole.",
 )
 _TRANSFORMED = Stage(
     "transformed",
     passes_to("transformed", for_gpu=True),
     "Scheduled loops are rewritten here, while loops and data clauses are still whole. "
-    "Clauses that replace their loops come first: to the other passes there is no loop then. "
-    "What lies outside of cached sections is looked for while directives still say what the sections are. "
-    "Cached nests come next: they replace whole nests, keep several outputs per thread themselves, "
-    "and what they leave alone must look to the jam as if there were no directive. "
-    "Nests that read across memory get tiles of their own before a jam takes their rows apart. "
-    "Counters are narrowed while each is in one place. "
-    "Groups of iterations of two loops at once come before iterations of one, which they would no "
-    "longer find. "
-    "Iterations are put side by side next, so that what they share is there once for the others: rows "
-    "first, then columns, which need to see what all rows of a thread read. "
-    "Atomic updates find their gang's copy while they still name their operator and the grid, which "
-    "pays for the copies, can still be changed. Inner loops are unrolled when their bodies are final, "
-    "and then the stores of all iterations that have become one are counted together. "
-    "Threads are coarsened last, as it multiplies what other passes would look at.",
+    "Scans come first: they replace their loops, which other passes then do not see. "
+    "Accesses outside of cached sections are found while directives still say what the sections are. "
+    "Cached nests come next: their tiles replace whole nests and give each thread several outputs; "
+    "nests that are not cached must look to the jam as if they had no directive. "
+    "Nests that read across memory get tiles before a jam takes their rows apart. "
+    "Counters are narrowed while each is used in one place. "
+    "Groups of iterations of two loops are formed before groups of one, which would hide them. "
+    "Iterations are put side by side next, so that they share loads and computations: rows first, then "
+    "columns, for which all rows that a thread reads must be known. "
+    "Atomic updates get a copy per gang while they still name their operator, and while the grid, "
+    "whose size decides whether the copies pay, can still be changed. "
+    "Inner loops are unrolled when their bodies are final; then the stores of all iterations that have "
+    "become one are counted together. "
+    "Threads are coarsened last, as that multiplies the operations that other passes would visit.",
 )
 
 
 _OUTLINED = (
-    "Addresses are computed from subscripts when all that looks at accesses has run. "
+    "Addresses are computed from subscripts after all passes that read accesses. "
     "Kernels are outlined while data operations still say what every pointer is. "
 )
 _KERNELS = {
-    "gpu": _OUTLINED + "What is device code, and takes double for long double, is known then.",
+    "gpu": _OUTLINED + "Then it is known what device code is, in which long double becomes double.",
     "host": _OUTLINED
-    + "What is device code is then known, whose mathematics has no side effects; loops around "
-    "sequential loops go into lanes when both can be told from the rest.",
+    + "Then it is known what device code is: its mathematical functions have no side effects, and "
+    "its loops around sequential loops are interchanged into lanes.",
 }
 _RUNTIME = (
-    "What is left of acc belongs to host code: loops run sequentially, data actions are calls."
+    "The remaining acc operations are host code: loops run sequentially, data actions become calls."
 )
 _NVVM = (
-    "Mechanical: one operation per instruction. Functions get the names that other code calls them by "
-    "last, when nothing looks for them any more."
+    "A mechanical translation to one operation per instruction. Functions get the names by which other "
+    "code calls them last, when no pass looks them up any more."
 )
 _LATER = {
     kernels: tuple(
@@ -118,7 +117,7 @@ _LATER = {
     )
     for kernels in ("gpu", "host")
 }
-"""The stages from the one on that makes kernels, by its name."""
+"""Name of the stage that outlines kernels → the stages from it on."""
 
 
 def stages(target: TargetName) -> tuple[Stage, ...]:
@@ -131,17 +130,17 @@ def stage_names(target: TargetName) -> tuple[str, ...]:
 
 
 def stage_of(module: ModuleOp) -> str:
-    """The stage `module` has reached; a module that does not say is at `acc`."""
+    """The stage that `module` has reached; `acc` for a module without the attribute."""
     attr = module.attributes.get(STAGE)
     return attr.data if isinstance(attr, StringAttr) else ACC.name
 
 
 _BY_DIRECTIVES = ("acc.declare", PACKED)
-"""What directives leave on operations of other dialects."""
+"""Attributes that directives put on operations of other dialects."""
 
 
 def _has_directives(module: ModuleOp) -> bool:
-    """Whether there is anything in a module at stage `acc` that directives have made."""
+    """Whether a module at stage `acc` contains operations or attributes that come from directives."""
     return any(
         (op.name.startswith(("acc.", "accx.")) and not isinstance(op, ElementOp))
         or not op.attributes.keys().isdisjoint(_BY_DIRECTIVES)
@@ -151,14 +150,14 @@ def _has_directives(module: ModuleOp) -> bool:
 
 
 CHECKING = "(checking)"
-"""The phase in which IR and the contracts of stages are checked."""
+"""The name of the phase in which IR and the contracts of stages are checked."""
 
 PassRunner = Callable[[Context, ModulePass, ModuleOp], None]
 StageCallback = Callable[[str, ModuleOp], None]
 
 
 def machine_for(options: CompileOptions) -> Machine:
-    """What passes are told of the options."""
+    """The machine attribute by which passes read the options."""
     return Machine(
         "host" if options.target == "host" else "nvptx",
         options.sm if options.target != "host" else 0,
@@ -177,7 +176,7 @@ def _make_pass(name: str, overrides: dict[str, ArgSpec]) -> ModulePass:
 
 
 def _overrides(specs: Sequence[str], plan: Sequence[Stage]) -> dict[str, ArgSpec]:
-    """`--pass-option "schedule-loops{strategy=2_1}"` by pass name."""
+    """The options in texts such as `schedule-loops{strategy=2_1}` (`--pass-option`), by pass name."""
     known = {name for stage in plan for name in stage.passes}
     try:
         overrides = {spec.name: spec for text in specs for spec in parse_pipeline(text)}
@@ -201,7 +200,7 @@ def _overrides(specs: Sequence[str], plan: Sequence[Stage]) -> dict[str, ArgSpec
 
 
 def _known(names: Sequence[str], plan: Sequence[Stage], option: str) -> frozenset[str]:
-    """The names, if all are passes of the pipeline."""
+    """The names as a set. Raises `CompileError` if one is not a pass of the pipeline."""
     known = {name for stage in plan for name in stage.passes}
     for name in names:
         if name not in known:
@@ -228,7 +227,7 @@ def pipeline_passes(options: CompileOptions) -> dict[str, tuple[ModulePass, ...]
 
 
 def preload(options: CompileOptions) -> None:
-    """Loads all passes of the pipeline, before copies are made of a process that has them."""
+    """Loads all passes of the pipeline, so that copies made of this process need not load them."""
     for stage in stages(options.target):
         for name in stage.passes:
             load_pass(name)
@@ -242,7 +241,7 @@ def _verify(module: ModuleOp, culprit: str, remedy: str) -> None:
 
 
 def _check(module: ModuleOp, stage: str, missing: Sequence[str]) -> None:
-    """Checks the contract of a stage that passes may be missing from."""
+    """Checks the contract of a stage; the message names the passes to it that were left out, `missing`."""
     try:
         check_stage(module, stage)
     except CompileError as e:
@@ -258,7 +257,8 @@ def _check(module: ModuleOp, stage: str, missing: Sequence[str]) -> None:
 
 
 def _remaining(module: ModuleOp, stage: Stage) -> tuple[str, ...]:
-    """The passes to `stage` that have not run yet: all, unless the IR was saved before one of them."""
+    """The passes to `stage` that have not run yet: all of them, or, for IR that was saved before one of
+    them, that one and those after it."""
     following = module.attributes.pop(NEXT_PASS, None)
     if not isinstance(following, StringAttr):
         return stage.passes
@@ -272,7 +272,7 @@ def _remaining(module: ModuleOp, stage: Stage) -> tuple[str, ...]:
 
 
 def apply_pass(ctx: Context, module_pass: ModulePass, module: ModuleOp) -> None:
-    """Runs a pass, and nothing else."""
+    """Runs a pass, without instrumentation."""
     module_pass.apply(ctx, module)
 
 
@@ -289,10 +289,10 @@ def run_to_stage(
 ) -> None:
     """
     Takes `module` from the stage it is at to stage `last`, in place. `run_pass` applies each pass;
-    `after_stage` sees the module after every stage, with the stage's name. Before the pass
-    `stop_before`, everything stops: the module is what that pass would get, and goes on with it later.
-    Passes that have nothing for a program without directives, or for the target, are left out, and not
-    loaded, unless `every_pass` is wanted.
+    `after_stage` sees the module after every stage, with the stage's name. Stops before the pass
+    `stop_before`; the module then records that it continues with that pass. Passes that would find nothing
+    to do, in a program without directives or on the target, are skipped and not loaded, unless `every_pass`
+    is set.
 
     Raises `CompileError` if there is no such stage for the target, if the module is already past
     it, or for what the passes refuse.
@@ -330,8 +330,8 @@ def run_to_stage(
 
     def run_stage(stage: Stage) -> bool:
         """
-        Runs the passes that lead to `stage`, less those that would find nothing to do; false if one of them
-        was to be stopped before.
+        Runs the passes that lead to `stage`, without those that would find nothing to do; false if it
+        stopped before one of them.
         """
         for name in _remaining(module, stage):
             if name == stop_before:

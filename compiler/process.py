@@ -1,4 +1,5 @@
-"""What a short process need not do: look for garbage as it compiles, and take its memory apart at the end."""
+"""Saves time in short processes: no garbage collection during compilation, no destruction of objects at the
+end."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ from .base.command import begin_command
 @contextmanager
 def without_collection() -> Generator[None]:
     """
-    No search for cycles of garbage inside. A compilation makes some hundred thousand objects that live to its
-    end; looking through them again and again takes an eighth of its time.
+    Turns off the cyclic garbage collector inside. A compilation makes some hundred thousand objects that
+    live to its end; the collector's repeated searches through them take an eighth of its time.
     """
     enabled = gc.isenabled()
     gc.disable()
@@ -28,7 +29,8 @@ def without_collection() -> Generator[None]:
 
 
 def collect_from_here() -> None:
-    """Garbage is looked for from now on, among what is made from now on: a compiled program begins to run."""
+    """Turns the garbage collector on, for objects that are made from now on: a compiled program begins to
+    run."""
     gc.freeze()
     gc.enable()
 

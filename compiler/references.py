@@ -1,8 +1,8 @@
 """
-What a program refers to and nobody defines, found when it is linked, as linkers find it: neither its
-files, nor the runtime, nor the C library, nor the libraries of `-l`. Configuration scripts link small
-programs to learn what there is. The JIT, which binds names when the program starts, would also take what
-Python happens to have loaded.
+Finds undefined references when a program is linked, as linkers do: names that neither its files, nor the
+runtime, nor the C library, nor the libraries of `-l` define. Configuration scripts depend on this, as they
+link small programs to find out which functions exist. The JIT, which binds names only when the program
+starts, would also accept names in libraries that Python has loaded.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _C_LIBRARY = ("libc.so.6", "libm.so.6")
 _WITHOUT_FILE = frozenset(("c", "m", "gcc"))
-"""Libraries of every program: what they hold is in the C library, or comes with LLVM's code."""
+"""Libraries that need not be linked: their functions are in the C library, or come with LLVM's code."""
 _FROM_US = frozenset(("exit", "fork", "atexit", *LINKED_IN))
 """Functions of the C library that a program gets from the runtime (`backend/jit.py`)."""
 _FUNCTION = re.compile(
@@ -44,11 +44,11 @@ def check_references(
     opt_level: OptLevel = 3,
 ) -> None:
     """
-    Raise `CompileError` for every function and variable that the program's LLVM IR `host_ir` uses and
-    nobody defines, at its first use in the typed trees that `units` gives, and for libraries (names as
-    after `-l`, or paths) that are in none of the `folders` (as after `-L`) nor where the system has its
-    own. `objects` of other compilers define names and use others, too. Where the program never comes
-    to any of them, as LLVM sees it at `opt_level`, they need no definition.
+    Raise `CompileError` for every function and variable that the program's LLVM IR `host_ir` uses but that
+    is not defined anywhere, at its first use in the typed trees that `units` returns, and for libraries
+    (names as after `-l`, or paths) that are in none of the `folders` (as after `-L`) nor where the system
+    has its own. `objects` of other compilers define and use names, too. Names in code that LLVM proves
+    unreachable at `opt_level` need no definition.
     """
     opened = [
         load_library(name, folders, ctypes.CDLL, OSError)
@@ -83,7 +83,7 @@ def check_references(
 
 
 def is_of_runtime(name: str) -> bool:
-    """Whether a name is a routine that the runtime gives to programs."""
+    """Whether a name is a routine that the runtime provides to programs."""
     return _is_ours(name) and name not in _FROM_US
 
 
@@ -145,28 +145,27 @@ def _messages(
 
 
 def _hidden(name: str, units: Sequence[TranslationUnit]) -> str | None:
-    """What to write where a file has a definition of that name for itself."""
+    """The remedy if a file has an internal definition of that name; None if none has."""
     from .c.ast import Storage
 
     for unit in units:
         for function in unit.functions:
             if function.name == name and function.body is not None:
                 if function.is_inline:
-                    return (
-                        f"{unit.file} has it as 'inline', for itself: write 'extern inline' there"
-                    )
-                return f"{unit.file} has it as 'static': remove that word there"
+                    return f"{unit.file} defines it as 'inline', for itself: write 'extern inline' there"
+                return f"{unit.file} defines it as 'static': remove that word there"
         for variable in unit.variables:
             if variable.name == name and variable.storage is Storage.STATIC_GLOBAL:
-                return f"{unit.file} has it as 'static': remove that word there"
+                return f"{unit.file} defines it as 'static': remove that word there"
     return None
 
 
 def _mangled(name: str, objects: Sequence[ForeignObject]) -> str | None:
-    """What to write where an object defines a C++ function of that name (Itanium C++ ABI, 5.1)."""
+    """The remedy if an object defines a C++ function of that name (Itanium C++ ABI, 5.1); None if none
+    does."""
     mangled = f"_Z{len(name)}{name}"
     found = next((o for o in objects for n in o.defined if n.startswith(mangled)), None)
-    return found and f'{found.name} has it as C++: declare it there as extern "C"'
+    return found and f'{found.name} defines it as a C++ function: declare it there as extern "C"'
 
 
 def _order(loc: SourceLoc) -> tuple[str, int, int]:
@@ -174,7 +173,7 @@ def _order(loc: SourceLoc) -> tuple[str, int, int]:
 
 
 def names_of(unit: TranslationUnit) -> tuple[frozenset[str], frozenset[str]]:
-    """The names that a file defines for others, and those that it wants from them."""
+    """The names that a file defines for others, and those that it uses from them."""
     from .c.ast import Storage
     from .directives.records import BindClause
 
@@ -188,7 +187,8 @@ def names_of(unit: TranslationUnit) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _uses(units: Sequence[TranslationUnit]) -> Iterator[tuple[str, SourceLoc]]:
-    """Functions and external variables that the program's functions and variables use, and where."""
+    """Functions and external variables that the program's functions and variables use, with the places of
+    the uses."""
     from .c import ast as c
     from .c.tree import Node, walk
 

@@ -1,10 +1,10 @@
 """
-Fewer iterations side by side where a kernel needs too many registers.
+Reduces the iterations side by side where a kernel needs too many registers.
 
-The schedule gives threads several iterations at once before anybody knows what registers that
-takes. Where ptxas is installed and reports that the kernels of a construct spill registers or leave
-a multiprocessor nearly empty, the program is scheduled again with half as many iterations side by
-side there, down to one (`schedule-loops{most}`).
+The schedule gives threads several iterations at once before the number of registers is known. Where ptxas
+is installed and reports that the kernels of a construct spill registers or leave a multiprocessor nearly
+empty, the program is scheduled again with half as many iterations side by side there, down to one
+(`schedule-loops{most}`).
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
 LEAST_OCCUPANCY = 0.125
-"""Below it, a multiprocessor has too few warps to hide memory's latency behind."""
+"""The least number of warps with which a multiprocessor hides the latency of memory."""
 
 
 def may_retry(options: CompileOptions) -> bool:
-    """Whether the schedule is ours to change: not where the user tunes it, or wants quick compilation."""
+    """Whether the compiler may change the schedule: not if the user tunes it, or asks for quick
+    compilation."""
     tuned = any(text.startswith("schedule-loops") for text in options.pass_options)
     return options.target == "nvptx" and options.opt_level >= 2 and not tuned
 
@@ -54,8 +55,8 @@ def side_by_side(module: ModuleOp) -> dict[str, int]:
 
 def tiled_places(module: ModuleOp) -> set[str]:
     """
-    The places whose constructs share tiles, in a module at stage `transformed`: how many iterations
-    their threads have was decided with the tiles, and fewer in the schedule change nothing.
+    The places whose constructs share tiles, in a module at stage `transformed`: the iterations of their
+    threads were chosen with the tiles, so fewer in the schedule would change nothing.
     """
     from ..dialects.accx_cache import GangThreadsOp
     from ..passes.schedule_loops.schedule_choices import construct_keys
@@ -70,41 +71,42 @@ def tiled_places(module: ModuleOp) -> set[str]:
 @dataclass
 class SideBySide:
     """
-    The largest number of iterations side by side by place, which grows with the stages of a module that
-    `see` is shown. `tiled` are places where it was decided with the tiles.
+    The largest number of iterations side by side by place, collected from the stages of a module that `see`
+    gets. `tiled` are places where the number was chosen with the tiles.
     """
 
     most: dict[str, int] = field(default_factory=dict[str, int])
     tiled: set[str] = field(default_factory=set[str])
 
     def see(self, stage: str, module: ModuleOp) -> None:
-        """Reads a module at the stages that say something of it."""
+        """Reads the numbers from a module, at the stages that have them."""
         if stage == "scheduled":
             self.add(SideBySide(side_by_side(module)))
         elif stage == "transformed":
             self.tiled |= tiled_places(module)
 
     def add(self, other: SideBySide) -> None:
-        """Adds what another part of the program has."""
+        """Adds the numbers of another part of the program."""
         for place, count in other.most.items():
             self.most[place] = max(self.most.get(place, 1), count)
         self.tiled |= other.tiled
 
     @property
     def counts(self) -> dict[str, int]:
-        """What fewer iterations in the schedule would change."""
+        """The numbers at the places where fewer iterations in the schedule would have an effect."""
         return {place: most for place, most in self.most.items() if place not in self.tiled}
 
 
 class Retry:
-    """What another schedule needs of a program: what is side by side now, and a module before that."""
+    """The data for scheduling a program again: the iterations side by side now, and a copy of the module
+    before `schedule-loops`."""
 
     def __init__(self) -> None:
         self.side_by_side = SideBySide()
         self._unscheduled: ModuleOp | None = None
 
     def keep(self, module: ModuleOp) -> None:
-        """Keeps a copy of a module before `schedule-loops`, the first there is, if it will be asked for."""
+        """Keeps a copy of the first module before `schedule-loops` that it gets, if a retry is possible."""
         if self._unscheduled is not None or find_ptxas() is None:
             return  # nobody will say that registers do not suffice
         if any(op.name == "acc.parallel" for op in module.walk()):
@@ -112,7 +114,7 @@ class Retry:
                 self._unscheduled = module.clone()
 
     def copy(self) -> ModuleOp:
-        """A module before `schedule-loops`."""
+        """A new copy of the module before `schedule-loops`."""
         assert self._unscheduled is not None
         return self._unscheduled.clone()
 
@@ -128,8 +130,8 @@ def lower_limits(
     costs: Mapping[str, tuple[KernelCost, ...]],
 ) -> dict[str, int] | None:
     """
-    The limits for the next attempt: half of what the strained places have now, among those that
-    have several iterations side by side; None if there is nothing to lower.
+    The limits for the next attempt: half of the present number at each strained place with several
+    iterations side by side; None if there is none.
     """
     lowered = {
         place: limits.get(place, counts[place]) // 2
@@ -146,9 +148,9 @@ def relieve(
     costs_of: Callable[[Executable], Mapping[str, tuple[KernelCost, ...]]] = costs_by_place,
 ) -> Executable:
     """
-    `executable`, or what `rebuild` makes of the program with fewer iterations side by side where
-    its kernels are strained. `counts` are those of `executable`. A construct that is strained with
-    one iteration, too, keeps what it had.
+    `executable`, or the result of `rebuild` with fewer iterations side by side where its kernels are
+    strained. `counts` are those of `executable`. A construct that is also strained with one iteration keeps
+    its number.
     """
     if all(count <= 1 for count in counts.values()) or not executable.ptx:
         return executable
@@ -173,12 +175,12 @@ _LIMITS = re.compile(r"schedule-loops\{most=(.*)\}")
 
 
 def limits_only(options: CompileOptions) -> bool:
-    """Whether the options of passes are nothing but what `relieve` asks of places."""
+    """Whether the only options of passes are the limits that `relieve` sets."""
     return all(map(_LIMITS.fullmatch, options.pass_options))
 
 
 def limits_within(options: CompileOptions, module: ModuleOp) -> CompileOptions:
-    """Such options for a part of a program, without the limits of places that it does not have."""
+    """The options for a part of a program, without limits for places outside of it."""
     if not options.pass_options:
         return options
     from ..passes.schedule_loops.schedule_choices import construct_keys

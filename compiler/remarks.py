@@ -1,9 +1,9 @@
 """
-Remarks: what the compiler did with every construct and loop, and why (`--remarks`).
+Remarks: how the compiler mapped every construct and loop, and why (`--remarks`).
 
-They are read off the IR of stage `transformed`, where constructs, data operations and loops are
-still whole and say everything that was decided, so that no pass needs a side channel and IR saved
-at an earlier stage tells the same story.
+They are read from the IR of stage `transformed`, where constructs, data operations and loops are still
+whole and hold all decisions. So no pass needs a side channel, and IR saved at an earlier stage gives the
+same remarks.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _HOST_AXES = {"gang": "CPU threads", "worker": "in order", "vector": "SIMD"}
 
 
 _SIZE_HINTS = ("num_gangs", "num_workers", "vector_length")
-"""What passes call the sizes they compute."""
+"""Name hints of launch sizes that passes compute."""
 
 
 def _size_text(value: SSAValue) -> str:
-    """A launch size as a reader wants it: the number, or the name of the run-time value."""
+    """A launch size as text: the number, or the name of the run-time value."""
     owner = value.owner
     if isinstance(owner, arith.ConstantOp):
         return str(owner.value).split(":")[0].strip()
@@ -107,7 +107,7 @@ def _remark(op: Operation, axes: Mapping[str, str]) -> str | None:
 
 
 def _noted(op: Operation) -> Iterator[Diagnostic]:
-    """What passes noted on a construct or function (`passes/ir/notes.py`)."""
+    """The notes of passes on a construct or function (`passes/ir/notes.py`), as remarks."""
     notes = op.attributes.get(REMARKS)
     for note in notes if isinstance(notes, ArrayAttr) else ():
         assert isinstance(note, DictionaryAttr)
@@ -130,8 +130,8 @@ def _all(module: ModuleOp, axes: Mapping[str, str]) -> Iterator[Diagnostic]:
 
 def remarks_of(module: ModuleOp, target: TargetName) -> list[Diagnostic]:
     """
-    The remarks on a module at stage `REMARKS_STAGE`, in source order per file. What several versions
-    of a construct say alike is said once.
+    The remarks on a module at stage `REMARKS_STAGE`, in source order per file. Equal remarks of several
+    versions of a construct are given once.
     """
     axes = _HOST_AXES if target == "host" else _GPU_AXES
     once = dict.fromkeys(_all(module, axes))

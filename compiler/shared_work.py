@@ -1,10 +1,10 @@
 """
-The constructs of a program compiled by several copies of this process (`backend/forks.py`), function by
-function (`device_parts.py`), and put together again.
+Compiles the constructs of a program in several copies of this process (`backend/forks.py`), by groups of
+functions (`device_parts.py`), and merges the results.
 
-What comes out is what this process alone makes of the module, to the byte: kernels, what they share, launch
-sites and host functions have the order and the numbers that they have there. Where that is not sure, or where
-anything fails, nothing has changed, and this process does it alone, errors and all.
+The result is identical to that of this process alone: kernels, shared declarations, launch sites and host
+functions have the same order and numbers. If that is not certain, or if anything fails, the module is
+unchanged, and this process compiles it alone and reports the errors.
 """
 
 from __future__ import annotations
@@ -29,16 +29,17 @@ from .pipeline import PassRunner, apply_pass, preload, run_to_stage, stage_of
 from .register_pressure import Retry, limits_only, limits_within
 
 _WORTH_COPIES = 3000
-"""Operations of constructs (`Parts.sizes`) on which passes work longer than copies of the process cost."""
+"""The number of operations in constructs (`Parts.sizes`) from which passes take longer than making copies
+of the process."""
 _SCRATCH = "__accopt_scratch"
 
 
 class _Clash(Exception):
-    """The parts cannot be put together."""
+    """The results of the parts cannot be merged."""
 
 
 def _may_share(options: CompileOptions) -> bool:
-    """Whether the options leave functions to themselves, and ask for nothing but code."""
+    """Whether the options allow separate compilation of functions, and ask only for code."""
     return (
         options.target == "nvptx"
         and not options.debug_info
@@ -59,10 +60,10 @@ def share_device_work(
     use_kernels: Callable[[str], object] = len,
 ) -> str | None:
     """
-    Takes a module that has not passed stage `data` to stage `gpu`, but for its kernels, of which the LLVM IR
-    is the result; `retry` keeps what it needs, and `use_kernels` gets that text as soon as it is there. None
-    where this process has to do it alone, from stage `data` on at the latest. `run_pass` applies the passes
-    that see the whole program.
+    Takes a module from stage `data` or an earlier one to stage `gpu`, without its kernels, and returns the
+    kernels' LLVM IR. `retry` keeps what it needs, and `use_kernels` gets the LLVM IR as soon as it is
+    known. Returns None if this process must compile the module alone; it is then at stage `data` or
+    earlier. `run_pass` applies the passes that need the whole program.
     """
     number = copies()
     if number < 2 or not _may_share(options) or stage_of(module) not in ("acc", "data"):
@@ -102,7 +103,7 @@ def share_device_work(
 
 
 def _device_code(results: Sequence[PartResult], options: CompileOptions) -> str:
-    """The LLVM IR of the kernels."""
+    """The LLVM IR of the kernels of all parts."""
     fronts = [text for result in reversed(results) for text in result.device.front]
     symbols = _once(
         [
@@ -123,7 +124,7 @@ def _is_shared_by_all(text: SymbolText) -> bool:
 
 
 def _once(texts: Iterable[SymbolText]) -> list[SymbolText]:
-    """Those of one name, which must be the same, once."""
+    """The symbols without duplicates. Raises `_Clash` if two of one name differ."""
     found: dict[str, SymbolText] = {}
     for text in texts:
         if found.setdefault(text.name, text) != text:
@@ -132,7 +133,7 @@ def _once(texts: Iterable[SymbolText]) -> list[SymbolText]:
 
 
 class _Host:
-    """The host's part of the results, all of it known to fit before the module changes."""
+    """The host code in the results; all of it is checked to fit before the module is changed."""
 
     def __init__(self, module: ModuleOp, parts: Parts, results: Sequence[PartResult]) -> None:
         self.module = module
@@ -151,7 +152,7 @@ class _Host:
             self.sites += own[first:]
 
     def put_together(self, ctx: Context, options: CompileOptions) -> None:
-        """Compiles the rest of the module to the gpu level, and puts the functions into it."""
+        """Takes the rest of the module to the gpu level, and inserts the functions of the parts."""
         block = self.module.body.block
         places: list[Operation] = []
         for function in self.parts.functions:
@@ -177,7 +178,7 @@ class _Host:
 
 
 def _common_length(sites: Sequence[tuple[Attribute, ...]]) -> int:
-    """How many sites of declared variables there are, with which all lists begin."""
+    """The number of sites of declared variables, with which all lists begin."""
     from ..passes.ir.sites import SiteEntry
 
     count = 0
@@ -208,7 +209,7 @@ def _renumber(function: Operation, by: int) -> None:
 
 
 def _declarations(results: Sequence[PartResult]) -> list[Operation]:
-    """The functions of the runtime that are called by now, in the order in which they were declared."""
+    """The runtime functions that the parts call, in the order in which they were declared."""
     found: dict[str, Operation] = {}
     for stage in ("scheduled", "transformed", "gpu"):
         for result in results:

@@ -1,4 +1,4 @@
-"""From the acc level to code: `translate` takes a module through the passes of its target."""
+"""From the acc level to code: `translate` runs the passes of the target on a module and emits its texts."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def translate(
 ) -> Executable:
     """
     The executable of a module at any stage before the target's last one, which changes on the way. Raises
-    `CompileError` for what passes refuse; warnings and remarks go to `sink`. `retry` keeps of a module that
-    has not passed `schedule-loops` what another schedule begins with.
+    `CompileError` for what passes refuse; warnings and remarks go to `sink`. `retry` keeps a copy of the
+    module before `schedule-loops`, for another schedule.
     """
     with phase(LOADING):
         from ..passes.ir.messages import take_messages

@@ -1,4 +1,5 @@
-"""What xDSL's plugin interface sees of accopt: `xdsl-opt` and other tools find it by entry point."""
+"""accopt's dialects and passes for xDSL's plugin interface: `xdsl-opt` and other tools find them by entry
+point."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A cache on disk for what is slow to make and follows from its inputs: objects, PTX, cubins."""
+"""A cache on disk for results that are slow to make and depend only on their inputs: objects, PTX,
+cubins."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ _provided: dict[str, bytes] = {}
 
 
 def provide(entries: Mapping[str, bytes]) -> None:
-    """Has all caches of this process find these entries, by key."""
+    """Makes these entries, by key, available in all caches of this process."""
     _provided.update(entries)
 
 
@@ -47,8 +48,9 @@ def content_key(*parts: str | bytes) -> str:
 @cache
 def source_digest(*files: str) -> str:
     """
-    A digest of files of this package, for the keys of what their code makes. It is that of their contents, as
-    programs that carry them (`drivers/standalone.py`) carry entries, too.
+    A digest of files of this package, for the keys of results that depend on their code. It is computed
+    from their contents, not their dates, as programs that contain the files (`drivers/standalone.py`) also
+    contain entries.
     """
     # The loader's words for this folder, out of which `Path` would take the dot of `./program`.
     folder = __file__.rpartition(os.sep)[0]
@@ -58,12 +60,12 @@ def source_digest(*files: str) -> str:
 @dataclass(frozen=True)
 class DiskCache:
     """
-    Files named by key in `folder`. Entries carry a digest, so a damaged file counts as absent.
-    A folder that cannot be written makes the cache useless, never an error. When the entries
-    exceed `limit_bytes`, the least recently used ones go.
+    Files named by key in `folder`. Entries carry a digest, so a damaged file counts as absent. A folder
+    that cannot be written makes the cache ineffective, but is not an error. When the entries exceed
+    `limit_bytes`, the least recently used ones are removed.
 
-    Entries are code that is run: a folder that somebody else could write is not used, with a warning.
-    `root`: the folder above `folder` that is not ours to make private, and is looked at as well.
+    Entries are code that is run: a folder that other users could write to is not used, with a warning.
+    `root`: the folder above all caches, whose permissions are not changed but checked too.
     """
 
     folder: Path
@@ -109,7 +111,7 @@ class DiskCache:
         return (self.folder / key).exists()
 
     def is_usable(self) -> bool:
-        """Whether entries can be kept at all."""
+        """Whether entries can be kept."""
         with suppress(OSError):
             if not self.folder.is_dir():
                 self._make()
@@ -118,8 +120,8 @@ class DiskCache:
 
     def get_or_make(self, key: str, make: Callable[[], bytes]) -> bytes:
         """
-        The entry of `key`, else what `make` gives, which becomes the entry. Of many processes that want it at
-        the same time (the ranks of a program), one makes it while the others wait.
+        The entry of `key`, or else the result of `make`, which becomes the entry. If several processes want
+        it at the same time (the ranks of a program), one makes it while the others wait.
         """
         found = self.get(key)
         if found is not None:
@@ -134,8 +136,8 @@ class DiskCache:
     @contextmanager
     def _alone(self, key: str) -> Generator[None]:
         """
-        While no other process makes the entry of `key`, as far as the file system has locks and the other
-        one is not stuck.
+        Holds a lock so that no other process makes the entry of `key`, if the file system supports locks;
+        stops waiting for a process that is stuck.
         """
         path = self.folder / f".making-{key}"
         try:
@@ -154,7 +156,7 @@ class DiskCache:
             os.close(handle)
 
     def put(self, key: str, content: bytes) -> None:
-        """Stores an entry. Other processes see all of it or nothing, and a full disk keeps nothing of it."""
+        """Stores an entry, atomically: other processes, and a full disk, never leave a part of it."""
         try:
             if not self.folder.is_dir():
                 self._make()
@@ -174,14 +176,14 @@ class DiskCache:
                 _warn(f"cannot keep what was compiled in {self.folder}: {e.strerror}")
 
     def _make(self) -> None:
-        """Makes the folder, and that of all caches above it, for this user alone."""
+        """Makes the folder, and the folder of all caches above it, accessible to this user only."""
         if self.root is not None:
             self.root.mkdir(parents=True, exist_ok=True)
             self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def _private(self) -> bool:
-        """Whether nobody else can put entries there: says so once if somebody can."""
+        """Whether no other user can add entries; otherwise warns, once."""
         above = () if self.root is None else (self.root, self.folder.parent)
         for folder in (*above, self.folder):
             status = folder.stat()
@@ -202,8 +204,8 @@ class DiskCache:
 
     def _make_room(self, added: int) -> None:
         """
-        Evicts what is too much. Looking through all entries takes longer than adding a small one, so this
-        is done for the first one of a process, and then whenever a 64th of the limit has been added.
+        Removes entries above the limit. As listing all entries takes longer than adding a small one, this
+        is done for the first entry of a process, and then whenever a 64th of the limit has been added.
         """
         since = _added.get(self.folder, self.limit_bytes) + added
         if since * 64 >= self.limit_bytes:
@@ -228,7 +230,7 @@ class DiskCache:
 
 @dataclass(frozen=True)
 class RecordingCache(DiskCache):
-    """A cache that notes in `entries` what was asked of it."""
+    """A cache that records in `entries` all entries that were requested or stored."""
 
     entries: dict[str, bytes] = field(default_factory=dict[str, bytes])
 
@@ -239,11 +241,11 @@ class RecordingCache(DiskCache):
 
 
 _added: dict[Path, int] = {}
-"""Bytes that this process has added to a folder since it looked through it."""
+"""Folder → bytes that this process has added since it last listed the folder."""
 
 
 def _lock(handle: int) -> None:
-    """Waits until no other process has locked the file, but not for ever."""
+    """Locks a file; waits for other processes, with a time limit."""
     end = time.monotonic() + _PATIENCE_S
     with suppress(OSError):
         while time.monotonic() < end:

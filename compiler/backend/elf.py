@@ -18,7 +18,8 @@ ET_REL = 1
 
 @dataclass(frozen=True)
 class ElfSection:
-    """A section: its number, name, type and flags, its address, and where its contents are in the file."""
+    """A section: its number, name, type and flags, its address, and the position of its contents in the
+    file."""
 
     number: int
     name: str
@@ -33,7 +34,7 @@ class ElfSection:
 
 @dataclass(frozen=True)
 class Symbol:
-    """A symbol: its value is an offset in the section of that number."""
+    """A symbol: its value is an offset in the section with its section number."""
 
     name: str
     value: int
@@ -46,7 +47,8 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Relocation:
-    """At `offset` in `section` goes what the kind of relocation makes of the symbol and the addend."""
+    """A relocation: the place at `offset` in `section` gets a value that is computed, by the kind of
+    relocation, from the symbol and the addend."""
 
     section: ElfSection
     offset: int
@@ -100,7 +102,7 @@ class ElfFile:
 
     @property
     def dynamic_symbols(self) -> list[Symbol]:
-        """The symbols that a library has for others."""
+        """The dynamic symbols of a library, exported and imported."""
         return list(self._symbols(SHT_DYNSYM))
 
     def contents(self, section: ElfSection) -> bytes:

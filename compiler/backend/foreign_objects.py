@@ -1,10 +1,10 @@
 """
-Object files of other compilers (gcc, g++, gfortran) in a program: LLVM's JIT linker loads them beside the
-program's own code. What it cannot do is refused by name: thread-local variables, functions chosen at load
-time, and objects without machine code (link-time optimisation).
+Object files of other compilers (gcc, g++, gfortran) in a program, which LLVM's JIT linker loads with the
+program's own code. Features that it does not support are refused with a message: thread-local variables,
+functions that are selected at load time (ifunc), and objects without machine code (link-time optimisation).
 
-The system's `ld -r` makes one object of them first, which keeps the constructors of all of them in one array.
-That gets a name, as LLVM would find it but not run it.
+The system's `ld -r` first merges them into one object, with the constructors of all of them in one array.
+The array gets a name, because LLVM links such arrays but does not run them.
 """
 
 from __future__ import annotations
@@ -45,30 +45,30 @@ class ForeignObject:
 
     @cached_property
     def elf(self) -> ElfFile:
-        """Its contents. Raises `CompileError` for what is no object file of this kind of machine."""
+        """The parsed file. Raises `CompileError` if it is not an object file for this kind of machine."""
         return ElfFile(self.data, self.name)
 
     @cached_property
     def defined(self) -> frozenset[str]:
-        """What it defines for others."""
+        """The names that it defines for others."""
         found = (s for s in self.elf.symbols if s.binding != STB_LOCAL and s.section != SHN_UNDEF)
         return frozenset(s.name for s in found)
 
     @property
     def exported(self) -> frozenset[str]:
-        """What it defines for the whole program to see, once (not the copies of C++ templates)."""
+        """The names that only it may define in the program, so not the weak copies of C++ templates."""
         found = (s for s in self.elf.symbols if s.binding == STB_GLOBAL and not s.hidden)
         return frozenset(s.name for s in found if s.section != SHN_UNDEF)
 
     @cached_property
     def undefined(self) -> frozenset[str]:
-        """What others must define for it."""
+        """The names that it uses and others must define."""
         strong = (s for s in self.elf.symbols if s.binding not in (STB_LOCAL, STB_WEAK))
         names = frozenset(s.name for s in strong if s.section == SHN_UNDEF)
         return names - self.defined - _LINKERS_OWN
 
     def check(self) -> None:
-        """Raises `CompileError` for what cannot be linked."""
+        """Raises `CompileError` if the object uses a feature that cannot be linked."""
         elf = self.elf
         if elf.type != ET_REL:
             raise self._refusal(
@@ -90,7 +90,7 @@ class ForeignObject:
         for symbol in elf.symbols:
             if symbol.type == _STT_IFUNC:
                 raise self._refusal(
-                    f"has the function '{symbol.name}', which is chosen when it is loaded",
+                    f"has the function '{symbol.name}', whose variant is selected when it is loaded (ifunc)",
                     "put it into a shared library, and link that with -l",
                 )
 
@@ -108,8 +108,9 @@ def needed_members(
     defined: set[str],
 ) -> list[Member]:
     """
-    The members of archives that define what is `wanted` and not `defined`, and what those want in turn
-    (ld(1), archives). `names` are those that a member defines, and those that it wants.
+    The members of archives that define names in `wanted` that are not in `defined`, and the members that
+    those need in turn (ld(1), archives). `names` returns the names that a member defines, and those that it
+    uses.
     """
     left, chosen = list(members), list[Member]()
     progress = True
@@ -127,7 +128,8 @@ def needed_members(
 
 
 def merged(objects: Sequence[ForeignObject]) -> bytes:
-    """One object of all. Raises `CompileError` if they cannot be linked, or there is no `ld`."""
+    """Merges the objects into one. Raises `CompileError` if they cannot be linked, or if there is no
+    `ld`."""
     for each in objects:
         each.check()
     linker = shutil.which("ld")

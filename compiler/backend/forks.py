@@ -1,8 +1,8 @@
 """
-Work done by copies of this process (fork(2)), each of which begins with all that this one knows.
+Runs work in copies of this process (fork(2)), which begin with the memory of this one.
 
-Only commands of ours do it (`base/command.py`): a process that somebody else's code runs in may have threads,
-or a device, that do not survive being copied.
+Only accopt's commands do this (`base/command.py`): a process that also runs other code may have threads, or
+an open device, which are lost in a copy.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ T = TypeVar("T")
 _NUMBER = struct.Struct("<I")
 _HEAD = struct.Struct("<IQ")
 _OF_PROCESS = 2
-"""What makes a clock of the number of a process, in Linux (clock_getcpuclockid(3))."""
+"""The bits that make a clock's identifier from a process number, in Linux (clock_getcpuclockid(3))."""
 _MOST = 10_000
-"""Numbers that fit into a pipe."""
+"""The number of work numbers that fit into a pipe."""
 
 
 def copies() -> int:
-    """How many copies of this process may work at a time; 1 where it must do all by itself."""
+    """The number of copies of this process that may work at the same time; 1 if it must not be copied."""
     return processors() if is_command() and hasattr(os, "fork") else 1
 
 
@@ -40,14 +40,15 @@ _before: list[Callable[[], None]] = []
 
 
 def before_copies(action: Callable[[], None]) -> None:
-    """Has `action` called before copies are made the next time: they have none of this process's threads."""
+    """Registers `action` to be called once, before the next copies are made: copies have none of this
+    process's threads."""
     _before.append(action)
 
 
 class ForkedCopies(Generic[T]):
     """
-    Copies of this process that do `work` for each number in `order`. Whichever is ready takes the next one,
-    so those that take longest should come first.
+    Copies of this process that run `work` for each number in `order`. A copy that is ready takes the next
+    number, so the longest work should come first.
     """
 
     def __init__(self, work: Callable[[int], T], order: Sequence[int], number: int) -> None:
@@ -92,8 +93,8 @@ class ForkedCopies(Generic[T]):
 
     def finish(self) -> dict[int, T] | None:
         """
-        Waits for the answers, by number. None if there is not one for each, whatever the reason: who needs
-        them makes them, and finds out.
+        Waits for the results, and returns them by number; None if any is missing, for whatever reason. The
+        caller then does the work itself, and so sees the error.
         """
         found: dict[int, T] = {}
         try:
@@ -110,7 +111,7 @@ class ForkedCopies(Generic[T]):
         return found if len(found) == self._wanted else None
 
     def seconds(self) -> float:
-        """Seconds of the processor that those still at work have taken."""
+        """The processor seconds of the copies that are still running."""
         spent = 0.0
         for child in self._children:
             with suppress(OSError):
@@ -118,7 +119,8 @@ class ForkedCopies(Generic[T]):
         return spent
 
     def close(self) -> None:
-        """Ends those still at work, so that a program that is run has no children it does not know."""
+        """Ends the copies that are still running, so that a program run in this process has no unknown
+        children."""
         for child in self._children:
             with suppress(OSError):
                 os.kill(child, signal.SIGKILL)

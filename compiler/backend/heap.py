@@ -1,16 +1,18 @@
 """
-The program's heap: memory that `malloc` and its like give for the first time reads as zero.
+The program's heap: memory that `malloc` and related functions return reads as zero when it is first used.
 
-In a process that begins with the program it does, as it comes from the system, and programs get away with
-relying on it. Here Python has used and freed memory before. So the program's calls go through small functions
-in its own module, which clear what they get from the C library. It stays the C library's memory: what the
-program allocates others may free or grow, and the other way around (`strdup`, `getline`).
+In a process that starts with the program, such memory comes fresh from the system and is zero, and some
+programs rely on that by mistake. In our process, Python has used and freed memory before. So the program's
+calls go through small functions in its own module, which clear the blocks they get from the C library. The
+memory remains the C library's: blocks that the program allocates may be freed or grown elsewhere, and the
+other way around (`strdup`, `getline`).
 
-Blocks that were mapped for this call are fresh and not touched: bit 1 of the word before a block of glibc's
-says so. Small blocks come from the thread's own lists, which `calloc` of older versions passes by.
+Blocks that were mapped for this call are fresh and need no clearing: bit 1 of the word before a block of
+glibc's marks them. Small blocks come from the thread's own lists, which `calloc` of older versions does not
+use.
 
-For large fresh blocks Linux is asked for large pages, as many systems only use them where a program asks:
-loops over such arrays then miss fewer translations of addresses.
+For large fresh blocks the functions request large pages from Linux, which many systems use only on request:
+loops over such arrays then have fewer TLB misses.
 """
 
 from __future__ import annotations
@@ -20,9 +22,9 @@ import re
 from dataclasses import dataclass
 
 _SMALL = 1032
-"""Largest block on a thread's own lists, in bytes."""
+"""The size of the largest block on a thread's own lists, in bytes."""
 LARGE = 1 << 22
-"""Blocks of so many bytes are worth large pages."""
+"""The size in bytes from which a block gets large pages."""
 _PAGE = 4096
 _HUGE_PAGES = 14
 """Linux's `MADV_HUGEPAGE`."""
@@ -199,8 +201,8 @@ _USED = {
 
 def ask_for_large_pages(block: int, size: int) -> None:
     """
-    What the program's own functions do for a block of `size` bytes at `block` that Python code has just
-    got from the C library. A system without large pages refuses, which does not matter.
+    Requests large pages for a block of `size` bytes at `block` that Python code has just got from the C
+    library, as the program's functions do. Failure, on a system without large pages, is ignored.
     """
     if size >= LARGE and ctypes.c_size_t.from_address(block - 8).value & 2:
         page = (block - 16) // _PAGE * _PAGE
@@ -213,8 +215,9 @@ _ALLOCATOR = ("malloc", "calloc", "realloc", "free", "malloc_usable_size")
 
 def with_own_heap(ir: str) -> str:
     """
-    LLVM IR text whose calls of `malloc` and its like go through functions of its own. Programs that define an
-    allocator themselves, and functions declared otherwise than in the C library, stay as they are.
+    LLVM IR text whose calls of `malloc` and related functions go through functions of its own. Programs
+    that define an allocator themselves, and functions that are declared differently from the C library's,
+    are not changed.
     """
     # A few lines of a large text: each start of a program comes here.
     heads = "\n".join(line for line in ir.split("\n") if line.startswith(("declare ", "define ")))
@@ -238,7 +241,8 @@ def with_own_heap(ir: str) -> str:
 
 
 def _with_calls_of(ir: str, names: list[str]) -> str:
-    """The text with its own functions for calls of `names`. Declarations stay, and the text of strings."""
+    """The text with calls of `names` replaced by calls of its own functions; declarations and strings are
+    not changed."""
     pieces: list[str] = []
     done = 0
     for match in re.finditer(rf"@(?:{'|'.join(names)})(?![\w.$-])", ir):

@@ -1,6 +1,6 @@
 """
-Host code made by another process while this one makes device code: it comes into the cache, where whoever
-loads the program finds it.
+Compiles host code in another process while this one compiles device code; the result goes into the cache,
+where the loader of the program finds it.
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ from .cache import DiskCache
 from .kernel_processes import command_for, processors
 
 _WORTH_A_PROCESS = 100_000
-"""Characters of LLVM IR on which LLVM works longer than another process takes to start."""
+"""The characters of LLVM IR from which LLVM takes longer than starting another process."""
 
 
 class HostAhead:
-    """The host code of a program, which is known before its device code is."""
+    """The compilation of a program's host code, which is known before its device code."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._ir = ""
 
     def start(self, ir: str, opt_level: OptLevel) -> None:
-        """Begins with host code that is not in the cache, where there is a processor for it; once."""
+        """Starts the compilation, once, if the code is not in the cache and a second processor is free for
+        it."""
         if self._ir or len(ir) < _WORTH_A_PROCESS or processors() < 2:
             return
         from .jit import has_host  # loads LLVM
@@ -47,8 +48,8 @@ class HostAhead:
 
     def finish(self, ir: str | None) -> None:
         """
-        Waits until it is there, if the program has this host code after all. The process has ended then, so
-        that the program that is run has no children it does not know.
+        Waits for the result if `ir` is the code that was started. Afterwards the process has ended, so that
+        a program run in this process has no unknown children.
         """
         if self._process is not None:
             if ir != self._ir:
@@ -57,7 +58,7 @@ class HostAhead:
 
 
 def main() -> None:
-    """Compiles standard input at the level given, into the cache."""
+    """Compiles standard input at the level in the argument into the cache."""
     from .jit import compile_host
 
     levels: dict[str, OptLevel] = {"0": 0, "1": 1, "2": 2, "3": 3}

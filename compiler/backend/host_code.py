@@ -1,17 +1,17 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # (llvmlite has no complete types)
 """
-Object code of a host module, and what to do where LLVM itself is wrong.
+Compiles a host module to object code, and works around faults of LLVM.
 
 LLVM 22's loop vectoriser compares two cost models and ends the process when they disagree, which
 happens for loops that keep a maximum or minimum (`fmax`) with constant trip counts that leave a long
 remainder. A module with such operations is therefore compiled by a process of its own (`main`); if that
 dies, the module is compiled here without vectorised loops.
 
-The same vectoriser compiles an integer division that only some iterations run, of operands that no iteration
-changes, for the first iteration of a vector alone; where its result is part of an address, the others
-take that address too, even if the first one does not divide. It has to know what the division depends on for
-that, so divisors are hidden from it unless they turn out to be constant.
+The same vectoriser compiles an integer division that only some iterations run, of operands that no
+iteration changes, for the first iteration of a vector alone; where its result is part of an address, the
+others take that address too, even if the first one does not divide. It does so only if it can analyse the
+divisor, so divisors are hidden from it unless they turn out to be constant.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _DIVISION = re.compile(
 
 @dataclass(frozen=True)
 class Processor:
-    """What LLVM makes host code for, in its words."""
+    """The target of host code in LLVM's terms: triple, processor and features."""
 
     triple: str
     cpu: str
@@ -49,7 +49,8 @@ class Processor:
 
 
 def processor() -> Processor:
-    """This computer's, with all its features, or any of the kind that is compiled for instead."""
+    """This computer's processor with all its features; when compiling for another machine, a generic one of
+    its kind."""
     if is_foreign():
         return Processor(f"{target_machine()}-unknown-linux-gnu", "generic", "")
     features = llvm.get_host_cpu_features().flatten()
@@ -57,7 +58,7 @@ def processor() -> Processor:
 
 
 def initialize() -> None:
-    """Makes LLVM ready to generate code for the host."""
+    """Initialises LLVM's code generation for the host."""
     if is_foreign():
         llvm.initialize_all_targets()
         llvm.initialize_all_asmprinters()
@@ -68,8 +69,8 @@ def initialize() -> None:
 
 def host_machine(opt_level: OptLevel = 3) -> llvm.TargetMachine:
     """
-    Code generation for the host. Position-independent, as the memory of the JIT can be too far from libraries
-    for direct addresses.
+    LLVM's target machine for the host. Its code is position-independent, as the memory of the JIT can be
+    too far from libraries for direct addresses.
     """
     initialize()
     made_for = processor()
@@ -92,7 +93,7 @@ def object_code(ir: str, opt_level: OptLevel) -> bytes:
 
 
 def compile_here(ir: str, opt_level: OptLevel, *, vectorize: bool = True) -> bytes:
-    """As `object_code`, in this process whatever happens; `vectorize` allows vectorised loops."""
+    """As `object_code`, but always in this process; `vectorize` allows vectorised loops."""
     if opt_level >= 2 and vectorize:
         ir = hide_divisors(ir)
     machine = host_machine(opt_level)
@@ -139,7 +140,7 @@ def hide_divisors(ir: str) -> str:
 
 
 def _compile_apart(ir: str, opt_level: OptLevel) -> bytes | None:
-    """`compile_here` by another process; None if that ended without a result."""
+    """`compile_here` in another process; None if that ended without a result."""
     # Our own places for modules and no others, whatever folder or environment this process is in.
     places = [place for place in sys.path if place]
     run = f"import sys; sys.path[:] = {places!r}; from {__name__} import main; sys.exit(main())"

@@ -1,4 +1,4 @@
-"""Object code of host modules, kept in the cache by what it follows from."""
+"""Object code of host modules, kept in the cache by a key of all inputs."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def compile_object(ir: str, *, opt_level: OptLevel = 3, cache: DiskCache | None 
 
 
 def object_of(ir: str, opt_level: OptLevel, cache: DiskCache | None) -> bytes:
-    """As `compile_object`, in a thread whose stack suffices."""
+    """As `compile_object`; the caller's thread must have a large stack (`base/deep_stack.py`)."""
     if cache is None:
         return object_code(ir, opt_level)
     return cache.get_or_make(object_key(ir, opt_level), lambda: object_code(ir, opt_level))
 
 
 def object_key(ir: str, opt_level: OptLevel) -> str:
-    """The key of the object code: all that it follows from."""
+    """The cache key of the object code, computed from all its inputs."""
     made_for = processor()
     library = vector_library(made_for.features) if uses_mathematics(ir) else None
     text = with_mathematics(ir, library)

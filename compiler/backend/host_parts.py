@@ -1,13 +1,13 @@
 """
-A large module of host code in parts, each compiled, and kept in the cache, by itself: runs of functions in
-their order. An edit of a function compiles its part, and parts are compiled at the same time.
+Splits a large module of host code into parts, which are compiled in parallel and cached separately. A part
+is a run of consecutive functions, so that an edit of a function recompiles only its part.
 
-Names that a module keeps for itself and that several parts need become hidden ones of the program. A part
-also has small functions of other parts that it calls, for LLVM to inline (`available_externally`), and the
-variables and functions that nobody else uses. Where a part ends follows from the names of functions and its
-length, so that an edit moves functions to another part at most next to it; strings are numbered in each part.
-LLVM does not see larger functions of other parts, as in large programs of several files
-(`compiler/files_apart.py`).
+Internal names of the module that several parts need become hidden names of the program. A part also
+contains copies of small functions of other parts that it calls, for LLVM to inline
+(`available_externally`), and the variables and functions that only it uses. The end of a part is determined
+by the names of functions and its length, so that an edit moves functions at most into the next part;
+strings are numbered in each part. LLVM does not inline larger functions of other parts, as in large
+programs of several files (`compiler/files_apart.py`).
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from dataclasses import dataclass, field
 from .host_pieces import Surroundings
 
 WORTH_IT = 1_500_000
-"""Characters of LLVM IR on which LLVM works for some seconds."""
+"""The characters of LLVM IR that take LLVM some seconds."""
 LEAST, MOST = 300_000, 800_000
-"""Characters of a part, unless a function is longer."""
+"""The most characters of a part, unless one function is longer."""
 SMALL = 1200
-"""Characters of a function that other parts have a copy of."""
+"""The most characters of a function of which other parts get a copy."""
 _DATA = -1
-"""The part of variables that several others need."""
+"""The number of the part for variables that several others need."""
 _OWN = ".own"
-"""What is added to a module's own names that become the program's."""
+"""The suffix of internal names that become names of the program."""
 
 _DEFINITION = re.compile(r"^define [^\n]*\n.*?^}\n", re.MULTILINE | re.DOTALL)
 _FUNCTION = re.compile(r"define (internal )?([^@\n]*@([\w$.-]+)\([^\n]*) \{\n")
@@ -49,20 +49,20 @@ _REFUSED = re.compile(
 
 @dataclass
 class _Item:
-    """A function or variable that a module defines, in `part`, and other parts that name it."""
+    """A function or variable that the module defines: its `part`, and the other parts that name it."""
 
     name: str
     text: str
     is_internal: bool
     is_function: bool
     names: tuple[str, ...] = ()
-    """What it names of the module's, in order."""
+    """The names of the module that it uses, in the order of use."""
     part: int = _DATA
     users: set[int] = field(default_factory=set[int])
 
     @property
     def is_string(self) -> bool:
-        """Whether it is a constant whose address means nothing, of which each part has its own."""
+        """Whether it is a constant whose address is insignificant, of which each part gets its own copy."""
         return self.text.startswith(f"@{self.name} = private unnamed_addr constant")
 
     @property
@@ -71,11 +71,12 @@ class _Item:
 
     @property
     def is_small(self) -> bool:
-        """Whether other parts have a copy of it. Addresses of blocks mean those of the function itself."""
+        """Whether other parts get a copy of it. Functions with addresses of blocks are not copied, as these
+        must be the function's own."""
         return self.is_function and len(self.text) <= SMALL and "indirectbr" not in self.text
 
     def defined(self) -> str:
-        """Its definition where it is defined."""
+        """Its definition in its own part."""
         return self.text.replace("internal ", "hidden ", 1) if self.is_promoted else self.text
 
     def copied(self) -> str:
@@ -83,7 +84,7 @@ class _Item:
         return self.defined().replace("define ", "define available_externally ", 1)
 
     def declared(self) -> str:
-        """Its declaration where it is not defined."""
+        """Its declaration in other parts."""
         hidden = "hidden " if self.is_promoted else ""
         if self.is_function:
             head = _FUNCTION.match(self.text)
@@ -98,7 +99,8 @@ class _Item:
 
 
 def parted(llvm_ir: str) -> list[str]:
-    """The modules that a module becomes; itself if it is small, or has what is not understood here."""
+    """The parts of a module; the module itself if it is small or contains constructs that are not supported
+    here."""
     if len(llvm_ir) < WORTH_IT or _REFUSED.search(llvm_ir):
         return [llvm_ir]
     found = _items(llvm_ir)
@@ -116,7 +118,8 @@ def parted(llvm_ir: str) -> list[str]:
 
 
 def _items(llvm_ir: str) -> tuple[dict[str, _Item], Surroundings] | None:
-    """What a module defines, by name, and the rest; None where something is not understood."""
+    """The definitions of a module by name, and the other lines; None if it contains constructs that are not
+    supported here."""
     items: dict[str, _Item] = {}
     rest: list[str] = []
     for line in _DEFINITION.sub("", llvm_ir).splitlines():
@@ -143,8 +146,8 @@ def _items(llvm_ir: str) -> tuple[dict[str, _Item], Surroundings] | None:
 
 def _place(items: Iterable[_Item]) -> None:
     """
-    Functions are in parts by their order; a variable of the module's own is where all functions are that name
-    it, if nothing else does.
+    Assigns parts: functions by their order; an internal variable to the part of all functions that name it,
+    if there is only one such part.
     """
     part = size = 0
     users: dict[str, set[int]] = {}
@@ -170,8 +173,8 @@ def _place(items: Iterable[_Item]) -> None:
 
 def _contents(items: Mapping[str, _Item], part: int) -> tuple[list[_Item], list[_Item]]:
     """
-    What is defined in a part, strings included, and the small functions of others that its functions call,
-    and those that these call.
+    The items defined in a part, strings included; and the small functions of other parts that its functions
+    call, directly or through such functions.
     """
     own = {i.name: i for i in items.values() if i.part == part and not i.is_string}
     copies: dict[str, _Item] = {}
@@ -193,7 +196,7 @@ def _contents(items: Mapping[str, _Item], part: int) -> tuple[list[_Item], list[
 def _text(
     items: Mapping[str, _Item], around: Surroundings, own: list[_Item], copies: list[_Item]
 ) -> str:
-    """The module of a part; empty if that has nothing but strings."""
+    """The module of a part; empty if it would contain only strings."""
     here = {item.name for item in (*own, *copies)}
     if all(item.is_string for item in own):
         return ""
@@ -220,7 +223,7 @@ def _renamed(item: _Item) -> str:
 
 
 def _type_before(text: str) -> str:
-    """The type that a text begins with."""
+    """The type at the beginning of a text."""
     depth = 0
     for at, character in enumerate(text):
         depth += (character in "[{(<") - (character in "]})>")

@@ -1,11 +1,11 @@
 """
-Host code in pieces: functions of a module that share nothing with the rest of it, each compiled, and kept in
-the cache, by itself.
+Splits host code into pieces: functions of a module that share nothing with the rest of it, each compiled
+and cached separately.
 
-A function is a piece if other code can call it, nothing in the module names it, and it names nothing that the
-module defines: LLVM then compiles it as if it were alone, and nothing else differs without it. Kernels are
-such functions. A piece has a symbol that follows from its text (`Piece.symbol`) in place of its own name,
-which says in which line its construct stands, so that a kernel stays known when the lines above it change.
+A function is a piece if other code can call it, nothing in the module names it, and it names nothing that
+the module defines: LLVM then compiles it and the rest of the module independently. Kernels are such
+functions. The name of a kernel contains the line of its construct; a piece has instead a symbol made from
+its text (`Piece.symbol`), so that the cache finds it when only the lines above it have changed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from .cache import content_key
 
 _WORTH_IT = 60_000
-"""Characters of LLVM IR from which on a module is looked at; less than that LLVM compiles in no time."""
+"""The characters of LLVM IR from which a module is split; smaller ones compile fast enough."""
 _DEFINITION = re.compile(r"^define [^\n]*\n.*?^}\n", re.MULTILINE | re.DOTALL)
 _HEAD = re.compile(r"define (?!internal |private )[^@\n]*@([\w$.-]+)\(")
 _NAME = re.compile(r'@([\w$.-]+|"[^"\n]*")')
@@ -26,12 +26,12 @@ _DECLARED = re.compile(r'declare [^@\n]*@([\w$.-]+|"[^"\n]*")\(')
 _NUMBERED = re.compile(r"!(\d+) = (.*)")
 _REFERENCE = re.compile(r"!(\d+)\b")
 _FOR_ALL = re.compile(r"%[^=\n]* = type |attributes #|![\w.]*[A-Za-z][\w.]* = |source_filename|;|$")
-"""Lines that every piece gets: types, attributes, metadata with names."""
+"""Matches lines that every piece gets: types, attributes, named metadata."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """The function `name` of a program, as LLVM IR `text` of a module that defines `symbol`."""
+    """The function `name` of a program, as the LLVM IR `text` of a module that defines it as `symbol`."""
 
     name: str
     symbol: str
@@ -47,7 +47,7 @@ class Pieces:
 
 
 class Surroundings:
-    """The lines of a module outside of definitions, by what they declare."""
+    """The lines of a module outside of definitions, by the names that they declare."""
 
     def __init__(self, lines: list[str]) -> None:
         self.for_all: list[str] = []
@@ -74,7 +74,7 @@ class Surroundings:
             self.is_known = False  # assembly, or what there was not when this was written
 
     def text(self, definition: str) -> str:
-        """A module of one definition, whose metadata are numbered in the order in which it names them."""
+        """A module of one definition, with metadata numbered in the order of use."""
         names = dict.fromkeys(_NAME.findall(definition))
         lines = [*self.for_all, *(self.declared[n] for n in names if n in self.declared)]
         numbers: dict[int, int] = {}
@@ -94,7 +94,7 @@ class Surroundings:
 
 
 def split(llvm_ir: str) -> Pieces:
-    """The pieces of a module, where that is worth it."""
+    """The pieces of a module; none for a small module."""
     found = list(_DEFINITION.finditer(llvm_ir)) if len(llvm_ir) >= _WORTH_IT else []
     around = Surroundings(_DEFINITION.sub("", llvm_ir).splitlines()) if found else None
     if around is None or not around.is_known:

@@ -1,4 +1,4 @@
-"""Pieces of host code compiled into the cache by several processes, where there is much to compile."""
+"""Compiles pieces of host code into the cache in several processes, if there is much to compile."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .host_objects import compile_object
 from .kernel_processes import command_for, processors
 
 _WORTH_A_PROCESS = 150_000
-"""Characters of LLVM IR on which LLVM works longer than another process takes to start."""
+"""The characters of LLVM IR from which LLVM takes longer than starting another process."""
 
 
 def compile_ahead(
@@ -27,8 +27,8 @@ def compile_ahead(
     compile_here: Callable[[str], object],
 ) -> None:
     """
-    Compiles modules into `cache`: shares of them by other processes, one share by `compile_here`. What is not
-    there then is for who needs it to make.
+    Compiles modules into `cache`: one share of them by `compile_here`, the others in other processes. A
+    module that fails is not in the cache afterwards, and the caller compiles it itself.
     """
     size = sum(map(len, texts))
     count = min(processors(), len(texts), size // _WORTH_A_PROCESS)
@@ -69,7 +69,7 @@ def _started(
 
 
 def main() -> None:
-    """Compiles the modules of standard input into the cache that the arguments name."""
+    """Compiles the modules in standard input into the cache that the arguments name."""
     folder, root, limit, level = sys.argv[1:5]
     cache = DiskCache(Path(folder), int(limit), Path(root) if root else None)
     levels: dict[str, OptLevel] = {"0": 0, "1": 1, "2": 2, "3": 3}

@@ -4,8 +4,8 @@
 Host code in memory: LLVM IR → object code (kept in the disk cache) → a library linked by LLVM's
 ORC JIT, whose functions are called through ctypes.
 
-ORC rather than MCJIT: symbols given by the runtime belong to one program instead of the process,
-and finished object code can be linked without LLVM IR.
+We use ORC rather than MCJIT, because symbols that the runtime defines then belong to one program instead of
+the process, and object code can be linked without LLVM IR.
 """
 
 from __future__ import annotations
@@ -44,12 +44,13 @@ from .symbols import declared_names, exported_names
 _LIBRARY_NAME = "program"
 _ATEXIT = "__accopt_atexit"
 LINKED_IN = {"pthread_atfork": "__register_atfork", "at_quick_exit": "__cxa_at_quick_exit"}
-"""What glibc has for linkers only, and the function behind it, whose last parameter does not matter here."""
+"""Functions that glibc provides only to static linkers → the function that implements each; its last
+parameter is not used here."""
 
 
 @dataclass(frozen=True)
 class HostCode:
-    """The object code of a program's host module: objects, and what functions are called in them."""
+    """The object code of a program's host module: objects, and the symbols of functions in them."""
 
     objects: tuple[bytes, ...]
     symbols: Mapping[str, str]
@@ -60,8 +61,8 @@ def compile_host(
     ir: str, opt_level: OptLevel, cache: DiskCache, *, whole: bool = False
 ) -> HostCode:
     """
-    The object code of a program's host module, as `HostProgram` loads it; one object if it is to be `whole`,
-    as other compilers' objects call functions by their names.
+    The object code of a program's host module for `HostProgram`. With `whole` it is one object, in which
+    functions have their own names, for calls from other compilers' objects.
     """
     return _compile_pieces(ir, opt_level, cache, whole=whole)
 
@@ -71,8 +72,8 @@ def _compile_pieces(
     ir: str, opt_level: OptLevel, cache: DiskCache | None, *, whole: bool
 ) -> HostCode:
     """
-    The object code of a program (`_make_pieces`). What a large module becomes is kept, so that it is not
-    taken apart again when the program starts. Raises `CompileError` if LLVM rejects the text.
+    The object code of a program (`_make_pieces`). The list of a large module's objects is cached, so that
+    the module is not split again when the program starts. Raises `CompileError` if LLVM rejects the text.
     """
     if cache is None or whole or not _is_large(ir):
         return _make_pieces(ir, opt_level, cache, whole=whole)[0]
@@ -96,7 +97,7 @@ def _is_large(ir: str) -> bool:
 
 
 def _key_of_pieces(ir: str, opt_level: OptLevel) -> str:
-    """The key of the list of objects that a large module becomes."""
+    """The cache key of the list of a large module's objects."""
     maker = source_digest("host_parts.py", "host_pieces.py")
     return content_key("pieces", maker, object_key(ir, opt_level))
 
@@ -112,8 +113,9 @@ def _make_pieces(
     ir: str, opt_level: OptLevel, cache: DiskCache | None, *, whole: bool
 ) -> tuple[HostCode, list[str]]:
     """
-    The object code of a program: its files' modules where it has several, else its module's pieces and the
-    parts of the rest, by several processes where there is much to compile; and these modules.
+    Compiles a program, in several processes if there is much to compile; returns the object code and the
+    modules that it was split into: the modules of its files if it has several, or else the pieces of its
+    module and the parts of the rest.
     """
     texts, symbols = ([_whole(ir)], {}) if whole else _objects(ir)
     if cache is not None and len(texts) > 1:
@@ -129,7 +131,7 @@ def _make_pieces(
 
 
 def _objects(ir: str) -> tuple[list[str], dict[str, str]]:
-    """The modules that become objects, and the symbols in them of functions that are not called by name."""
+    """The modules that become objects, and the symbols of functions that have another name in them."""
     modules = [_as_program(part) for part in parts(ir)]
     if is_joined(ir):
         return modules, {}
@@ -144,24 +146,24 @@ def _whole(ir: str) -> str:
 
 
 def has_host(ir: str, opt_level: OptLevel, cache: DiskCache) -> bool:
-    """Whether `cache` has what `compile_host` gives."""
+    """Whether `cache` has the result of `compile_host`."""
     if _is_large(ir):
         return cache.has(_key_of_pieces(ir, opt_level))
     return all(cache.has(object_key(text, opt_level)) for text in _objects(ir)[0])
 
 
 def compile_program(ir: str, opt_level: OptLevel) -> bytes:
-    """The same code as one object, of a text that no cache is to keep."""
+    """The object code of a program as one object, without a cache."""
     return compile_object(_whole(ir), opt_level=opt_level)
 
 
 def _as_program(ir: str) -> str:
-    """The module of a program that runs in a Python process."""
+    """The text of a program, changed to run in a Python process."""
     return with_own_heap(re.sub(r"@atexit\b", f"@{_ATEXIT}", ir))
 
 
 def without_main(names: Collection[str]) -> CompileError:
-    """The error for a program that defines these names."""
+    """The error for a program without `main` that defines these names."""
     near = difflib.get_close_matches("main", names, 1, 0.7)
     remedy = f"did you mean '{near[0]}'?" if near else "define int main(void)"
     return error(UNKNOWN_LOC, "the program has no function 'main'", remedy)
@@ -169,8 +171,8 @@ def without_main(names: Collection[str]) -> CompileError:
 
 def _load_c_library() -> None:
     """
-    libc and libm, for all symbols they define. The Python process has them already, but not
-    always visible to others (static interpreters).
+    Makes the symbols of libc and libm visible to programs. The Python process has the libraries loaded, but
+    its symbols are not always visible (static interpreters).
     """
     for name in ("libc.so.6", "libm.so.6"):
         try:
@@ -190,7 +192,8 @@ def _loaded(file: str) -> ctypes.CDLL:
 
 
 def _link_error(exc: RuntimeError, ir: str, symbols: Mapping[str, int]) -> Exception:
-    """ORC does not say which symbols are missing: those that no library in the process defines."""
+    """The error for undefined symbols, which ORC does not name: they are those that no library in the
+    process defines."""
     missing = [
         name
         for name in declared_names(ir)
@@ -221,9 +224,9 @@ class HostProgram:
     """
     A host module in memory, ready to be called. Must live as long as its code is used.
 
-    `symbols` (name → address) go before those of libraries, and the program's own before them; the callbacks
-    behind them must be kept alive by the caller. `libraries` are names as after `-l`, or paths, and go before
-    all else in the process; `library_folders` as after `-L`; `objects` is an object file of other compilers'
+    `symbols` (name → address) precede those of libraries, and the program's own precede both; the caller must
+    keep their callbacks alive. `libraries` are names as after `-l`, or paths, and precede all other symbols of
+    the process; `library_folders` as after `-L`; `objects` is an object file of other compilers'
     code (`foreign_objects.merged`). Raises `CompileError` for undefined symbols and libraries that cannot be
     loaded.
     """
@@ -272,8 +275,8 @@ class HostProgram:
 
     def _construct(self) -> None:
         """
-        Runs the constructors of other compilers' objects, with the arguments that glibc gives them, and has
-        their destructors run when the process ends, until when the program then stays in memory.
+        Runs the constructors of other compilers' objects, with the arguments that glibc passes, and
+        registers their destructors for the end of the process; the program then stays in memory until that.
         """
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))
         prototype = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
@@ -284,7 +287,8 @@ class HostProgram:
             register(ctypes.c_void_p(address), None, None)
 
     def at_exit(self, name: str) -> None:
-        """Has the function `name` called when the process ends, until when the program stays in memory."""
+        """Registers the function `name` for the end of the process; the program then stays in memory until
+        that."""
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))
         ctypes.CDLL(None)["__cxa_atexit"](ctypes.c_void_p(self.address(name)), None, None)
 

@@ -1,12 +1,13 @@
 """
-Kernels that share nothing as pieces of a module, each compiled, and kept in the cache, by itself.
+Splits a module of kernels that share nothing into pieces, each compiled and cached separately.
 
-A module of kernels is in pieces if none of them names a function of the module, or has assembly of more than
-an instruction, and each of its variables is in shared memory and named by one kernel (`split`): LLVM then
-compiles each as if it were alone. `join` makes of the PTX of pieces what LLVM writes for the whole module,
-where labels and stacks are numbered by function, and variables listed in front of all kernels. A piece's
-name says in which line its construct is; that is taken out of what identifies it (`SeparateKernel.content`),
-so that a kernel stays known when the lines above it change.
+A module can be split if no kernel names a function of the module or has inline assembly of more than one
+instruction, and each variable of the module is in shared memory and is named by only one kernel (`split`):
+LLVM then compiles each kernel independently. `join` combines the PTX of the pieces to the text that LLVM
+writes for the whole module, where labels and stacks are numbered by function, and variables are listed
+before all kernels. The name of a kernel contains the line of its construct; the name is not a part of the
+cache key (`SeparateKernel.content`), so that the cache finds a kernel when only the lines above it have
+changed.
 """
 
 from __future__ import annotations
@@ -24,26 +25,29 @@ _VARIABLE = re.compile(r"^@([\w$.-]+) = internal addrspace\(3\) global [^\n@]*\n
 _PLAIN_ASSEMBLY = re.compile(
     r' asm (?:sideeffect )?"[a-z][\w.:]*(?: (?:\$\d+|\[\$\d+\]|%\w+|-?\d+|, )+)?;"'
 )
-"""One instruction of operands, special registers and numbers: neither a label nor a name of the module."""
+"""Matches assembly of one instruction with operands, special registers and numbers, without labels and
+names of the module."""
 _METADATA = re.compile(r"^!(\d+) = (.*)$", re.MULTILINE)
 _REFERENCE = re.compile(r"!(\d+)\b")
 
 _ENTRY = re.compile(r"^\t// \.globl\t(\S+)\n", re.MULTILINE)
 _NUMBERED = re.compile(r"(\$L__BB|__local_depot)(\d+)(?!\d)")
 _DEMOTED = re.compile(r"// (\S+?)((?:_\$_\d+)*) has been demoted\n")
-"""What LLVM says, in front of all kernels, of a variable that a kernel declares; parts have numbers."""
+"""Matches LLVM's comment, before all kernels, on a variable that a kernel declares; its parts are
+numbered."""
 _LAST_LINE = re.compile(r"\n}\n\Z")
 _OF_MODULE = ("callseq", "brx.idx", ".func", "prototype_", ".global ", ".const ")
-"""What is numbered, or declared, for a module: kernels do without it unless they share something."""
+"""Matches text that is numbered or declared for the whole module, and that kernels which share nothing do
+not have."""
 _NAME = "\0"
-"""Stands for the name of a kernel in what is kept."""
+"""The placeholder for the name of a kernel in cached text."""
 
 
 @dataclass(frozen=True)
 class SeparateKernel:
     """
-    A kernel: its name, its definition, the variables that are its own, each with its place among those of the
-    module, and all of that with the metadata it needs, but without its name.
+    A kernel: its name; its definition; its variables, each with its position among those of the module; and
+    `content`, all of that with the metadata it needs but without its name.
     """
 
     name: str
@@ -53,7 +57,7 @@ class SeparateKernel:
 
     @property
     def own_name(self) -> re.Pattern[str]:
-        """Finds its name, alone and as the beginning of the names of its parameters and variables."""
+        """A pattern for its name, alone and as the prefix of the names of its parameters and variables."""
         return _own_name(self.name, self.variables)
 
 
@@ -108,7 +112,7 @@ def split(llvm_ir: str) -> Module | None:
 def _piece(
     definition: str, around: str, variables: Mapping[str, str], metadata: dict[int, str]
 ) -> SeparateKernel | None:
-    """A definition as a piece; None if it is no kernel, or names something else of the module."""
+    """A definition as a piece; None if it is not a kernel, or names other symbols of the module."""
     kernel = _KERNEL.match(definition)
     if kernel is None or definition.count(" asm ") != len(_PLAIN_ASSEMBLY.findall(definition)):
         return None
@@ -126,7 +130,7 @@ def _piece(
 
 
 def _renumbered(definition: str, around: str, metadata: dict[int, str]) -> str:
-    """A definition and the metadata it needs, numbered in the order in which it names them."""
+    """A definition and the metadata it needs, numbered in the order of use."""
     numbers: dict[int, int] = {}
 
     def number(reference: re.Match[str]) -> str:
@@ -143,8 +147,8 @@ def _renumbered(definition: str, around: str, metadata: dict[int, str]) -> str:
 
 def take_apart(ptx: str, pieces: Sequence[SeparateKernel]) -> tuple[str, list[str]] | None:
     """
-    PTX of a module as its head and its kernels, each without its name and its number; None if it is not
-    made of these kernels alone, in this order.
+    Splits the PTX of a module into its head and its kernels, each without its name and its number; None if
+    the PTX does not consist of exactly these kernels in this order.
     """
     found = list(_ENTRY.finditer(ptx))
     if [match[1] for match in found] != [piece.name for piece in pieces]:

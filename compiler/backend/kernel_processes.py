@@ -1,6 +1,7 @@
 """
-PTX of a module whose kernels share nothing: each kernel from the cache, or compiled, by several processes
-where there is much to compile. The text is that of the module as a whole (`kernel_pieces.py`).
+PTX of a module whose kernels share nothing: each kernel is taken from the cache or compiled, in several
+processes if there is much to compile. The result is identical to the PTX of the module as a whole
+(`kernel_pieces.py`).
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from .kernel_pieces import Module, split, take_apart
 from .kernel_pieces import join as join_kernels
 
 Compile = Callable[[str], str]
-"""LLVM IR of a module → its PTX."""
+"""A function from LLVM IR of a module to its PTX."""
 
 _WORTH_A_PROCESS = 400_000
-"""Characters of LLVM IR on which LLVM works longer than another process takes to start."""
+"""The characters of LLVM IR from which LLVM takes longer than starting another process."""
 
 
 def emit_pieces(
@@ -30,9 +31,9 @@ def emit_pieces(
     cache: DiskCache | None,
 ) -> str | None:
     """
-    PTX of a module in pieces; None for other modules, or if something unforeseen comes out. `kind` is what
-    the PTX depends on besides the text, `elsewhere` a command that does for its standard input what
-    `compile_here` does.
+    PTX of a module that can be split into pieces; None for other modules, or if LLVM's PTX has an
+    unexpected form. `kind` are the inputs of the PTX besides the text; `elsewhere` is a command that
+    compiles its standard input as `compile_here` does.
     """
     module = split(llvm_ir)
     if module is None:
@@ -66,8 +67,8 @@ def missing_pieces(
     llvm_ir: str, kind: Sequence[str], cache: DiskCache
 ) -> tuple[Module, list[list[int]]] | None:
     """
-    The pieces of a module that are not in the cache, the longest first, and short ones together; None if the
-    module is not in pieces.
+    The module, and batches of its pieces that are not in the cache: the longest first, short ones together.
+    None if the module cannot be split.
     """
     module = split(llvm_ir)
     if module is None:
@@ -88,7 +89,7 @@ def missing_pieces(
 
 
 _WORTH_A_MODULE = 30_000
-"""Characters of LLVM IR on which LLVM works longer than a module takes to set up."""
+"""The characters of LLVM IR from which compiling takes longer than setting up a module."""
 
 
 def compile_pieces(
@@ -109,7 +110,8 @@ def compile_pieces(
 
 
 def _first_places(keys: Sequence[str]) -> dict[str, int]:
-    """Where each key is first: pieces that differ in their names alone are compiled once."""
+    """Key → index of the first piece with it, as pieces that differ only in their names are compiled
+    once."""
     found: dict[str, int] = {}
     for i, key in enumerate(keys):
         found.setdefault(key, i)
@@ -129,7 +131,7 @@ def processors() -> int:
 
 
 def _batches(module: Module, missing: Sequence[int]) -> list[list[int]]:
-    """Shares of the missing pieces of about the same length, in order, one for each process."""
+    """The missing pieces in consecutive batches of about the same length, one for each process."""
     sizes = {i: len(module.pieces[i].definition) for i in missing}
     whole = sum(sizes.values())
     count = max(1, min(len(missing), processors(), whole // _WORTH_A_PROCESS))
@@ -145,7 +147,8 @@ def _batches(module: Module, missing: Sequence[int]) -> list[list[int]]:
 def _compile_all(
     module: Module, batches: Sequence[list[int]], compile_here: Compile, elsewhere: Sequence[str]
 ) -> list[tuple[list[int], str]]:
-    """The PTX of each share: the first by this process, while others do the rest."""
+    """The PTX of each batch: the first is compiled by this process, the others in other processes at the
+    same time."""
     if not batches:
         return []
     texts = [module.text(module.pieces[i] for i in batch) for batch in batches]
@@ -158,7 +161,7 @@ def _compile_all(
 
 
 class _Process:
-    """Another process at work on a text."""
+    """Another process that compiles a text."""
 
     def __init__(self, command: Sequence[str], text: str):
         self._process: subprocess.Popen[bytes] | None = None

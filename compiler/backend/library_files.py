@@ -1,4 +1,4 @@
-"""Where a shared library is, of those that `-l` and `-L` name."""
+"""Finds the shared libraries that `-l` and `-L` name."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Loaded = TypeVar("Loaded")
 
 def library_files(name: str, folders: Sequence[str]) -> list[str]:
     """
-    What to give to the dynamic loader, the best first, for a path, `-lNAME`, or `-l:FILE`; `folders` as
-    after `-L`. Empty if there is nothing of that name. A library that has moved away from its path is
-    looked for in the folders, and where the loader looks.
+    The names to try with the dynamic loader, the best first, for a path, `-lNAME`, or `-l:FILE`; `folders`
+    as after `-L`. Empty if no file has that name. A library that is no longer at its path is looked for in
+    the folders, and in the loader's own.
     """
     if "/" in name and Path(name).exists():
         return [name]
@@ -32,7 +32,7 @@ def load_library(
     name: str, folders: Sequence[str], load: Callable[[str], Loaded], failure: type[Exception]
 ) -> Loaded:
     """
-    What `load`, which raises `failure`, makes of the first of the `library_files` that it can load. Raises
+    The result of `load` for the first of the `library_files` for which it does not raise `failure`. Raises
     `CompileError` if there is none.
     """
     reason = "no such file"

@@ -1,4 +1,4 @@
-"""The line table of an object file that LLVM made: the C line of each instruction (DWARF 4, 6.2)."""
+"""Reads the line table of an object file from LLVM: the C line of each instruction (DWARF 4, 6.2)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ Place = tuple[str, int, int]
 
 @dataclass
 class LineTable:
-    """From `starts[i]` on, a number among the sections of code and an offset, comes `places[i]`."""
+    """A line table: the instructions from `starts[i]` on (index of a code section, offset) have the place
+    `places[i]`."""
 
     starts: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     places: list[Place | None] = field(default_factory=list["Place | None"])
 
     def at(self, section: int, offset: int) -> Place | None:
-        """The place of the instruction there; of the one before it that has a line, within a function."""
+        """The place of the instruction at an offset; if it has no line, of the last one before it in the
+        function that has."""
         index = bisect_right(self.starts, (section, offset)) - 1
         while index >= 0 and self.starts[index][0] == section:
             place = self.places[index]
@@ -63,8 +65,8 @@ Rows = list[tuple[tuple[int, int], "Place | None"]]
 
 def read_line_table(code: bytes) -> LineTable:
     """
-    The table of an object file; empty without one of DWARF's version 4. That of a linked file counts its
-    addresses as offsets in section 0.
+    The table of an object file; empty if it has none in DWARF version 4. For a linked file, addresses are
+    offsets in section 0.
     """
     elf = ElfFile(code, "the program's code")
     section = elf.section(".debug_line")

@@ -1,8 +1,9 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # (llvmlite has no complete types)
 """
-The host code of a program as text: one module of LLVM IR, or those of files that were compiled one by one
-(`compiler/files_apart.py`), which become objects of their own. Internal names are different in all of them.
+The host code of a program as text: one module of LLVM IR, or one module for each file if they were compiled
+one by one (`compiler/files_apart.py`); each becomes an object of its own, and internal names are unique
+across them.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ def parts(ir: str) -> list[str]:
 
 
 def linked(modules: Sequence[str]) -> str:
-    """One module with all that these define. Raises `CompileError` for text that LLVM rejects."""
+    """One module with the definitions of all `modules`. Raises `CompileError` for text that LLVM
+    rejects."""
     if len(modules) == 1:
         return modules[0]
     import llvmlite.binding as llvm  # not for programs that are only looked at

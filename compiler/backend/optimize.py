@@ -1,6 +1,6 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # (llvmlite has no complete types)
-"""LLVM's optimisation pipeline, and LLVM's own errors as ours."""
+"""Runs LLVM's optimisation pipeline, and converts LLVM's errors to `CompileError`."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ from ..base.phases import phase
 @contextmanager
 def open_module(ir: str, what: str) -> Generator[tuple[llvm.ModuleRef, llvm.ContextRef]]:
     """
-    The verified module of an LLVM IR text and the LLVM context it lives in, for the time of a
-    `with` block. IR that LLVM rejects is a fault of a pass; the error then quotes LLVM and `what`
-    names the text.
+    The verified module of an LLVM IR text and its LLVM context, for a `with` block. IR that LLVM rejects is
+    a fault of a pass; the `CompileError` quotes LLVM, and `what` names the text.
 
-    Contexts are not shared: their modules would share the names of types, and they are not
-    thread-safe. Both are freed here, as the garbage collector might free the context first.
+    Each module has its own context, because modules of one context share the names of types, and contexts
+    are not thread-safe. Both are freed here, as the garbage collector might free the context first.
     """
     context = llvm.create_context()
     module: llvm.ModuleRef | None = None
@@ -53,9 +52,9 @@ _MISSED_LOOP = re.compile(rb"^(?:remark: |warning: [^\n]*: loop not )[^\n]*\n", 
 @contextmanager
 def without_missed_loops(*, wanted: bool) -> Generator[None]:
     """
-    Keeps off standard error what LLVM says of loops that it was told to vectorise and did not: it names no
-    place in the program, and nobody asked for it there. llvmlite offers no other way. Without `wanted`
-    nothing is done.
+    Suppresses LLVM's warnings on standard error about loops that were marked for vectorisation but not
+    vectorised, as they name no place in the program. llvmlite offers no other way. Does nothing without
+    `wanted`.
     """
     if not wanted:
         yield

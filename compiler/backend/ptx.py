@@ -1,6 +1,6 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # (llvmlite has no complete types)
-"""LLVM IR of kernels → PTX, with NVIDIA's libdevice linked in where it is used."""
+"""Compiles LLVM IR of kernels to PTX, with NVIDIA's libdevice linked in where it is used."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ _PTX_VERSIONS = {
     120: 87,
     **dict.fromkeys((103, 121), 88),
 }
-"""Compute capability → the PTX ISA version to write, both times ten (PTX ISA, Release Notes)."""
+"""Compute capability → the PTX ISA version to write, both multiplied by ten (PTX ISA, Release Notes)."""
 
 _WORTH_COPIES = 100_000
-"""Characters of LLVM IR on which LLVM works longer than copies of the process cost."""
+"""The characters of LLVM IR from which LLVM takes longer than making copies of the process."""
 
 _BULK_COPIES, _BULK_PTX = "cp.async.bulk", 80
-"""Instructions that a PTX ISA version newer than that of their compute capability has brought."""
+"""Instructions that need a newer PTX ISA version than the oldest one with their compute capability."""
 
 
 def ptx_version(sm: int) -> int:
     """
-    The oldest PTX ISA version (times ten) that knows a compute capability (times ten): drivers
-    reject versions newer than they are. LLVM ends the process for a combination it does not know,
-    hence a `CompileError` for capabilities not in the table.
+    The oldest PTX ISA version (times ten) that supports a compute capability (times ten), because drivers
+    reject versions newer than their own. Raises `CompileError` for a capability that is not in the table,
+    as LLVM ends the process for an unknown combination.
     """
     version = _PTX_VERSIONS.get(sm)
     if version is None:
         known = ", ".join(f"sm_{number}" for number in sorted(_PTX_VERSIONS))
         raise error(
             UNKNOWN_LOC,
-            f"sm_{sm} is not a compute capability that PTX can be written for",
+            f"sm_{sm} is not a supported compute capability",
             f"choose one of {known}; PTX also runs on newer GPUs",
         )
     return version
@@ -116,7 +116,7 @@ def _link_libdevice(
 
 
 def compile_kernels(llvm_ir: str, sm: int, version: int, opt_level: OptLevel) -> str:
-    """PTX of a module as a whole, by this process."""
+    """PTX of a whole module, compiled in this process."""
     machine = nvptx_machine(sm, opt_level, version)
     with open_module(llvm_ir, "kernels") as (module, context):
         if _LIBDEVICE_USE.search(llvm_ir):
@@ -160,7 +160,7 @@ def emit_ptx(
 
 @dataclass(frozen=True)
 class _Form:
-    """What PTX depends on besides the text it is made of."""
+    """The inputs of PTX generation besides the LLVM IR text."""
 
     sm: int
     version: int
@@ -179,7 +179,7 @@ class _Form:
 
     @property
     def kind(self) -> tuple[str, ...]:
-        """The part of keys that is not the text."""
+        """The part of cache keys that does not depend on the text."""
         digest = source_digest("ptx.py", "kernel_pieces.py", "optimize.py")
         return digest, llvmlite.__version__, *self.arguments
 
@@ -189,15 +189,16 @@ class _Form:
 
 class PtxAhead:
     """
-    PTX that copies of this process make while it does something else. It comes into the cache, where
-    `emit_ptx` finds it; what they cannot do is done there.
+    Compiles PTX in copies of this process while it does other work. The PTX goes into the cache, where
+    `emit_ptx` finds it; `emit_ptx` itself compiles what is missing there.
     """
 
     def __init__(self) -> None:
         self._copies: ForkedCopies[Phase] | None = None
 
     def start(self, llvm_ir: str, *, sm: int, opt_level: OptLevel, cache: DiskCache) -> None:
-        """Begins with what is not in the cache, where there is enough of it and a processor for it."""
+        """Starts the copies for kernels that are not in the cache, if there are enough of them and a free
+        processor."""
         number = copies()
         if number < 2 or len(llvm_ir) < _WORTH_COPIES or not cache.is_usable():
             return
@@ -216,7 +217,7 @@ class PtxAhead:
         self._copies = ForkedCopies(work, range(len(batches)), number)
 
     def finish(self) -> None:
-        """Waits until they have ended."""
+        """Waits until the copies have ended."""
         if self._copies is None:
             return
         with waiting("PTX", self._copies.seconds):
@@ -226,7 +227,7 @@ class PtxAhead:
                 add(phases)
 
     def close(self) -> None:
-        """Ends them, whatever they are at."""
+        """Ends the copies, finished or not."""
         if self._copies is not None:
             self._copies.close()
 

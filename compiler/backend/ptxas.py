@@ -1,4 +1,4 @@
-"""NVIDIA's assembler: PTX → machine code (cubin), and what a kernel costs in registers and memory."""
+"""NVIDIA's assembler ptxas: PTX → machine code (cubin), and the registers and memory of each kernel."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TIMEOUT_SECONDS = 600
 
 @dataclass(frozen=True, slots=True)
 class KernelResources:
-    """What one kernel needs: registers per thread, and memory in bytes."""
+    """The resources of one kernel: registers per thread, and memory in bytes."""
 
     registers: int
     shared: int
@@ -38,7 +38,7 @@ class PtxasResult:
 
 
 _UNKNOWN_MACHINE = re.compile(r"Value 'sm_\d+' is not defined for option 'gpu-name'")
-"""What a ptxas says of machines that it no longer, or not yet, has code for."""
+"""Matches the message of a ptxas that does not support, or no longer supports, a compute capability."""
 _ENTRY = re.compile(r"Compiling entry function '([^']+)'")
 
 

@@ -23,7 +23,7 @@ def exported_names(ir: str) -> list[str]:
 
 
 def declared_names(host_ir: str) -> list[str]:
-    """What a program declares, does not define and cannot do without, except LLVM's own functions."""
+    """The names that a program declares and does not define, except weak ones and LLVM's intrinsics."""
     found = {(a or b).strip('"') for a, b in DECLARATION.findall(host_ir)}
     defined = exported_names(host_ir) if is_joined(host_ir) else ()
     return sorted(name for name in found.difference(defined) if not name.startswith("llvm."))

@@ -1,4 +1,4 @@
-"""Where the parts of NVIDIA's toolkit are: pip wheels first, then `CUDA_HOME`, then `PATH`."""
+"""Finds the parts of NVIDIA's toolkit: in pip wheels first, then in `CUDA_HOME`, then in `PATH`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DEFAULT_HOME = Path("/usr/local/cuda")
 def _wheel_roots() -> Iterator[Path]:
     """
     The folders that NVIDIA's wheels share: `nvidia/cu13` (CUDA 13), and `nvidia/cuda_nvcc`,
-    `nvidia/nvvm` and the like before.
+    `nvidia/nvvm` and the like in earlier versions.
     """
     spec = find_spec("nvidia")
     for location in spec.submodule_search_locations or () if spec is not None else ():

@@ -1,4 +1,4 @@
-"""Rules about a whole directive: repeated, contradicting and missing clauses (OpenACC 3.4, 2)."""
+"""Checks of a whole directive: repeated, contradictory and missing clauses (OpenACC 3.4, 2)."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _LEVEL_SIZES = (("gang", "num_gangs"), ("worker", "num_workers"), ("vector", "ve
 
 def difference_is_sum(clause: Clause, sink: DiagnosticSink) -> None:
     """
-    Makes `reduction(-:x)`, which OpenMP has and gcc and nvc take, a sum: each copy begins at 0 and has
-    what is to be subtracted with its sign.
+    Turns `reduction(-:x)`, which is OpenMP's and which gcc and nvc accept, into a sum, with a warning: each
+    copy begins at 0 and collects the subtracted values with a negative sign.
     """
     if isinstance(clause, ReductionClause) and clause.operator == "-":
         sink.warn(
@@ -40,7 +40,7 @@ def difference_is_sum(clause: Clause, sink: DiagnosticSink) -> None:
 
 
 def deprecated_spelling(clause: Clause, sink: DiagnosticSink) -> None:
-    """Warn about `pcopy`, `present_or_copy` and the like."""
+    """Warn about deprecated spellings, such as `pcopy` and `present_or_copy`."""
     if clause.spelling in DEPRECATED:
         sink.warn(clause.loc, f"'{clause.spelling}' is deprecated", f"write '{clause.name}'")
 
@@ -115,7 +115,7 @@ def _check_needed(directive: Directive, rule: DirectiveRule) -> None:
 
 
 def _check_names_once(directive: Directive) -> None:
-    """A variable stands once on a declare directive (2.13)."""
+    """Raise `CompileError` if a `declare` directive names a variable twice (2.13)."""
     if directive.kind is not DirectiveKind.DECLARE:
         return
     seen: dict[str, VarListClause] = {}
@@ -133,7 +133,8 @@ def _check_names_once(directive: Directive) -> None:
 
 
 def _check_one_copy(directive: Directive) -> None:
-    """A variable has one kind of private copy on a directive that is not combined (2.5.14, 2.9.10)."""
+    """Raise `CompileError` if a variable has two kinds of private copy on a directive that is not combined
+    (2.5.14, 2.9.10)."""
     seen: dict[str, Clause] = {}
     for clause in directive.clauses:
         copies = clause.name == "private" or (
@@ -153,7 +154,7 @@ def _check_one_copy(directive: Directive) -> None:
 
 
 def _check_gangs(directive: Directive) -> None:
-    """Several arguments of num_gangs forbid reduction (2.5.13)."""
+    """Raise `CompileError` for a reduction with several arguments of `num_gangs` (2.5.13)."""
     for sizes in directive.all("num_gangs", ExprClause):
         if len(sizes.args) < 2:
             continue
@@ -169,9 +170,10 @@ def _check_gangs(directive: Directive) -> None:
 
 def check_level_arguments(directive: Directive, parent: Directive | None) -> None:
     """
-    Arguments of gang, worker and vector on a loop in the compute construct `parent`, itself if it is
-    combined, None for an orphaned loop (2.9.2 to 2.9.4): sizes of levels only in kernels and only
-    without the construct's own clause, but a vector length in parallel too; `dim` not in kernels.
+    Raise `CompileError` for arguments of gang, worker and vector that are not allowed on a loop in the
+    compute construct `parent` (the directive itself if it is combined; None for an orphaned loop; 2.9.2 to
+    2.9.4): sizes of levels are allowed only in kernels without the construct's own clause, except that a
+    vector length is allowed in parallel too; `dim` is not allowed in kernels.
     """
     construct = "parallel" if parent is None else parent.kind.value.split()[0]
     where = "orphaned loops" if parent is None else f"'{parent.kind.value}'"

@@ -1,7 +1,7 @@
 """
-The arguments of clauses, one function per form of `rules.Form`, its grammar above it.
+Parses the arguments of clauses: one function per form of `rules.Form`, with its grammar.
 
-Every function starts behind the clause's name and ends behind its ')'.
+Every function starts after the clause's name and ends after its ')'.
 """
 
 from __future__ import annotations
@@ -339,7 +339,7 @@ def _reduction(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
 
 
 _IN_PLACE = "IN_PLACE"
-"""What stands for the input of a scan whose output it is (R. Xu's dissertation, 4.1.7)."""
+"""The word for a scan's input that means its output, for a scan in place (R. Xu's dissertation, 4.1.7)."""
 
 
 # '(' operator ':' variable ',' variable ',' expression ',' expression ')'

@@ -1,4 +1,5 @@
-"""Walking over a directive's tokens: accept, expect, and slice expressions out of the text."""
+"""A cursor over a directive's tokens: accepts and expects tokens, and slices expressions out of the
+text."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ class TokenCursor:
         return self.tokens[self.position]
 
     def ahead(self, count: int) -> DirectiveToken:
-        """The token `count` behind the next one; the END token past the last."""
+        """The token `count` positions after the next one; the END token past the last."""
         return self.tokens[min(self.position + count, len(self.tokens) - 1)]
 
     def advance(self) -> DirectiveToken:
@@ -39,7 +40,7 @@ class TokenCursor:
         return matches
 
     def accept_keyword(self, *words: str) -> str:
-        """Step over `word :` for one of `words`; the word, or "" when none is there."""
+        """Step over `word :` for one of `words`; returns the word, or "" if none is next."""
         word = self.next
         if word.kind is TokenKind.NAME and word.text in words and self.ahead(1).text == ":":
             self.position += 2
@@ -84,13 +85,13 @@ class TokenCursor:
         )
 
     def name(self, what: str) -> DirectiveToken:
-        """Expect a name; `what` it should be, for the message."""
+        """Expect a name; `what` describes it in the message."""
         if self.next.kind is not TokenKind.NAME:
             raise self.error(f"expected {what}, not {self.next.described}")
         return self.advance()
 
     def bracketed(self) -> DirectiveToken:
-        """Step over a balanced bracket that starts here; its closing token."""
+        """Step over a balanced bracket that starts here; returns its closing token."""
         opening = self.advance()
         awaited = [_CLOSING[opening.text]]
         while awaited:
@@ -117,7 +118,7 @@ class TokenCursor:
 
     def expression(self, what: str = "an expression") -> ExprSlot:
         """
-        Slice out one expression: up to a `,`, a `:` that no `?` awaits, or a closing bracket.
+        Slice out one expression: up to a `,`, a closing bracket, or a `:` that does not belong to a `?`.
         """
         first = self.next
         last: DirectiveToken | None = None

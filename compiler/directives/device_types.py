@@ -1,11 +1,11 @@
 """
-Clauses behind `device_type`: which of them hold for the device a program is compiled for
-(OpenACC 3.4, 2.4).
+Selects the clauses after `device_type` that apply to the device a program is compiled for (OpenACC 3.4,
+2.4).
 
-Clauses before the first `device_type` are defaults. Of the lists behind it, those that name the
-device hold; failing that, those that say `default` (the device every target prefers is its own);
-failing that, those that say `*`. A clause that holds replaces the default clause of its name, and
-default clauses it excludes: `gang device_type(host) seq` is `seq` on the host.
+Clauses before the first `device_type` are defaults. Of the lists after it, those that name the device
+apply; if there are none, those for `default` (every target's default device is its own); if there are none,
+those for `*`. A clause that applies replaces the default clause of its name, and the default clauses that
+it excludes: `gang device_type(host) seq` is `seq` on the host.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ DEVICE_NAMES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "sim": (("nvidia",), ("default",), ("*",)),
     "host": (("host", "multicore"), ("default",), ("*",)),
 }
-"""Target → the names in `device_type` that mean it, the nearest first."""
+"""Target → the names in `device_type` that mean it, the most specific first."""
 
 
 def depends_on_device(directive: Directive) -> bool:
-    """Whether some of its clauses hold on some devices only."""
+    """Whether some of the directive's clauses apply only to some devices."""
     return any(clause.device_types for clause in directive.clauses)
 
 
 def select_clauses(directive: Directive, target: str) -> None:
     """
-    Leave in `directive` the clauses that hold on `target` ("nvptx", "host" or "sim"), all as if
-    there were no `device_type`.
+    Keep only the clauses of `directive` that apply to `target` ("nvptx", "host" or "sim"), as if written
+    without `device_type`.
     """
     specific = _specific(directive, target)
     kept = [

@@ -1,10 +1,10 @@
 """
-Tokens of a directive's text, and where each stands in the user's file.
+The tokens of a directive's text, with their places in the user's file.
 
-The text of a pragma is one line, though the user may have continued it over several or used macros
-in it. The preprocessor marks the breaks with anchors (`c/preprocess_output.py`): behind
-`/*@12:30*/` the text stands at line 12, column 30; behind `/*@12:30=*/` all of it stands there, being
-a macro's expansion. `DirectiveText` removes anchors and comments and remembers what they say.
+The text of a pragma is one line, though the user may have continued it over several or used macros in it.
+The preprocessor marks the breaks with anchors (`c/preprocess_output.py`): the text after `/*@12:30*/` is at
+line 12, column 30; all of the text after `/*@12:30=*/` has that place, as it is a macro's expansion.
+`DirectiveText` removes anchors and comments and keeps the places.
 """
 
 from __future__ import annotations
@@ -87,14 +87,14 @@ class DirectiveText:
         self.text = "".join(pieces)
 
     def loc_at(self, offset: int) -> SourceLoc:
-        """Where the character at `offset` of `text` stands in the user's file."""
+        """The place in the user's file of the character at `offset` of `text`."""
         index = bisect_right(self._offsets, offset) - 1
         anchor = self._anchors[index]
         ahead = 0 if anchor.fixed else offset - self._offsets[index]
         return SourceLoc(self._file, anchor.line, anchor.column + ahead)
 
     def tokens(self) -> list[DirectiveToken]:
-        """All tokens, and one of kind END behind the last."""
+        """All tokens, and one of kind END after the last."""
         tokens: list[DirectiveToken] = []
         for match in _TOKEN.finditer(self.text):
             name = match.lastgroup or "SYMBOL"

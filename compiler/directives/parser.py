@@ -1,12 +1,12 @@
 """
-The text of a `#pragma acc` line → a `Directive` record (grammar of OpenACC 3.4).
+Parses the text of a `#pragma acc` line into a `Directive` record (grammar of OpenACC 3.4).
 
     directive : name [ '(' … ')' ] { [ ',' ] clause }
     clause    : name [ '(' argument ')' ]
 
-`clauses.py` parses what stands in the parentheses, `rules.py` says which clause may stand where, and
-`checks.py` looks at the finished directive. Expressions are not parsed here: they are slices of the
-text, found by their brackets, and keep their places.
+`clauses.py` parses the text in the parentheses, `rules.py` has the tables of clauses that each directive
+may have, and `checks.py` checks the finished directive. Expressions are not parsed here: they are slices of
+the text, found by their brackets, with their places.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _OF_OPENMP = {
     "nowait": "write async",
     "depend": "write async(…) and wait(…) with numbers of queues",
 }
-"""What OpenMP's words are in OpenACC."""
+"""OpenMP's clauses and directives → the remedy that names OpenACC's."""
 _OF_FORTRAN = {
     "end": "remove it: in C a construct ends with the statement or block after its directive",
     "for": "write 'parallel loop': 'for' is OpenMP's word",
@@ -61,7 +61,7 @@ _OF_FORTRAN = {
     "barrier": "end the construct: there is no barrier within one",
     "critical": "write 'atomic' for a single assignment, or a reduction",
 }
-"""First words of Fortran's and OpenMP's directives, and what to write."""
+"""First words of Fortran's and OpenMP's directives → the remedy."""
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
@@ -72,9 +72,8 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str:
 
 def parse_directive(text: str, loc: SourceLoc, sink: DiagnosticSink | None = None) -> Directive:
     """
-    Parse one directive. `text` is everything behind `#pragma acc`, `loc` the place of its first
-    character; deprecated spellings are warned about in `sink`. Raises `CompileError` at the word
-    that is wrong.
+    Parse one directive. `text` is everything after `#pragma acc`, `loc` the place of its first character;
+    deprecated spellings are warned about in `sink`. Raises `CompileError` at the word that is wrong.
     """
     source = DirectiveText(text, loc)
     cursor = TokenCursor(source)
@@ -119,7 +118,7 @@ def _parse_kind(cursor: TokenCursor) -> DirectiveKind:
 
 
 def _parse_head(cursor: TokenCursor, directive: Directive) -> DirectiveRule:
-    """What stands between a directive's name and its clauses; the rule for these."""
+    """Parses the argument between a directive's name and its clauses; returns the rule for the clauses."""
     match directive.kind:
         case DirectiveKind.CACHE:
             directive.clauses.append(_parse_cache(cursor))

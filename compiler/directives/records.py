@@ -1,11 +1,11 @@
 """
-Directive records: what a `#pragma acc` line says, before any IR exists.
+Directive records: the contents of a `#pragma acc` line, before IR generation.
 
-The directive parser builds these from the pragma's text (grammar of OpenACC 3.4 and the research
-extensions of our reference, section 8). Expressions inside clauses are `ExprSlot`s: the parser
-stores their text and place, the semantic layer later resolves `slot.expr` in the scope where the
-directive stands. One record class serves all directives; which clauses may stand on which directive
-is a table in `rules.py`, checked by the parser.
+The directive parser builds these from the pragma's text (grammar of OpenACC 3.4 and the research extensions
+of our reference, section 8). Expressions inside clauses are `ExprSlot`s: the parser stores their text and
+place, the semantic layer later resolves `slot.expr` in the scope where the directive is written. One record
+class serves all directives; the clauses that each may have are in a table in `rules.py`, which the parser
+checks.
 """
 
 from __future__ import annotations
@@ -106,13 +106,14 @@ class Clause:
 
 @dataclass(eq=False, kw_only=True)
 class FlagClause(Clause):
-    """No argument: `seq auto independent nohost finalize if_present`, bare `self` on compute."""
+    """A clause without argument: `seq auto independent nohost finalize if_present`, bare `self` on compute
+    constructs."""
 
 
 @dataclass(eq=False, kw_only=True)
 class ExprClause(Clause):
     """
-    Expression arguments; `args` may be empty where the argument is optional: `if async
+    A clause with expression arguments; `args` may be empty where the argument is optional: `if async
     num_gangs num_workers vector_length worker vector self(cond) default_async device_num collapse
     deviceid`. `keyword` holds a leading `num:`/`length:`/`force:` (without colon) or "".
     """
@@ -175,7 +176,7 @@ class DefaultClause(Clause):
 
 @dataclass(eq=False, kw_only=True)
 class DeviceTypeClause(Clause):
-    """On `init`, `shutdown` and `set`: the device type selected; `types` lower case."""
+    """`device_type` on `init`, `shutdown` and `set`: the selected device types, in lower case."""
 
     types: tuple[str, ...] = ()
 
@@ -201,7 +202,8 @@ class ScanClause(Clause):
 
 @dataclass(eq=False, kw_only=True)
 class PeerClause(Clause):
-    """Research extension on `update`: one of `to`, `from` (a section), `to_device`, `from_device`."""
+    """A clause of the research extension `update peer`: `to` or `from` (a section), `to_device` or
+    `from_device`."""
 
     item: VarRefItem | None = None
     device: ExprSlot | None = None
@@ -258,7 +260,7 @@ class Directive:
 
     @property
     def has_body(self) -> bool:
-        """Whether a statement follows that belongs to this directive."""
+        """Whether the statement after the directive belongs to it."""
         return self.is_compute or self.kind in (
             DirectiveKind.LOOP,
             DirectiveKind.DATA,

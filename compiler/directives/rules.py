@@ -1,8 +1,8 @@
 """
-Which clauses each directive takes, as data (OpenACC 3.4, 2.5 to 2.16, and our reference, section 8).
+Tables of the clauses that each directive may have (OpenACC 3.4, 2.5 to 2.16, and research extensions).
 
 `DIRECTIVES` has one `DirectiveRule` per directive: its clauses and their forms, which of them may
-follow `device_type`, and which must be there. `ALIASES`, `MODIFIERS` and `EXCLUSIVE` hold for all.
+follow `device_type`, and which are required. `ALIASES`, `MODIFIERS` and `EXCLUSIVE` apply to all.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ K = DirectiveKind
 
 
 class Form(Enum):
-    """What stands in a clause's parentheses."""
+    """The form of a clause's argument in parentheses."""
 
     FLAG = auto()  # nothing, and no parentheses
     EXPR = auto()  # one expression
@@ -43,15 +43,16 @@ class Form(Enum):
 
 
 REPEATABLE_FORMS = frozenset((Form.VARS, Form.NAMES, Form.SECTIONS, Form.REDUCTION, Form.WAIT))
-"""Clauses of other forms stand at most once on a directive and once behind each device_type."""
+"""Forms of clauses that may be repeated. Clauses of other forms may occur once on a directive and once
+after each device_type."""
 
 
 @dataclass(frozen=True)
 class DirectiveRule:
     """
     `clauses` maps each clause to its form. Those in `after_device_type` may follow a `device_type` clause
-    (when empty, the directive takes none). At least one of `needs` must be there. `tolerated` clauses are
-    not the standard's: they are warned about (`c/sema/leniency.py`).
+    (when empty, the directive takes none). At least one of `needs` is required. `tolerated` clauses are not
+    in the specification: they get a warning (`c/sema/leniency.py`).
     """
 
     clauses: Mapping[str, Form]
@@ -211,7 +212,7 @@ PEER_UPDATE = DirectiveRule(
         "from_device": Form.PEER_DEVICE,
     }
 )
-"""`update peer …` (reference, section 8): all four of its own clauses must be there."""
+"""`update peer …` (research extension): all four of its own clauses are required."""
 
 PEER_CLAUSES = ("to", "to_device", "from", "from_device")
 
@@ -223,7 +224,7 @@ ALIASES: Mapping[str, str] = {
        for name in ("copy", "copyin", "copyout", "create")},
     "dtype": "device_type",
 }  # fmt: skip
-"""Other spellings and the canonical clause name. `pc…` and `present_or_compression_…` mean the same
+"""Other spelling → canonical clause name. `pc…` and `present_or_compression_…` mean the same
 as the plain compression clause, which also looks for present data first."""
 
 DEPRECATED = frozenset(
@@ -231,14 +232,14 @@ DEPRECATED = frozenset(
     for prefix in ("p", "present_or_")
     for name in ("copy", "copyin", "copyout", "create")
 )
-"""Spellings to warn about (OpenACC 3.4, 2.7)."""
+"""Deprecated spellings, which get a warning (OpenACC 3.4, 2.7)."""
 
 
 def aliases_on(kind: DirectiveKind) -> Mapping[str, str]:
     """
-    All other spellings on this directive: those of `ALIASES`; `host` for `self` on update; and
-    `device` for `deviceid` where `device` has no meaning of its own; `deviceid` for `device_num` on init
-    and shutdown, which have that clause.
+    All other spellings on this directive: those in `ALIASES`; `host` for `self` on update; `device` for
+    `deviceid` where `device` has no other meaning; and `deviceid` for `device_num` on init and shutdown,
+    which have that clause.
     """
     if kind in (K.INIT, K.SHUTDOWN):
         return {**ALIASES, "deviceid": "device_num", "device": "device_num"}
@@ -263,7 +264,8 @@ PACKED_FORMATS = (
     "centred",
     *(f"bits{n}" for n in range(8, 51)),
 )
-"""Modifiers of compression clauses: how a number is kept on the device (docs/compression.md)."""
+"""Modifiers of compression clauses, which select the format of numbers on the device
+(docs/compression.md)."""
 
 _MODIFIERS: Mapping[str, tuple[str, ...]] = {
     "copy": ("always", "alwaysin", "alwaysout"),
@@ -292,7 +294,7 @@ EXCLUSIVE: tuple[frozenset[str], ...] = (
     frozenset(("seq", "worker")),
     frozenset(("seq", "vector")),
 )
-"""Clauses that may not stand together on a loop (3.4, 2.9)."""
+"""Clauses that exclude one another on a loop (3.4, 2.9)."""
 
 EXCLUSIVE_ROUTINE: tuple[frozenset[str], ...] = tuple(
     frozenset((a, b))

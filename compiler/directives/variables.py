@@ -1,4 +1,4 @@
-"""Lists of variables, members and array sections, with their modifiers (OpenACC 3.4, 2.7)."""
+"""Parses lists of variables, members and array sections, with their modifiers (OpenACC 3.4, 2.7)."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def variable(cursor: TokenCursor, *, four_parts: bool = False) -> VarRefItem:
     else:
         remedy = "remove the ','" if cursor.ahead(-1).text == "," else "name a variable"
         if first.text in ("*", "&"):
-            remedy = "write p[0:n] for what a pointer points at"
+            remedy = "write p[0:n] for the array that a pointer points to"
         if first.kind is not TokenKind.NAME:
             raise cursor.error(f"expected a variable name, not {first.described}", remedy)
         last = cursor.advance()
@@ -107,7 +107,8 @@ def variable(cursor: TokenCursor, *, four_parts: bool = False) -> VarRefItem:
 # section : '[' expression ']' | '[' [ expression ] ':' [ expression ] ']'
 #         | '[' [ expression ] ':' expression ':' expression ':' expression ']'   (compression)
 def array_section(cursor: TokenCursor, *, four_parts: bool) -> Section:
-    """One pair of brackets; `four_parts`: also with the least and the greatest value of compressed data."""
+    """One pair of brackets; `four_parts`: the section of a compression clause, which may also have the
+    smallest and the largest value."""
     opening = cursor.advance()
     section = Section(cursor.loc_of(opening))
     if cursor.next.text == "]":
@@ -126,9 +127,9 @@ def array_section(cursor: TokenCursor, *, four_parts: bool) -> Section:
                 "a section has two parts here, start and length", "write [start:length]"
             )
         cursor.advance()
-        section.minimum = cursor.expression("the least value")
+        section.minimum = cursor.expression("the smallest value")
         _colon(cursor, opening)
-        section.maximum = cursor.expression("the greatest value")
+        section.maximum = cursor.expression("the largest value")
     if not cursor.accept("]"):
         raise error(
             cursor.loc_of(cursor.next),

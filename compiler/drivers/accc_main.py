@@ -5,8 +5,8 @@
     accc main.o solver.o -o solver -lm     an executable file
     make CC=accc                           the same, as a project has it
 
-An object file holds preprocessed C and what checking it came to; linking compiles the whole program.
-Options of other compilers that mean nothing here are ignored (`customary_options.py`).
+An object file holds preprocessed C and its checked tree; linking compiles the whole program. Options of
+other compilers that have no effect here are ignored (`customary_options.py`).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from ..pipeline import StageCallback
 
 _REFUSED = {
-    "-S": "there is no assembly of one file: 'accopt --emit=ptx' prints the kernels of a program",
+    "-S": "single files are not compiled to assembly: 'accopt --emit=ptx' prints the kernels of a program",
     "-r": "give all object files to the last link, or put them into an archive with ar",
 }
 
@@ -84,7 +84,7 @@ def _argument_parser() -> argparse.ArgumentParser:
         "--fat-objects",
         dest="fat",
         action="store_true",
-        help="-ffat-lto-objects: objects that other linkers can link, too (needs the system's objcopy)",
+        help="-ffat-lto-objects: objects that other linkers can also link (needs the system's objcopy)",
     )
     parser.add_argument(
         "-dM", dest="macros_only", action="store_true", help="with -E: print all macros"
@@ -93,11 +93,13 @@ def _argument_parser() -> argparse.ArgumentParser:
         "-save-temps", "--save-temps", action="store_true", help="keep the preprocessed files"
     )
     parser.add_argument("-fsyntax-only", dest="check", action="store_true", help="check only")
-    parser.add_argument("--verbose", action="store_true", help="-v: tell what is searched")
+    parser.add_argument(
+        "--verbose", action="store_true", help="-v: print the folders that are searched"
+    )
     parser.add_argument(
         "--standalone",
         action="store_true",
-        help="an executable with its code and what runs it, for machines without accopt",
+        help="an executable that contains its code and the runtime, for machines without accopt",
     )
     parser.add_argument("-o", dest="output", metavar="FILE", type=Path, help="file to write")
     repeated: dict[str, Any] = {"action": "append", "default": []}
@@ -114,7 +116,7 @@ def _argument_parser() -> argparse.ArgumentParser:
 
 
 def _kept_arguments(args: argparse.Namespace) -> tuple[str, ...]:
-    """The options among `args` that count when the program is compiled, which linking does."""
+    """The options among `args` that apply when linking compiles the program."""
     flags = ("no_fma", "host_fma", "fast_math", "check_cache", "managed", "verify", "verify_each")
     flags += ("remarks",)
     kept = [f"--{flag.replace('_', '-')}" for flag in flags if getattr(args, flag)]
@@ -131,7 +133,7 @@ def _kept_arguments(args: argparse.Namespace) -> tuple[str, ...]:
 
 @dataclass
 class _Command:
-    """One run of `accc`: its options, and what the files it has compiled so far made it print."""
+    """One run of `accc`: its options, and the messages printed so far for its files."""
 
     args: argparse.Namespace
     arguments: Sequence[str]
@@ -145,7 +147,9 @@ class _Command:
         if not args.inputs:
             raise command_error("there are no input files", "name C or object files")
         if args.output is not None and len(args.inputs) > 1 and (args.compile or args.preprocess):
-            raise command_error("-o with several files needs a link", "leave out -o, or -c")
+            raise command_error(
+                "-o with several files is possible only for linking", "leave out -o, or -c"
+            )
         if args.preprocess or args.depend_only:
             self._preprocess()
         else:
@@ -198,7 +202,7 @@ class _Command:
                 write_output(output, self._fat(compiled, content) if self.args.fat else content)
 
     def _fat(self, compiled: ObjectFile, content: bytes) -> bytes:
-        """The object for other linkers, too."""
+        """The object file `content` with machine code added, for other linkers (`fat_objects.py`)."""
         from ..checked_files import CheckedFiles
         from ..executable import build_sources
         from .fat_objects import fat_object
@@ -216,7 +220,8 @@ class _Command:
         sink: DiagnosticSink,
         kept: CheckedFiles,
     ) -> PreprocessedSource:
-        """The text of a C file; what else was asked to be made of it is written."""
+        """The preprocessed text of a C file; also writes the other outputs that options ask for
+        (dependencies, kept files)."""
         from ..c.preprocess_kept import preprocess_or_find
         from ..executable import preprocess_options
 
@@ -236,7 +241,7 @@ class _Command:
 
     @with_deep_stack
     def _compiled(self, path: Path, output: str) -> ObjectFile:
-        """A C file as an object, after checking it; its warnings are printed."""
+        """Checks a C file, prints its warnings, and returns its object."""
         with phase(LOADING):
             from ..c.program import check_program
             from ..checked_files import CheckedFiles
@@ -261,7 +266,7 @@ class _Command:
         )
 
     def _language(self, path: Path) -> str | None:
-        """What `-x`, or else the name, says that an input is; None: no source file."""
+        """The language of an input by `-x`, or else by its name; None if it is not a source file."""
         by_name = {".c": "c", ".i": "cpp-output"}.get(path.suffix)
         said = [each.partition("=") for each in self.args.languages]
         return next((word for word, _, file in said if Path(file) == path), by_name)
@@ -307,9 +312,7 @@ class _Command:
                 self._check_references(executable, sources, foreign)
         if args.shared:
             if options.managed and here.target == "nvptx":
-                message = (
-                    "a library's heap is its program's, which no GPU shares: data clauses decide"
-                )
+                message = "a library's heap is not shared with GPUs: data clauses decide"
                 _print(DiagnosticSink([warning(UNKNOWN_LOC, f"{message} what is moved")]))
             from .shared_library import link_library
 
@@ -326,7 +329,7 @@ class _Command:
     def _foreign(
         self, executable: Executable, inputs: Sequence[ObjectFile | ForeignObject]
     ) -> list[ForeignObject]:
-        """The other compilers' objects that belong to the program: of archives, those that are needed."""
+        """The objects of other compilers that belong to the program; those in archives only if needed."""
         from ..backend.jit import exported_names
         from ..backend.symbols import declared_names
 
@@ -383,8 +386,8 @@ class _Command:
         self, inputs: Sequence[ObjectFile | ForeignObject]
     ) -> list[ObjectFile | ForeignObject]:
         """
-        The inputs without members of archives that nothing needs (all with `--whole-archive`). Other
-        compilers' stay: the code made of ours says which of them are needed (`_foreign`).
+        The inputs without unneeded members of archives (with `--whole-archive`, all of them). Other
+        compilers' objects stay, as only the compiled code shows which of them are needed (`_foreign`).
         """
 
         def is_member(each: ObjectFile | ForeignObject) -> bool:
@@ -401,7 +404,8 @@ class _Command:
         return [each for each in inputs if id(each) in kept or isinstance(each, ForeignObject)]
 
     def _archive(self, name: str) -> Path | None:
-        """The archive that `-lNAME` means: where a folder of `-L` has one, and no shared library."""
+        """The archive that `-lNAME` means, if a folder of `-L` has one and no shared library of that
+        name."""
         exact = name.startswith(":")
         if exact and not name.endswith(".a"):
             return None
@@ -414,7 +418,7 @@ class _Command:
         return None
 
     def _with_options_of(self, objects: Sequence[ObjectFile]) -> argparse.Namespace:
-        """The command's options, where it leaves them open those that all objects were made with."""
+        """The command's options; those that it does not set are taken from the objects if all agree."""
         first, *others = [compiled.arguments for compiled in objects] or [()]
         shared = [text for text in first if all(text in other for other in others)]
         args = _argument_parser().parse_intermixed_args([*shared, *self.arguments])
@@ -423,7 +427,7 @@ class _Command:
 
 
 def _names(each: ObjectFile | ForeignObject) -> tuple[frozenset[str], frozenset[str]]:
-    """The names that an object defines, and those that it wants from others."""
+    """The names that an object defines, and those that it uses from others."""
     return each.defined, each.undefined
 
 
@@ -442,7 +446,7 @@ def _remarks(
 
 
 def _print(sink: DiagnosticSink, known: Container[str] = ()) -> tuple[str, ...]:
-    """Prints what is in `sink` and not `known`, and empties it; all that was in it."""
+    """Prints the messages in `sink` that are not in `known`, empties it, and returns all of them."""
     texts = tuple(render(diagnostic) for diagnostic in sink.diagnostics)
     report([d for d, text in zip(sink.diagnostics, texts, strict=True) if text not in known])
     sink.diagnostics.clear()

@@ -1,10 +1,10 @@
 """
-What `-acc=`, `-ta=`, `-gpu=`, `-arch=` and `-Mcuda=` of nvc and pgcc say about the device, in our options.
+Translates `-acc=`, `-ta=`, `-gpu=`, `-arch=` and `-Mcuda=` of nvc and pgcc into our options for the device.
 
-Of several architectures those count that there is code for; where there is code for none, the oldest that
-there is takes their place, with a warning. Sub-options that
-ask for what holds anyway, or that concern the other compiler's own code generation, are passed over; what
-changes a program's meaning and is not honoured is a warning; values that nobody has are errors.
+Of several architectures, the supported ones are used; if none is supported, the oldest supported one, with
+a warning. Sub-options that ask for our default behaviour, or that concern the other compiler's code
+generation, are ignored. Those that change a program's meaning and are not honoured are warnings; unknown
+values are errors.
 """
 
 from __future__ import annotations
@@ -61,11 +61,9 @@ def accelerator_options(argument: str) -> tuple[list[str], list[str]] | None:
         elif word in _MANAGED:
             options.append("--managed")
         elif word == "radeon":
-            warnings.append(
-                f"{argument}: there is no code for AMD's GPUs: the target stays as it is"
-            )
+            warnings.append(f"{argument}: AMD's GPUs are not supported: the target does not change")
         elif _PASSED_OVER.fullmatch(word) is None and "radeon" not in values:
-            raise command_error(f"{argument}: there is no such value as '{word}'", "leave it out")
+            raise command_error(f"{argument}: unknown value '{word}'", "leave it out")
     if devices and devices <= _HOSTS:
         options.append("--target=host")
     elif name == "-acc" and devices == {"gpu"}:
@@ -75,14 +73,15 @@ def accelerator_options(argument: str) -> tuple[list[str], list[str]] | None:
         options.append(f"--sm={','.join(map(str, sorted(set(possible)) or [OLDEST_SM]))}")
     if capabilities and not possible:
         warnings.append(
-            f"{argument}: there is no code for compute capability {max(capabilities)}: "
-            f"{OLDEST_SM} is used, the nearest that there is"
+            f"{argument}: compute capability {max(capabilities)} is not supported: "
+            f"{OLDEST_SM}, the nearest supported one, is used"
         )
     return options, warnings
 
 
 def _words(values: str) -> list[str]:
-    """The comma-separated values; those behind the device's colon count as others (`tesla:cc70,managed`)."""
+    """The comma-separated values; those after the colon of a device are separate values too
+    (`tesla:cc70,managed`)."""
     words: list[str] = []
     for value in values.split(","):
         device, colon, rest = value.partition(":")

@@ -6,8 +6,8 @@
     accopt prog.c --emit=data -p 'schedule-loops{target=host}'
     accopt saved.mlir --emit=ptx           continues from the stage the file was saved at
     accopt test.mlir -p infer-data-attributes --split-input-file --verify-diagnostics
-    accopt prog.c --emit=gpu --print-changes         what each pass did; --timing, --crash-reproducer
-    accopt prog.c --stop-before widen-rows           what a pass gets
+    accopt prog.c --emit=gpu --print-changes prints what each pass changed; --timing, --crash-reproducer
+    accopt prog.c --stop-before widen-rows prints the input of a pass
 """
 
 from __future__ import annotations
@@ -94,11 +94,13 @@ def _argument_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--schedules",
         action="store_true",
-        help="list the schedules that each construct of .c files may have, and what their kernels "
-        "need if ptxas is installed",
+        help="list the possible schedules of each construct of .c files, and the resources of their "
+        "kernels if ptxas is installed",
     )
     parser.add_argument(
-        "--split-input-file", action="store_true", help="treat pieces between '// -----' apart"
+        "--split-input-file",
+        action="store_true",
+        help="treat the pieces between '// -----' as separate files",
     )
     parser.add_argument(
         "--verify-diagnostics",
@@ -112,7 +114,9 @@ def _argument_parser() -> argparse.ArgumentParser:
 
 def _add_questions(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("questions about passes")
-    group.add_argument("--list-passes", action="store_true", help="print all passes and their jobs")
+    group.add_argument(
+        "--list-passes", action="store_true", help="print all passes, each with a summary"
+    )
     group.add_argument(
         "--help-pass", metavar="PASS", help="print the contract of a pass, and its options"
     )
@@ -147,7 +151,7 @@ def _add_watching(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--stop-before",
         metavar="PASS",
-        help="print what this pass of the pipeline would get, and stop; IR saved there goes on with it",
+        help="print the IR before this pass of the pipeline, and stop; saved IR continues with the pass",
     )
     group.add_argument("--print-debuginfo", action="store_true", help="print C locations")
     group.add_argument(
@@ -224,7 +228,7 @@ class AccoptMain:
             )
 
     def only_code(self) -> bool:
-        """Whether nobody wants to see the IR on its way."""
+        """Whether only the final code is wanted, and no IR of stages or passes."""
         return self.passes.watch == PassWatch() and not self.args.remarks and not self.args.passes
 
     def run_passes(self, module: ModuleOp) -> None:
@@ -251,7 +255,8 @@ class AccoptMain:
         return [(names[0] if names else "<stdin>", piece) for piece in pieces]
 
     def report(self) -> None:
-        """Prints what has been collected; raises a `CompileError` without diagnostics if that has errors."""
+        """Prints the collected diagnostics; raises a `CompileError` without diagnostics if there are errors
+        among them."""
         said = list(self.sink.diagnostics)
         self.sink.diagnostics.clear()
         report(said)
@@ -313,7 +318,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def command() -> NoReturn:
-    """The `accopt` command: `main`, and the end of the process."""
+    """The `accopt` command: runs `main` and ends the process."""
     run_command(main)
 
 
@@ -327,7 +332,7 @@ def _print_schedules(args: argparse.Namespace, options: CompileOptions) -> int:
 
 
 def _answer(args: argparse.Namespace) -> str | None:
-    """What was asked about passes, if anything was."""
+    """The answer to an option that asks about passes; None without one."""
     if not (args.list_passes or args.help_pass or args.list_stages):
         return None
     from .pass_help import describe_pass, list_passes, list_stages

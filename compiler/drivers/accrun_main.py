@@ -96,8 +96,8 @@ def _argument_parser() -> argparse.ArgumentParser:
         type=at_least_one,
         default=None,
         metavar="N",
-        help="number of devices the program sees: separate ones on host and sim, the first N GPUs "
-        "(default: ACCOPT_DEVICES, or 1 and all GPUs)",
+        help="number of devices that the program sees: N separate ones on host and sim, the first N GPUs "
+        "(default: ACCOPT_DEVICES; or 1, on nvptx all GPUs)",
     )
     group.add_argument(
         "--no-device-queues",
@@ -124,12 +124,12 @@ def _argument_parser() -> argparse.ArgumentParser:
         "--patience",
         type=seconds,
         metavar="SECONDS",
-        help="sim target: give up kernels that take longer (default: ACCOPT_PATIENCE, or 300)",
+        help="sim target: stop kernels that take longer, in seconds (default: ACCOPT_PATIENCE, or 300)",
     )
     group.add_argument(
         "--late",
         action="store_true",
-        help="sim target: the work of queues is done as late as waits allow, so that a missing wait shows",
+        help="sim target: run the work of queues as late as waits allow, to show missing waits",
     )
     add_timing(group)
     group.add_argument(
@@ -155,8 +155,8 @@ def _timed_run(args: argparse.Namespace, program_arguments: list[str]) -> int:
 
 def _program_files(args: argparse.Namespace) -> list[Path]:
     """
-    The C files, or a file of IR; shared libraries among them are put with those of `-l`, and others are
-    errors.
+    The C files, or the file of IR, among the inputs; shared libraries are added to those of `-l`, and other
+    files are errors.
     """
     found: list[Path] = []
     for name in args.sources:

@@ -1,6 +1,6 @@
 """
-Files of assembly (`.s`, and `.S` for the preprocessor): another compiler of the machine, or its assembler,
-makes objects of them, which are linked like any other compiler's.
+Assembly files (`.s`, and `.S`, which are preprocessed): another compiler of the machine, or its assembler,
+makes objects from them, which are linked like objects of other compilers.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _COMPILERS = ("gcc", "clang", "cc")
 
 def assembled(path: Path, include_dirs: Sequence[Path], defines: Sequence[str]) -> bytes:
     """
-    The object file made of one of assembly; `include_dirs` and `defines` are for its preprocessor. Raises
-    `CompileError` where nothing on the machine can make it, or finds a fault.
+    The object file of an assembly file; `include_dirs` and `defines` are for its preprocessor. Raises
+    `CompileError` if no tool on the machine can assemble it, or if the tool reports an error.
     """
     compiler = next(filter(None, map(shutil.which, _COMPILERS)), None)
     plain = path.suffix == ".s"
@@ -30,7 +30,7 @@ def assembled(path: Path, include_dirs: Sequence[Path], defines: Sequence[str]) 
         raise error(
             UNKNOWN_LOC,
             f"'{path}' is assembly, which needs {needed}",
-            "install it, or leave the file out: most projects have C in its place",
+            "install it, or leave the file out: most projects have a C version of it",
         )
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "assembly.o"

@@ -1,7 +1,7 @@
 """
-Options of C compilers that say where headers are, what language a file is in, what goes to the linker, and
-what the compiler is, brought into the form that the drivers' parsers know. What asks for something that
-changes a program's meaning and is not done is a warning; values that do not exist are errors.
+Options of C compilers for headers, languages, the linker and questions about the compiler, converted to the
+form of the drivers' parsers. An option that would change a program's meaning and is not supported is a
+warning; unknown values are errors.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..base.machine import is_foreign, machine_folder
 from .reporting import report, report_options
 
 _SEPARATE = ("-isystem", "-idirafter", "-iquote", "-include", "-imacros")
-"""Options whose argument may be attached; the parsers want it apart."""
+"""Options whose argument may be attached; the parsers expect it as a word of its own."""
 _LANGUAGES = ("c", "c-header", "cpp-output", "none")
 _STANDARD = re.compile(
     r"(?:c|gnu|iso9899:)(?:89|90|99|9x|11|1x|17|18|2x|23|199409|1990|1999|2011|2017|2018)"
@@ -49,7 +49,7 @@ _NOT_DONE = (
     (r"-fplugin.*", "plugins of gcc are not loaded"),
     (r"-static", "programs use shared libraries"),
 )
-"""Patterns of options that would change what a program does, and what holds instead."""
+"""Patterns of options that would change a program's behaviour, with what applies instead."""
 _VALUES = {
     "-tp": re.compile(
         r"host|native|x64|px|p7|penryn|nehalem|core2|sandybridge|haswell|skylake|cascadelake|icelake|sapphirerapids|"
@@ -61,7 +61,7 @@ _VALUES = {
         r"stat|stdpar|time|unified|unroll|vect"
     ),
 }
-"""Options of nvc that change nothing here, and the values that they may have, in a list."""
+"""Options of nvc that are ignored → the values that they may have."""
 _LINKER_MEANS = re.compile(
     r"--?(?:wrap|defsym|version-script|script|dynamic-list|entry|e|T|u|undefined)(?:=.*)?"
 )
@@ -69,11 +69,12 @@ _WITH_VALUE = re.compile(
     r"--?(?:soname|h|rpath-link|z|m|wrap|defsym|entry|e|T|u|undefined|y|Map|rpath|R|L|l|library-path|"
     r"version-script|script|dynamic-list|init|fini|retain-symbols-file|dynamic-linker|I|F|f|G|A)"
 )
-"""Words of the linker whose value may be the next word."""
+"""Options of the linker whose value may be the next word."""
 _BARE_LINKER_WORDS = (
     "--whole-archive", "--no-whole-archive", "-export-dynamic", "--export-dynamic"
 )  # fmt: skip
-"""Besides `-soname` and `-rpath`, what libtool gives to compilers that it does not know without `-Wl,`."""
+"""Options of the linker that libtool gives without `-Wl,` to compilers that it does not know, besides
+`-soname` and `-rpath`."""
 _LINKER_VERSION = "--linker-version"
 
 
@@ -84,8 +85,8 @@ def command_error(message: str, remedy: str) -> CommandLineError:
 
 def prepared(arguments: Sequence[str], sink: DiagnosticSink) -> list[str]:
     """
-    `arguments` with `@file`s in place, in the form of the parsers: `-x` with each file that it is about,
-    `c=FILE`. Warnings go to `sink`; raises `CommandLineError` for values that do not exist.
+    `arguments` in the form of the parsers, with the contents of `@file`s, and `-x` attached to each file
+    that it applies to, `c=FILE`. Warnings go to `sink`; raises `CommandLineError` for unknown values.
     """
     found: list[str] = []
     given = list(_with_files(arguments, 0))
@@ -128,7 +129,7 @@ def prepared(arguments: Sequence[str], sink: DiagnosticSink) -> list[str]:
 
 
 def prepared_or_leave(arguments: Sequence[str]) -> list[str]:
-    """`prepared` for a driver: prints what is wrong and leaves the process with status 2."""
+    """`prepared` for a driver: on a mistake, prints it and ends the process with status 2."""
     sink = DiagnosticSink()
     try:
         found = prepared(arguments, sink)
@@ -164,19 +165,17 @@ def _one(argument: str, sink: DiagnosticSink) -> list[str]:
             return [option, argument.removeprefix(option).removeprefix("=")]
     if argument.startswith("-std=") and _STANDARD.fullmatch(argument[5:]) is None:
         raise command_error(
-            f"'{argument}': there is no such standard of C", "write -std=c11, or leave it out"
+            f"'{argument}': unknown standard of C", "write -std=c11, or leave it out"
         )
     name, _, values = argument.partition("=")
     for value in values.split(",") if values and name in _VALUES else ():
         if _VALUES[name].fullmatch(value) is None:
-            raise command_error(
-                f"'{argument}': there is no such value as '{value}'", "leave it out"
-            )
+            raise command_error(f"'{argument}': unknown value '{value}'", "leave it out")
     if argument in ("-m32", "-mx32", "-m16"):
-        raise command_error(f"'{argument}': there is code for 64 bits only", "leave it out")
+        raise command_error(f"'{argument}': only 64-bit code is supported", "leave it out")
     for pattern, instead in _NOT_DONE:
         if re.fullmatch(pattern, argument):
-            sink.warn(UNKNOWN_LOC, f"{argument} is not done: {instead}")
+            sink.warn(UNKNOWN_LOC, f"{argument} is not supported: {instead}")
             return []
     return [argument]
 
@@ -191,8 +190,8 @@ def _language(name: str) -> str:
 
 def _linker(words: Sequence[str], given: Sequence[str], sink: DiagnosticSink) -> list[str]:
     """
-    Our options for what `-Wl,` and `-Xlinker` say to a linker. Shared libraries are linked by the system's,
-    which gets the words as they are; of programs, linked by accopt, those that mean something are done.
+    Our options for the linker options in `-Wl,` and `-Xlinker`. For shared libraries they are passed to the
+    system's linker unchanged; for programs, which accopt links, the supported ones are translated.
     """
     found: list[str] = []
     shared = "-shared" in given
@@ -211,12 +210,12 @@ def _linker(words: Sequence[str], given: Sequence[str], sink: DiagnosticSink) ->
         elif word in ("--version", "-v", "-V"):
             found.append(_LINKER_VERSION)
         elif _LINKER_MEANS.fullmatch(word):
-            sink.warn(UNKNOWN_LOC, f"-Wl,{word} is not done: programs are linked by accopt")
+            sink.warn(UNKNOWN_LOC, f"-Wl,{word} is not supported: programs are linked by accopt")
     return found
 
 
 def _preprocessor(words: Sequence[str], sink: DiagnosticSink) -> list[str]:
-    """Our options for what `-Wp,` gives to the preprocessor; `-MD,FILE` and the like name their file."""
+    """Our options for the preprocessor options in `-Wp,`; `-MD,FILE` and the like name their file."""
     if words and words[0] in ("-MD", "-MMD"):
         file = ["-MF", words[1]] if len(words) > 1 else []
         return [words[0], *file, *prepared(words[2:], sink)]
@@ -224,7 +223,8 @@ def _preprocessor(words: Sequence[str], sink: DiagnosticSink) -> list[str]:
 
 
 def answer(arguments: Sequence[str]) -> str | None:
-    """What `-dumpmachine` and the like, which compile nothing, print; None without such an option."""
+    """The output of an option that only asks about the compiler, such as `-dumpmachine`; None without
+    one."""
     from importlib.metadata import version
 
     machine = machine_folder()
@@ -255,8 +255,8 @@ def answer(arguments: Sequence[str]) -> str | None:
 
 def tell_search(args: argparse.Namespace) -> None:
     """
-    What `-v` prints: where headers and libraries are looked for, in the form in which gcc tells it and
-    CMake and Meson read it (they learn the name of the machine's folder from it).
+    Prints the output of `-v`: the folders that are searched for headers and libraries, in gcc's form, from
+    which CMake and Meson read the name of the machine's folder.
     """
     from ..c.preprocess_headers import searched_folders
 
@@ -282,6 +282,6 @@ def _folders(machine: str) -> list[str]:
 
 
 def _library(name: str, machine: str) -> str:
-    """The path of a library, or its name alone where it is in none of the folders, as gcc says it."""
+    """The path of a library, or its name alone if it is in none of the folders, as gcc prints it."""
     paths = (Path(folder) / name for folder in _folders(machine))
     return next((str(path) for path in paths if path.exists()), name)

@@ -1,7 +1,7 @@
 """
-Options that Makefiles pass to any C compiler: turned into ours where there is one, dropped where what
-they ask for holds anyway or does not matter here (warnings, the language standard, code generation for
-a CPU), so that `CFLAGS` of gcc, clang and nvc work unchanged.
+Options that Makefiles pass to any C compiler: they are translated into ours where possible, and dropped
+where they ask for our default behaviour or have no meaning here (warnings, the language standard, code
+generation for a CPU), so that `CFLAGS` of gcc, clang and nvc work unchanged.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _RENAMED: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"-std=(?:c|gnu)2[3x]|-c23", ("--c23",)),
     (r"-std=.*|-ansi|-c\d\d", ("--no-c23",)),
 )
-"""A pattern of the whole argument, and what it becomes."""
+"""A pattern for the whole argument, and its translation."""
 
 _DROPPED = re.compile(
     r"-W[lpa],.*|-W|-pedantic(?:-errors)?|-pipe|-p|-pg|-s|-v|-f(?!syntax-only).*|-m.*|-M[a-z].*"
@@ -43,8 +43,8 @@ _DROPPED = re.compile(
 
 def translate(arguments: Sequence[str], sink: DiagnosticSink | None = None) -> list[str]:
     """
-    `arguments` with the customary options among them translated or dropped. What they ask for and do not
-    get is a warning in `sink`, one for each.
+    `arguments` with the customary options among them translated or dropped. Requests that are not honoured
+    are warnings in `sink`, one for each.
     """
     found: list[str] = []
     warned: set[str] = set()
@@ -63,7 +63,8 @@ def translate(arguments: Sequence[str], sink: DiagnosticSink | None = None) -> l
 
 
 def translated_or_leave(arguments: Sequence[str]) -> list[str]:
-    """`translate` for a driver: prints warnings, and what is wrong, after which it leaves with status 2."""
+    """`translate` for a driver: prints warnings; on a mistake, prints it and ends the process with status
+    2."""
     sink = DiagnosticSink()
     try:
         found = translate(arguments, sink)

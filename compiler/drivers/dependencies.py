@@ -1,4 +1,5 @@
-"""Rules for make that say which files an object depends on: what C compilers write for `-MD` and the like."""
+"""Dependency rules for make, with the files that an object depends on, as C compilers write them for `-MD`
+and the like."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ def add_dependency_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def write_dependencies(source: PreprocessedSource, args: argparse.Namespace, output: str) -> None:
-    """Writes the rule for `output`, made of `source`, where the options say."""
+    """Writes the rule for `output`, compiled from `source`, to the file that the options name."""
     headers = headers_of(source)
     rule = f"{args.depend_target or output}: {' '.join([source.file, *headers])}\n"
     if args.depend_phony:
@@ -40,7 +41,7 @@ def write_dependencies(source: PreprocessedSource, args: argparse.Namespace, out
 
 
 def headers_of(source: PreprocessedSource) -> list[str]:
-    """The files that `source` includes, without accopt's own headers, in order."""
+    """The files that `source` includes, without accopt's own headers, in the order of inclusion."""
     names = dict.fromkeys([*source.read, *_MARKER.findall(source.text)])
     return [
         name

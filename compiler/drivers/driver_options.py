@@ -26,9 +26,9 @@ def _sms(text: str) -> tuple[int, ...]:
 
 
 def at_least_one(text: str) -> int:
-    """A number of things of which there must be some, for argparse."""
+    """A positive number, for argparse."""
     if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number from 1 on")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive number")
     return int(text)
 
 
@@ -92,7 +92,7 @@ _REPEATED: dict[str, Any] = {"action": "append", "default": []}
 
 
 def _add_preprocessing(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
-    """What a file is made of before it is parsed: headers, macros, OpenMP."""
+    """Adds the options for preprocessing: headers, macros, OpenMP."""
     group.add_argument(
         "-I",
         dest="include_dirs",
@@ -126,7 +126,7 @@ def _add_preprocessing(group: argparse._ArgumentGroup) -> None:  # pyright: igno
         "-x",
         dest="languages",
         metavar="LANGUAGE",
-        help="what the files behind it are: c, cpp-output, or what their names say: none",
+        help="language of the files after it: c, cpp-output, or none (by the name of each file)",
         **_REPEATED,
     )
     group.add_argument(
@@ -152,7 +152,7 @@ def _add_preprocessing(group: argparse._ArgumentGroup) -> None:  # pyright: igno
 
 
 def _add_code_generation(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
-    """What code is made, and what is checked and said of it."""
+    """Adds the options for code generation, checks, warnings and remarks."""
     group.add_argument("--no-fma", action="store_true", help="never fuse a multiply and an add")
     group.add_argument(
         "--host-fma",
@@ -168,7 +168,7 @@ def _add_code_generation(group: argparse._ArgumentGroup) -> None:  # pyright: ig
     group.add_argument(
         "--managed",
         action="store_true",
-        help="the program's memory is the device's too (-gpu=managed): on a GPU the heap, on the host all",
+        help="host and device share memory (-gpu=managed): on a GPU the heap, on the host all",
     )
     group.add_argument(
         "--check-cache",
@@ -189,21 +189,23 @@ def _add_code_generation(group: argparse._ArgumentGroup) -> None:  # pyright: ig
         "-Wall",
         dest="wall",
         action="store_true",
-        help="warn of what is valid and perhaps not meant: clauses that the compiler adds, unused "
+        help="warn of valid code that may be a mistake: clauses that the compiler adds, unused "
         "variables, values never set, missing returns, formats (-Wno-NAME, -Werror: as other compilers)",
     )
     group.add_argument(
         "--sizes",
         choices=("advice", "as-written"),
         default="advice",
-        help="keep gang, worker, vector, num_gangs and their like, and tile, as they are written,"
-        " where no program can tell and the compiler would decide (default: advice)",
+        help="honour gang, worker, vector, tile and launch sizes as written also where the compiler"
+        " may choose others without changing results (default: advice)",
     )
-    group.add_argument("--remarks", action="store_true", help="say how every construct was mapped")
+    group.add_argument(
+        "--remarks", action="store_true", help="print how every construct was mapped, and why"
+    )
 
 
 def _add_passes(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
-    """Changes of the pipeline."""
+    """Adds the options that change the pipeline."""
     group.add_argument(
         "--pass-option",
         action="append",
@@ -221,13 +223,13 @@ def _add_passes(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[repo
     group.add_argument(
         "--skip-pass",
         metavar="PASS",
-        help="leave a pass out of the pipeline (what it is worth: time the program without it)",
+        help="leave a pass out of the pipeline (to measure its effect)",
         **_REPEATED,
     )
 
 
 def compile_options(args: argparse.Namespace) -> CompileOptions:
-    """The compile options in parsed arguments; `nvptx` where the machine is to choose the target."""
+    """The compile options in parsed arguments; the target is `nvptx` if the machine is to choose it."""
     return CompileOptions(
         target="nvptx" if args.target == "auto" else args.target,
         sm=args.sm[0] if args.sm else DEFAULT_SM,

@@ -1,9 +1,10 @@
 """
-`accc -c -ffat-lto-objects`: object files for every linker, as those of gcc's option. They are ELF files with
-the machine code of their file, and have in a section that linkers drop what `accc` links instead, as always.
+`accc -c -ffat-lto-objects`: object files for every linker, as those of gcc's option. They are ELF files
+with the machine code of their file; the object that `accc` itself links is in a section that other linkers
+drop.
 
-Code with directives needs the runtime of a whole program: such an object refers to a symbol that nobody
-defines, whose name says so to whoever links it otherwise.
+Code with directives needs the runtime, which only `accc` links: such an object refers to an undefined
+symbol whose name says so, for the message of other linkers.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ NEEDS_ACCC = "objects_with_directives_are_linked_by_accc"
 
 def fat_object(executable: Executable, held: bytes) -> bytes:
     """
-    The object of one file, compiled for the host as `executable`; `held`: what `accc` links. Raises
-    `CompileError` without the system's `objcopy`.
+    The object of one file, compiled for the host as `executable`; `held` is the object that `accc` links.
+    Raises `CompileError` without the system's `objcopy`.
     """
     objcopy = tool("objcopy")
     if objcopy is None:
@@ -59,7 +60,8 @@ def fat_object(executable: Executable, held: bytes) -> bytes:
 
 
 def held_in(data: bytes, name: str) -> bytes | None:
-    """What `accc` links of an ELF object, None for one of another compiler; `name` is for messages."""
+    """The part of an ELF object that `accc` links; None for an object of another compiler. `name` is for
+    messages."""
     if f"{SECTION}\0".encode() not in data:
         return None
     elf = ElfFile(data, name)
@@ -69,8 +71,8 @@ def held_in(data: bytes, name: str) -> bytes | None:
 
 def with_ends(ir: str, *, own: bool = False) -> str:
     """
-    LLVM IR text that has its constructors and destructors called at both ends of a program. `own`: they are
-    for this object alone, beside others that have some, too.
+    LLVM IR text whose constructors and destructors are called at the beginning and end of a program. `own`:
+    their names are local to this object, as other objects may have some too.
     """
     for name, array in ((CONSTRUCT, "llvm.global_ctors"), (DESTRUCT, "llvm.global_dtors")):
         if name not in exported_names(ir):

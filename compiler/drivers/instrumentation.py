@@ -1,9 +1,9 @@
 """
-What a developer of passes may watch while the driver runs them: IR before and after, what a pass
-changed, and the IR that made one fail.
+Instrumentation of passes for their developers: prints the IR before and after a pass and the changes that
+it made, and saves the IR on which a pass failed.
 
-`Instrumentation.run` applies a pass and does around it what `PassWatch` asks for; with nothing asked for,
-it costs nothing.
+`Instrumentation.run` applies a pass with the actions that `PassWatch` selects; without any, it adds no
+cost.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from ..ir.printing import print_ir
 _CONTEXT_LINES = 3
 """Lines of IR around each change."""
 _NUMBER = re.compile(r"(?<=%)\d+\b|(?<=\w)_\d+\b")
-"""What the printer adds to the names of values to tell them apart."""
+"""The suffixes that the printer adds to names of values to make them unique."""
 
 
 @dataclass(frozen=True)
 class PassWatch:
     """
-    `before` and `after` are names of passes around which the IR is printed, `before_all` and
-    `after_all` mean every pass; `changes` prints what each pass changed;
-    `reproducer` is a file for the IR that a failing pass began with.
+    The selected actions: `before` and `after` are names of passes around which the IR is printed,
+    `before_all` and `after_all` mean every pass; `changes` prints what each pass changed; `reproducer` is a
+    file for the IR that a failing pass began with.
     """
 
     before: frozenset[str] = frozenset()
@@ -56,7 +56,7 @@ class Instrumentation:
         self._ran: set[str] = set()
 
     def run(self, ctx: Context, module_pass: ModulePass, module: ModuleOp) -> None:
-        """Applies the pass. What it raises goes on, with the pass's name as a note."""
+        """Applies the pass. Passes on its exceptions, with the pass's name as a note."""
         watch, name = self.watch, module_pass.name
         if watch.before_all or name in watch.before:
             self._print(f"IR before {name}", module)
@@ -75,9 +75,9 @@ class Instrumentation:
             self._print_changes(name, original, module)
 
     def report(self) -> None:
-        """Prints which of the passes to watch never ran."""
+        """Prints the names of selected passes that never ran."""
         for name in sorted((self.watch.before | self.watch.after) - self._ran):
-            print(f"// {name} did not run: --emit=STAGE says how far to go", file=self.out)
+            print(f"// {name} did not run: --emit=STAGE selects the last stage", file=self.out)
 
     def _text(self, module: ModuleOp) -> str:
         return print_ir(module, debug_info=self._debug_info)
@@ -110,8 +110,8 @@ class Instrumentation:
 
 def changed_lines(before: list[str], after: list[str]) -> list[str]:
     """
-    The changes as a unified diff. A value made anew gives those after it other numbers: lines that
-    differ in nothing else are the same, unless all that changed is of that kind.
+    The changes as a unified diff. A new value renumbers the ones after it, so lines that differ only in
+    such numbers count as equal, unless there are no other changes.
     """
     if before == after:
         return []

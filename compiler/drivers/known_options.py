@@ -1,6 +1,6 @@
 """
-Options of other compilers that begin with `-f`, `-m` and `-M`, by their first word: those that gcc 12, clang
-and nvc have. What has another first word is a mistake, or an option of a compiler that is not known here.
+The options of gcc 12, clang and nvc that begin with `-f`, `-m` and `-M`, by their first word. An option
+with another first word is a mistake, or belongs to a compiler that is not known here.
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ _OPTION = re.compile(r"(-[fmM])(?:no-)?([A-Za-z0-9+_]+)")
 
 
 def unknown_option(argument: str) -> str | None:
-    """What to say of an option with one of these letters that nobody has; None if somebody has it."""
+    """The warning for an option with one of these letters that none of the compilers has; None for a known
+    option."""
     found = _OPTION.match(argument)
     if found is None:
         return None

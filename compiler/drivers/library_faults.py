@@ -1,11 +1,11 @@
 """
-Faults in a library of `accc -shared`, under a program of another compiler: which C line, and what kind of
-pointer it was.
+Reports faults in a library of `accc -shared` that is loaded by a program of another compiler: the C line,
+and the kind of pointer.
 
-The library's constructor puts a handler where the program has none for a signal, and where another such
-library has its own, which comes next. The handler looks for the library among the frames of the stack, has
-a process of its own (`main`) tell what it knows, and then lets the signal do what it would have done. A
-program's handlers, set before or after, stay what they are. Code for x86-64.
+The library's constructor installs a handler for each signal for which the program has none, or another such
+library has one, which is then called next. The handler looks for the library among the frames of the stack,
+starts a process (`main`) that prints the report, and then lets the signal take its usual effect. Handlers
+of the program, installed before or after, are not changed. For x86-64 only.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from ..faults import explain
 _SIGNALS = (11, 7, 8, 4, 6)
 """SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT."""
 _MARK = 0x61636370740F0B0F
-"""What is before the first instruction of every such handler."""
+"""The bytes before the first instruction of every such handler, by which it is recognised."""
 _FRAMES = 64
 _CALLS = 16
-"""How many calls are told of."""
+"""The most calls that a report lists."""
 
 
 def handler_code(*, traceback: bool) -> str:
-    """LLVM IR of the handler, its constructor and destructor. `traceback`: who called is told, too."""
+    """LLVM IR of the handler, its constructor and destructor. `traceback`: reports list the callers."""
     packages = sysconfig.get_path("purelib")
     enter = f"import site; site.addsitedir({packages!r}); from {__name__} import main; main({traceback})"
     texts = {
@@ -42,7 +42,7 @@ def handler_code(*, traceback: bool) -> str:
         "dash_c": "-c",
         "enter": enter,
         "format": "%lx ",
-        "lost": "accopt: a fault in a library of accc; the Python that would explain it is not there\n",
+        "lost": "accopt: a fault in a library of accc; the Python that would explain it was not found\n",
     }
     constants = "".join(
         f'@{name} = internal constant [{len(text.encode()) + 1} x i8] c"{_escaped(text)}"\n'
@@ -330,7 +330,7 @@ end:
 
 @dataclass
 class LoadedFile:
-    """A library that is loaded at `base`, as its file describes it."""
+    """A library that is loaded at address `base`, with the contents of its file."""
 
     path: Path
     base: int
@@ -340,7 +340,7 @@ class LoadedFile:
         return ElfFile(self.path.read_bytes(), str(self.path))
 
     def function(self, address: int) -> str | None:
-        """The function that has an address."""
+        """The name of the function that contains an address; None if there is none."""
         offset = address - self.base
         for symbol in (*self.elf.symbols, *self.elf.dynamic_symbols):
             inside = symbol.value <= offset < symbol.value + symbol.size
@@ -358,7 +358,7 @@ class LoadedFile:
         return name.partition(".")[0], loc
 
     def bytes_at(self, address: int) -> bytes:
-        """An instruction's first byte; none where this is not code of the file."""
+        """The bytes at an address of code; empty if the file has no code there."""
         offset = address - self.base
         for s in self.elf.sections:
             if s.flags & SHF_EXECINSTR and s.address <= offset < s.address + s.size:
@@ -382,8 +382,9 @@ def _mapped(process: int, address: int) -> LoadedFile | None:
 
 def main(traceback: bool) -> None:
     """
-    Explains the fault that the arguments tell of, on standard error, with the calls that led there if
-    `traceback`; for the handler, its parent.
+    Prints an explanation of a fault to standard error, with the calls that led to it if `traceback`. The
+    handler starts it in a process of its own, whose parent has the fault; the command line describes
+    the fault.
     """
     path, numbers = sys.argv[1:3]
     signal, code, address, writes, stack, base, *places = (int(n, 16) for n in numbers.split())

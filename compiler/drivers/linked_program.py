@@ -1,7 +1,7 @@
 """
 The executable files that `accc` writes: a line for the shell that starts Python on this module, and the
-preprocessed program with its options. What that compiles to is in the cache, where linking put it; on a
-machine with another device, or without that cache, the first run compiles.
+preprocessed program with its options. The compiled code is in the cache, where linking put it; on a machine
+with another device, or without that cache, the first run compiles.
 """
 
 from __future__ import annotations
@@ -41,9 +41,10 @@ ROOM = (
     'case "$(ulimit -s)" in unlimited) ;; '
     f'*) [ "$(ulimit -s)" -ge {STACK_BYTES >> 10} ] || ulimit -S -s {STACK_BYTES >> 10} 2>/dev/null ;; esac\n'
 )
-"""Asks for a large stack before the process begins, so that the kernel keeps the room below it free (KiB)."""
+"""Raises the limit on the stack (in KiB) before the process begins, so that the kernel keeps the address
+space below the stack free."""
 PYTHON_VARIABLE = "ACCOPT_PYTHON"
-"""The environment variable that names the Python for executables, where theirs has moved."""
+"""The environment variable that names the Python for executables whose own has moved."""
 _START = """\
 python=${{{variable}:-{python}}}
 if [ ! -x "$python" ]; then
@@ -54,15 +55,15 @@ fi
 exec "$python" -P -m {module} "$0" "$@"
 """
 ORIGIN = "$ORIGIN"
-"""What a folder for libraries begins with that stands where the program's file does."""
+"""The prefix of a library folder that is relative to the folder of the program's file."""
 _END = b"#accopt program 2\n"
 
 
 @dataclass(frozen=True)
 class LinkedProgram:
     """
-    A program as linked: `target` may be `auto`; `sms` are the compute capabilities that GPU code is
-    wanted for, none for that of the GPU it runs on; `options` has the others.
+    A program as linked: `target` may be `auto`; `sms` are the compute capabilities for GPU code, empty for
+    that of the GPU that it runs on; `options` holds the other options.
     """
 
     sources: tuple[PreprocessedSource, ...]
@@ -74,7 +75,7 @@ class LinkedProgram:
     objects: bytes = b""
     """The code of other compilers' objects, as one object file."""
     comments: bytes = b""
-    """Lines of shell comments to be found in the file (`readable_strings.py`)."""
+    """Shell comments with the strings that build tools search in the file (`readable_strings.py`)."""
 
     def to_bytes(self) -> bytes:
         """The contents of the executable file."""
@@ -101,7 +102,7 @@ class LinkedProgram:
 
 
 def with_origin(folders: Sequence[str], program: Path) -> tuple[str, ...]:
-    """The folders of a program's libraries, in which `$ORIGIN` stands for that of its own file."""
+    """The folders of a program's libraries, with `$ORIGIN` replaced by the folder of the program's file."""
     return tuple(folder.replace(ORIGIN, str(program.resolve().parent)) for folder in folders)
 
 
@@ -125,7 +126,7 @@ def read_program(path: Path) -> LinkedProgram:
 
 
 def options_from(fields: dict[str, Any]) -> CompileOptions:
-    """The options; what was a tuple is a list in JSON."""
+    """The options from JSON, with lists converted back to tuples."""
     for name, value in fields.items():
         if isinstance(value, list):
             fields[name] = tuple(cast("list[str]", value))
@@ -153,7 +154,8 @@ def run_executable(
     argv: Sequence[str],
 ) -> int:
     """
-    Runs a program on device `number`, as the environment says; `argv` begins with its file. Its exit status.
+    Runs a program on device `number` with the settings in the environment; `argv` begins with its file.
+    Returns its exit status.
     """
     from ...runtime.profiling.trace import TraceOptions
     from ..api import RunOptions

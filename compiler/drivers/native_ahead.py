@@ -1,6 +1,6 @@
 """
-The runtime's own native code, made by a copy of this process while a program is compiled here: with an empty
-cache, LLVM works on it for as long as on a small program.
+Compiles the runtime's own native code in a copy of this process while a program is compiled in this one:
+with an empty cache, it takes LLVM as long as a small program does.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def native_code_is_known(target: Literal["auto"] | TargetName, devices: int | None) -> bool:
-    """Whether this compiler has made it before, for so many devices of `target`."""
+    """Whether the cache has the runtime's native code for this number of devices of `target`."""
     return DiskCache.default("host").has(_key(target, devices))
 
 
@@ -32,8 +32,9 @@ def _key(target: Literal["auto"] | TargetName, devices: int | None) -> str:
 @contextmanager
 def native_code_ahead(target: TargetName, options: RunOptions) -> Generator[None]:
     """
-    What the runtime needs for `target` with these options comes into the cache, where `Program` finds it,
-    while the block runs. Nothing is done where it is known, without a cache, and on one processor.
+    While the block runs, compiles the native code that the runtime needs for `target` with these options
+    into the cache, where `Program` finds it. Does nothing if the cache has it, without a cache, and on one
+    processor.
     """
     cache, key = DiskCache.default("host"), _key(target, options.devices)
     if cache.has(key) or not cache.is_usable() or copies() < 2:
@@ -57,7 +58,7 @@ def native_code_ahead(target: TargetName, options: RunOptions) -> Generator[None
 
 
 def _devices(target: TargetName, options: RunOptions) -> DeviceProvider:
-    """The devices, of which a copy of this process opens one: GPUs are something in their place."""
+    """The devices for `options`; stand-ins for GPUs, which a copy of this process cannot open."""
     from ..api import open_devices
 
     devices = open_devices(target, options)

@@ -1,7 +1,7 @@
 """
-What `accc -c` writes: preprocessed C, which becomes code when the whole program is linked, as with link-time
-optimisation in other compilers, and its typed tree, so that the same compiler does not parse it again then.
-`ar` puts such files into archives like any others.
+The object files of `accc -c`: preprocessed C, which is compiled when the whole program is linked, as with
+link-time optimisation in other compilers, and its typed tree, so that the same compiler need not parse it
+again. `ar` puts such files into archives like any others.
 """
 
 from __future__ import annotations
@@ -20,20 +20,22 @@ from .fat_objects import held_in
 _MAGIC = b"accopt object 3\n"
 _ANY_MAGIC = b"accopt object "
 _LENGTH = 8
-"""Bytes of the length of the part that is text, which stands before it; the typed tree follows."""
+"""The size in bytes of the field with the length of the text part, which comes before that part; the typed
+tree follows it."""
 _ARCHIVE = b"!<arch>\n"
 _THIN = b"!<thin>\n"
-"""What archives begin with whose members stay files of their own (`ar T`, as Meson makes them)."""
+"""The first bytes of thin archives, whose members remain separate files (`ar T`, as Meson makes them)."""
 _HEADER = 60
-"""Bytes before a member of an archive: name (16), date, owner, group, mode, size (10, at 48), end mark."""
+"""The size in bytes of a member's header in an archive: name (16), date, owner, group, mode, size (10, at
+48), end mark."""
 
 
 @dataclass(frozen=True)
 class ObjectFile:
     """
-    A compiled file: its preprocessed C, the command's options that count when it becomes code, the
-    messages that its compilation printed, the names that it defines for others and those that it uses, and
-    key and bytes of what checking it came to (`checked_files.py`). `is_member`: of an archive.
+    An object file: its preprocessed C, the options that apply when linking compiles it, the messages that
+    its compilation printed, the names that it defines for others and those that it uses, and key and bytes
+    of its checked tree (`checked_files.py`). `is_member`: it comes from an archive.
     """
 
     source: PreprocessedSource

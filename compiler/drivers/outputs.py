@@ -1,4 +1,4 @@
-"""Files that commands write: whole, or not there."""
+"""Writes the output files of commands, completely or not at all."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ..base.diagnostics import UNKNOWN_LOC, error
 
 def write_output(path: Path, data: bytes) -> None:
     """
-    Writes a file. Raises `CompileError` if that fails, as on a full disk; a file that is there in part is
-    removed then (a device, such as /dev/full, stays).
+    Writes a file. Raises `CompileError` if that fails, for example on a full disk; an incomplete regular
+    file is then removed.
     """
     try:
         with path.open("wb") as file:

@@ -1,4 +1,4 @@
-"""What the driver says about passes and stages: `--list-passes`, `--help-pass` and `--list-stages`."""
+"""Help on passes and stages: the output of `--list-passes`, `--help-pass` and `--list-stages`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def job_of(path: Path) -> str:
 
 
 def list_passes() -> str:
-    """All passes in this environment: ours with their jobs in the order of the pipeline, then others'."""
+    """All passes in this environment: ours with their summaries in the order of the pipeline, then those of
+    others."""
     width = max(map(len, PASS_CLASSES))
     lines = [f"{name:{width}}  {job_of(pass_file(name))}" for name in PASS_CLASSES]
     others = sorted(available_passes().keys() - PASS_CLASSES.keys())
@@ -52,7 +53,7 @@ def _load(name: str) -> type[ModulePass]:
 
 
 def _values(type: Any) -> str:
-    """What may stand behind an option of this type."""
+    """The possible values of an option of this type, as text."""
     if isinstance(type, UnionType) or get_origin(type) is Union:
         return " | ".join(_values(part) for part in get_args(type) if part is not NoneType)
     if get_origin(type) is Literal:
@@ -82,7 +83,7 @@ def describe_pass(name: str) -> str:
     for option in options:
         default = ""
         if option.default_value == "none":
-            default = " (default: what the module says it is compiled for)"
+            default = " (default: from the module's machine attribute)"
         elif option.default_value not in (None, "", "()"):
             default = f" (default {option.default_value})"
         lines.append(f"  {option.name}={_values(types[option.name])}{default}")
@@ -90,7 +91,8 @@ def describe_pass(name: str) -> str:
 
 
 def list_stages(options: CompileOptions) -> str:
-    """The stages of a target, the passes that lead to each with their options, and why in that order."""
+    """The stages of a target, with the passes that lead to each, their options, and the reasons for the
+    order."""
     lines = [f"The module says: {machine_attr(machine_for(options))}", ""]
     passes = pipeline_passes(options)
     for stage in stages(options.target):

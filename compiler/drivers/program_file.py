@@ -1,6 +1,6 @@
 """
-The executable file of a linked program: with its sources, whose code is in the cache (`linked_program.py`),
-or with the code and what runs it (`standalone.py`).
+The executable file of a linked program: either with its sources, whose code is in the cache
+(`linked_program.py`), or with the code and the runtime (`standalone.py`).
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def program_file(
     kept: KeptFiles,
 ) -> bytes:
     """
-    The contents of the file. `executable` is the program for this machine; it is compiled for the other
-    compute capabilities of `--sm`, too, and by `--standalone` for a GPU and the host where the target is
-    open.
+    The contents of the file. `executable` is the program for this machine; it is also compiled for the
+    other compute capabilities of `--sm`, and with `--standalone` and no given target for both a GPU and the
+    host.
     """
     program = LinkedProgram(
         tuple(sources),
@@ -75,10 +75,10 @@ def program_file(
 
 
 def require_standalone(args: argparse.Namespace) -> None:
-    """Raises `CommandLineError` if `--standalone` stands with what it does not go with."""
+    """Raises `CommandLineError` if `--standalone` is combined with an option that excludes it."""
     if args.standalone and args.target == "sim":
         raise command_error(
-            "a standalone program has no simulator, which is most of accopt",
+            "a standalone program contains no simulator, which needs most of accopt",
             "leave out --standalone, or --target=sim",
         )
     if args.standalone and args.shared:
@@ -89,7 +89,7 @@ def require_standalone(args: argparse.Namespace) -> None:
 
 
 def _variants(here: CompileOptions, args: argparse.Namespace) -> list[CompileOptions]:
-    """What the program is compiled for, beginning with `here`."""
+    """The options of all variants for which the program is compiled, beginning with `here`."""
     found = [here]
     gpu = here.target == "nvptx"
     if args.standalone and args.target == "auto":

@@ -1,11 +1,12 @@
 """
-Making a Python process the program's own: what differs from the process that a C compiler's program gets.
+Makes a Python process behave like the process of a C program:
 
-- Signals: Python notes SIGINT and looks at it later, and ignores SIGPIPE and SIGXFSZ. A program, and what it
-  starts, finds their default actions, unless whoever started this process ignores SIGINT (`nohup`, `&`).
-- The stack: programs whose arrays are meant for a device have large ones in functions, too, of which the host
-  touches little or nothing. They get `STACK_BYTES` of it; a limit that is larger stays.
-- `fork`: Python must know of it, so that the child does not wait for threads that it does not have.
+- Signals: Python handles SIGINT later, and ignores SIGPIPE and SIGXFSZ. The program and its children get
+  the default actions, except that SIGINT stays ignored if this process was started so (`nohup`, `&`).
+- The stack: programs for a device often have large arrays in functions, of which the host touches little or
+  nothing. They get `STACK_BYTES` of stack; a larger limit is kept.
+- `fork`: it goes through Python, so that Python in the child does not wait for threads that exist only in
+  the parent.
 """
 
 from __future__ import annotations
@@ -34,9 +35,10 @@ def default_signals() -> None:
 
 def allow_large_stack() -> None:
     """
-    Lets the stack of this process's first thread grow to `STACK_BYTES`, as far as the hard limit allows. How
-    far it really gets depends on what the kernel keeps free below it, which the limit at the start of the
-    process decides: at least 128 MiB, and all of it in executables (`linked_program.py`).
+    Lets the stack of this process's first thread grow to `STACK_BYTES`, as far as the hard limit allows.
+    The usable size depends on the address space that the kernel kept free below the stack by the limit at
+    the start of the process: at least 128 MiB, and all of `STACK_BYTES` in executables
+    (`linked_program.py`).
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
     bound = [limit for limit in (STACK_BYTES, hard) if limit != resource.RLIM_INFINITY]
@@ -66,5 +68,5 @@ _FORK = ctypes.CFUNCTYPE(ctypes.c_int, use_errno=True)(fork)
 
 
 def process_symbols() -> dict[str, int]:
-    """C functions that the program gets from here, by name."""
+    """C functions by name that this module defines for the program."""
     return {"fork": ctypes.cast(_FORK, ctypes.c_void_p).value or 0}

@@ -1,8 +1,8 @@
 """
-The strings that build tools look for in executables. CMake asks for the size of types, the version of
-OpenACC and what a compiler is called by linking a program with a constant `INFO:size[00008]`, and
-searches the file for it; for the order of bytes, for `BIG_ENDIAN` and the like in the bytes of numbers.
-Executables of ours are compressed, so these stand in front, as comments.
+The strings that build tools search in executables. CMake finds the size of types, the version of OpenACC
+and the name of a compiler by linking a program with a constant such as `INFO:size[00008]` and searching the
+file for it; it finds the byte order by `BIG_ENDIAN` and the like in the bytes of numbers. Our executables
+are compressed, so these strings are put at their beginning, as comments.
 """
 
 from __future__ import annotations

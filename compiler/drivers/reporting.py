@@ -1,5 +1,5 @@
 """
-How the drivers say what is wrong: which warnings are shown, which of them are errors, and in what form.
+Reports diagnostics: which warnings the drivers show, which of them are errors, and in what form.
 
 The options are those of other C compilers: `-w`, `-Werror`, `-Werror=NAME`, `-Wno-NAME`, `-fmax-errors=N`,
 `-fdiagnostics-color=WHEN`, and `-fdiagnostics-format=json` or `sarif-stderr`, in which each list of messages
@@ -43,7 +43,8 @@ _COLOUR_SWITCHES = {
 
 @dataclass(frozen=True)
 class Reporting:
-    """What the options say. `failing` and `allowed`: names of `-Werror=NAME` and `-Wno-error=NAME`."""
+    """The settings for diagnostics. `failing` and `allowed` are the names in `-Werror=NAME` and
+    `-Wno-error=NAME`."""
 
     form: str = "text"
     colour: str = "auto"
@@ -55,7 +56,7 @@ class Reporting:
     most_errors: int = 0
 
     def shown(self, diagnostics: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
-        """The diagnostics that are reported, with the severity that they have then."""
+        """The diagnostics to report, with their severity by the options."""
         errors = 0
         for each in diagnostics:
             if each.severity is Severity.WARNING:
@@ -78,8 +79,8 @@ _reporting = Reporting()
 
 def take_options(arguments: Sequence[str]) -> list[str]:
     """
-    Makes the options about messages among `arguments` those of this process; the other arguments. Raises
-    `CompileError` for values that do not exist.
+    Applies the options about messages among `arguments` to this process, and returns the other arguments.
+    Raises `CompileError` for unknown values.
     """
     global _reporting
     chosen = Reporting()
@@ -98,7 +99,7 @@ def take_options(arguments: Sequence[str]) -> list[str]:
 
 
 def reporting_options(arguments: Sequence[str]) -> list[str]:
-    """`take_options` of a command line; leaves the process with status 2 where that is wrong."""
+    """`take_options` for a command line: on a mistake, prints it and ends the process with status 2."""
     try:
         return take_options(arguments)
     except CompileError as mistake:
@@ -107,7 +108,7 @@ def reporting_options(arguments: Sequence[str]) -> list[str]:
 
 
 def _changed(old: Reporting, argument: str) -> Reporting | None:
-    """The settings after one argument; None if that is not about messages."""
+    """The settings after one argument; None if the argument is not about messages."""
     name, _, value = argument.partition("=")
     if argument == "-w":
         return replace(old, silent=True)
@@ -140,12 +141,12 @@ def _changed(old: Reporting, argument: str) -> Reporting | None:
 
 def _one_of(argument: str, value: str, values: Sequence[str]) -> str:
     if value not in values:
-        raise error(UNKNOWN_LOC, f"'{argument}': no such value", f"use {', '.join(values)}")
+        raise error(UNKNOWN_LOC, f"'{argument}': unknown value", f"use {', '.join(values)}")
     return value
 
 
 def report(diagnostics: Sequence[Diagnostic]) -> None:
-    """Prints the diagnostics on standard error, as the options say."""
+    """Prints the diagnostics to standard error, by the options."""
     shown = list(_reporting.shown(diagnostics))
     if shown:
         print(_document(shown), file=sys.stderr, flush=True)
@@ -153,8 +154,8 @@ def report(diagnostics: Sequence[Diagnostic]) -> None:
 
 def report_options(diagnostics: Sequence[Diagnostic]) -> None:
     """
-    The same for what is said of a command line: its warnings are about options and not about the program, so
-    that no `-Werror` makes errors of them.
+    Prints diagnostics about a command line: `-Werror` does not apply to them, as they are about options and
+    not about the program.
     """
     shown = [d for d in diagnostics if not (_reporting.silent and d.severity is Severity.WARNING)]
     if shown:
@@ -162,7 +163,8 @@ def report_options(diagnostics: Sequence[Diagnostic]) -> None:
 
 
 def require_no_failing(diagnostics: Sequence[Diagnostic]) -> None:
-    """Raises a `CompileError` without diagnostics if some of these, which are reported, count as errors."""
+    """Raises a `CompileError` without diagnostics if some of these diagnostics, already printed, count as
+    errors."""
     if any(each.severity is Severity.ERROR for each in _reporting.shown(diagnostics)):
         raise CompileError(())
 
@@ -196,7 +198,7 @@ def _in_colour() -> bool:
 
 
 def _json(each: Diagnostic) -> dict[str, Any]:
-    """One message as gcc writes it for `-fdiagnostics-format=json`, with our remedy as `help`."""
+    """One message in the form of gcc's `-fdiagnostics-format=json`, with our remedy as `help`."""
     found: dict[str, Any] = {
         "kind": each.severity.value,
         "message": each.message,
@@ -219,7 +221,7 @@ def _places(loc: SourceLoc) -> list[dict[str, Any]]:
 
 
 def _sarif(shown: Sequence[Diagnostic]) -> dict[str, Any]:
-    """A log of SARIF 2.1.0."""
+    """The messages as a log of SARIF 2.1.0."""
     levels = {Severity.ERROR: "error", Severity.WARNING: "warning"}
     results: list[dict[str, Any]] = []
     for each in shown:

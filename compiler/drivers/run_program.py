@@ -1,6 +1,6 @@
 """
-Running a compiled program in place of this process: what `accrun` and the programs that `accc` links
-have in common. The environment chooses target and device; the exit status is the program's.
+Runs a compiled program in this process, for `accrun` and for the programs that `accc` links. The
+environment chooses target and device; the exit status is the program's.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def print_diagnostics(sink: DiagnosticSink) -> None:
-    """Prints what `sink` has collected, and empties it."""
+    """Prints the diagnostics in `sink`, and empties it."""
     report(sink.diagnostics)
     sink.diagnostics.clear()
 
@@ -44,9 +44,9 @@ def for_this_machine(
     device: int,
 ) -> CompileOptions:
     """
-    `options` with a target where `auto` leaves it to the machine, and of the compute capabilities `sms` the
-    newest that its GPU runs, without any that of the GPU. Raises `NoDeviceError` if GPU code is wanted and
-    there is no GPU, `CompileError` if all `sms` are newer than it.
+    `options` with the target, chosen by the machine for `auto`, and the compute capability: the newest
+    among `sms` that the GPU can run; if `sms` is empty, the GPU's own. Raises `NoDeviceError` if GPU code
+    is wanted and there is no GPU, `CompileError` if all `sms` are newer than it.
     """
     from ..api import choose_target
 
@@ -57,9 +57,9 @@ def for_this_machine(
 
 def best_capability(sms: Sequence[int], device: int | None) -> int | None:
     """
-    The newest of these compute capabilities whose code a GPU of capability `device` runs, `device` itself if
-    there are none to choose from; without a GPU (None) the first of them. Raises `CompileError` if all are
-    newer.
+    The newest of the compute capabilities `sms` whose code a GPU of capability `device` can run; `device`
+    itself if `sms` is empty; without a GPU (None), the first of them. Raises `CompileError` if all are
+    newer than the GPU.
     """
     if not sms or device is None:
         return device or next(iter(sms), None)
@@ -67,7 +67,8 @@ def best_capability(sms: Sequence[int], device: int | None) -> int | None:
     if not fitting:
         raise error(
             UNKNOWN_LOC,
-            f"there is code for compute capability {', '.join(map(str, sms))}, and the GPU has {device}",
+            f"the program has code for compute capability {', '.join(map(str, sms))},"
+            f" but the GPU has {device}",
             f"compile with --sm={','.join(map(str, (device, *sms)))}",
         )
     return max(fitting)
@@ -80,8 +81,8 @@ def run_program(
     starts: Callable[[], object] = lambda: None,
 ) -> int:
     """
-    Runs `main` with these arguments, the program's name first; the exit status. `starts` is called when it is
-    about to.
+    Runs `main` with these arguments, the program's name first, and returns its exit status. `starts` is
+    called immediately before.
     """
     with phase(LOADING):
         from ..api import Program
@@ -106,14 +107,15 @@ def run_program(
 
 
 def warn_of_library(executable: Executable) -> None:
-    """Prints what is to be said of the MPI library that has been loaded."""
+    """Prints warnings about the MPI library that was loaded."""
     unaware = check_library(executable.host_ir, executable.sites)
     if unaware is not None:
         report([unaware])
 
 
 def _simulated(program: Program, status: int) -> int:
-    """Prints the simulators' reports, if they made any; findings turn success into failure."""
+    """Prints the reports of the simulators, if any; returns `status`, or a failure if it is success and
+    there are findings."""
     from ...runtime.sim.counters import table
 
     simulators = program.simulators
@@ -145,9 +147,9 @@ def device_type() -> Literal["auto", "nvptx", "host"]:
 
 def device_number(target: Literal["auto"] | TargetName, devices: int | None) -> int:
     """
-    The device to begin with: the one that the environment variable ACC_DEVICE_NUM asks for (OpenACC 3.4,
-    4.2), else the one of this process among those of an MPI program on the machine. `devices`: how
-    many the program is to see, None for what the target has.
+    The device to begin with: that in the environment variable ACC_DEVICE_NUM (OpenACC 3.4, 4.2), or else
+    one by the rank of this process among those of its MPI program on the machine. `devices`: the number of
+    devices that the program sees, None for all of the target.
     """
     text = os.environ.get("ACC_DEVICE_NUM", "")
     if text:
@@ -169,7 +171,7 @@ def device_number(target: Literal["auto"] | TargetName, devices: int | None) -> 
 
 
 def _devices_of(target: Literal["auto"] | TargetName, devices: int | None) -> int:
-    """How many devices there are, one at least."""
+    """The number of devices, at least 1."""
     wanted = device_type() if target == "auto" else target
     if wanted in ("host", "sim"):
         return devices or 1
@@ -182,7 +184,7 @@ def _devices_of(target: Literal["auto"] | TargetName, devices: int | None) -> in
 
 
 def device_count() -> int | None:
-    """How many devices the environment variable ACCOPT_DEVICES asks for; None if it is not set."""
+    """The number of devices in the environment variable ACCOPT_DEVICES; None if it is not set."""
     text = os.environ.get("ACCOPT_DEVICES", "")
     if text and (not text.isdigit() or int(text) < 1):
         raise error(UNKNOWN_LOC, f"ACCOPT_DEVICES is '{text}'", "set it to a number of devices")
@@ -191,9 +193,9 @@ def device_count() -> int | None:
 
 def thread_count() -> int:
     """
-    How many CPU threads the environment asks for, 0 if it does not: ACC_NUM_CORES, the variable of NVIDIA's
-    compilers for multicore targets, or else OMP_NUM_THREADS (the first number of its list), which launchers
-    and batch systems set for every program.
+    The number of CPU threads in the environment, 0 if it has none: in ACC_NUM_CORES, the variable of
+    NVIDIA's compilers for multicore targets, or else in OMP_NUM_THREADS (the first number of its list),
+    which launchers and batch systems set for every program.
     """
     text = os.environ.get("ACC_NUM_CORES", "")
     if text and (not text.isdigit() or int(text) < 1):
@@ -208,7 +210,7 @@ def device_queues() -> bool:
 
 
 def late() -> bool:
-    """Whether the simulator does the work of queues as late as it may: if ACCOPT_LATE is 1."""
+    """Whether the simulator runs the work of queues as late as possible: if ACCOPT_LATE is 1."""
     return _switch("ACCOPT_LATE", usually=False)
 
 
@@ -220,7 +222,8 @@ def _switch(name: str, *, usually: bool) -> bool:
 
 
 def patience() -> float | None:
-    """Seconds that the environment variable ACCOPT_PATIENCE gives to kernels in the simulator."""
+    """The time limit in seconds for kernels in the simulator, from the environment variable
+    ACCOPT_PATIENCE; None if it is not set."""
     text = os.environ.get("ACCOPT_PATIENCE", "")
     try:
         return seconds(text) if text else None
@@ -234,7 +237,7 @@ def seconds(text: str) -> float:
     """A time above 0; raises `ValueError` for others."""
     value = float(text)
     if not value > 0:
-        raise ValueError(f"{text} is no time")
+        raise ValueError(f"{text} is not a positive time")
     return value
 
 
@@ -245,8 +248,8 @@ def profile_libraries() -> tuple[str, ...]:
 
 def in_place(run: Callable[[], int]) -> int:
     """
-    Calls `run`, which runs a program, and leaves the process with its exit status; after an error, which
-    it prints, returns 1.
+    Calls `run`, which runs a program, and ends the process with its exit status; on an error, prints it and
+    returns 1.
     """
     try:
         check_machine()
@@ -267,7 +270,7 @@ def in_place(run: Callable[[], int]) -> int:
 
 
 def _die_of(fault: ProgramFault) -> None:
-    """Ends the process by the signal of the fault, as it would have ended a program of its own."""
+    """Ends the process by the signal of the fault, as the signal ends a C program."""
     ctypes.CDLL(None).fflush(None)
     sys.stdout.flush()
     print(of_rank(str(fault)), file=sys.stderr, flush=True)
@@ -277,7 +280,7 @@ def _die_of(fault: ProgramFault) -> None:
 
 
 def _leave(status: int) -> NoReturn:
-    """Ends the process as a C program does: C's buffers are written, `atexit` functions run."""
+    """Ends the process as a C program ends: C's buffers are written and `atexit` functions run."""
     sys.stdout.flush()
     sys.stderr.flush()
     ctypes.CDLL(None).exit(status)

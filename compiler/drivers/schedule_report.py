@@ -1,7 +1,7 @@
 """
-The schedule space of a program (`accopt --schedules`): for every compute construct the legal
-schedules, and what the kernels of each cost on the GPU where ptxas is installed. For people and for
-tuners, which take one with `--pass-option 'schedule-loops{choose="f.c:7=2"}'`.
+The schedule space of a program (`accopt --schedules`): for every compute construct the legal schedules, and
+the cost of their kernels on the GPU if ptxas is installed. It is for users and tuners, who select a
+schedule with `--pass-option 'schedule-loops{choose="f.c:7=2"}'`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class ScheduleChoice:
     """
-    Schedule `number` of a construct: its description (`schedule_space.describe`), and the cost of
-    the kernels of its source line; none without ptxas.
+    Schedule `number` of a construct: its description (`schedule_space.describe`), and the costs of the
+    kernels of its source line; empty without ptxas.
     """
 
     number: int
@@ -35,7 +35,7 @@ class ScheduleChoice:
 
 @dataclass(frozen=True)
 class ConstructSpace:
-    """The legal schedules of one construct, which `schedule-loops{choose}` knows as `key`."""
+    """The legal schedules of one construct; `key` is its name in `schedule-loops{choose}`."""
 
     key: str
     choices: tuple[ScheduleChoice, ...]

@@ -1,10 +1,10 @@
 """
 `accc -shared`: a shared library that any program loads. Its code is the program's own, linked by the
-system's `ld`; the runtime behind its directives is Python's, which the first call of the runtime starts
-inside the process (`libpython`), or finds there. Without directives the library needs neither.
+system's `ld`; the runtime for its directives is in Python, which the first call of the runtime starts
+inside the process (`libpython`), unless it is running there. A library without directives needs neither.
 
-The library holds a table for `attach`: what the runtime must know of its constructs, and a slot for the
-address of every routine of the runtime that its code calls.
+The library holds a table for `attach`: the runtime's data about its constructs, and a slot for the address
+of every runtime routine that its code calls.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .fat_objects import with_ends
 from .library_faults import handler_code
 
 _KEPT: list[Any] = []
-"""The runtimes of libraries in this process: they last as long as it does."""
+"""The runtimes of libraries in this process, kept until it ends."""
 
 
 class _Table(ctypes.Structure):
@@ -93,8 +93,7 @@ def link_library(
 ) -> bytes:
     """
     The contents of the library. `foreign`: other compilers' objects, by name; `words` are for the linker
-    (`-soname=…`). Raises `CompileError` where
-    the system's linker is missing or finds a fault.
+    (`-soname=…`). Raises `CompileError` if the system's linker is missing or reports an error.
     """
     linker = tool("ld")
     if linker is None:
@@ -107,7 +106,8 @@ def link_library(
     if names and is_foreign():
         raise error(
             UNKNOWN_LOC,
-            "a library for another computer's processor cannot have directives, whose runtime is here",
+            "a library for another kind of processor cannot have directives:"
+            " their runtime is made for this one",
             "link it on a computer with that processor",
         )
     level = executable.options.opt_level
@@ -159,8 +159,8 @@ def link_library(
 
 def _own_libraries() -> list[str]:
     """
-    The options that link what code of C needs. Not every machine has vector functions, and what divides
-    integers of 128 bits and computes with numbers of 128.
+    The linker's options for the libraries that compiled C needs. Not every machine has the vector
+    functions, or the functions for 128-bit integers and floating-point numbers.
     """
     if is_foreign():
         folder = Path("/usr") / machine_folder() / "lib"
@@ -192,7 +192,8 @@ def _wide(text: str) -> str:
 
 
 def _start_code(executable: Executable, names: Sequence[str]) -> str:
-    """LLVM IR: the table, the runtime's routines as jumps through it, and what starts the runtime."""
+    """LLVM IR of the table, the runtime's routines as jumps through it, and the code that starts the
+    runtime."""
     described = {
         "names": names,
         "sites": executable.sites,

@@ -1,10 +1,10 @@
 """
-Executables of `accc --standalone`, for machines that have Python, llvmlite and, for GPUs, cuda-bindings, and
-no accopt: a zip archive that Python runs, behind a line for the shell.
+Executables of `accc --standalone`, for machines without accopt that have Python, llvmlite and, for GPUs,
+cuda-bindings: a zip archive that Python runs, after a line for the shell.
 
 | in the archive | |
 |---|---|
-| `__main__.py` | says what is missing on the machine, or calls `main` |
+| `__main__.py` | reports what is missing on the machine, or calls `main` |
 | `accopt/…` | the modules of the runtime and the JIT, as source and compiled |
 | `program.json` | for each target and compute capability LLVM IR of the host code, PTX and the site table |
 | `objects.o` | other compilers' objects |
@@ -115,7 +115,8 @@ def _fields(program: LinkedProgram, executables: Sequence[Executable]) -> dict[s
 
 
 def _modules() -> Iterator[tuple[str, bytes]]:
-    """Name and contents of every file of accopt in the archive: each module's source, and that compiled."""
+    """Name and contents of every file of accopt in the archive: the source and the compiled form of each
+    module."""
     package = sys.modules[__name__.partition(".")[0]]
     assert package.__file__ is not None
     compiler = Path(__file__).parent.parent
@@ -135,7 +136,8 @@ def _modules() -> Iterator[tuple[str, bytes]]:
 
 
 def _compiled(name: str, file: Path) -> bytes:
-    """A module as this Python loads it without a look at the source, which other versions take."""
+    """The compiled form of a module, which this version of Python loads without checking the source; other
+    versions use the source."""
     with tempfile.TemporaryDirectory() as folder:
         made = py_compile.compile(
             str(file),
@@ -168,9 +170,9 @@ def _chosen(programs: Sequence[dict[str, Any]], options: CompileOptions) -> Exec
         if target == options.target and (target != "nvptx" or each["sm"] == options.sm):
             chosen = replace(options, target=target, sm=each["sm"])
             return Executable(each["host_ir"], each["ptx"], tuple(each["sites"]), chosen)
-    raise AssertionError("the targets of a program are those it was linked for")
+    raise AssertionError("use a target for which the program was linked")
 
 
 def main() -> int:
-    """Runs the program that this process was started with; leaves with its exit status."""
+    """Runs the program in the archive that started this process, and ends with its exit status."""
     return guarded(lambda: in_place(lambda: _run(sys.argv)))

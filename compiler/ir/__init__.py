@@ -1,1 +1,1 @@
-"""The context of dialects, printing, and the checker of stages."""
+"""IR: the context with its dialects, reading, printing, and the stage checker."""

@@ -1,4 +1,4 @@
-"""The xDSL context every stage shares: the dialects that are legal somewhere in the pipeline."""
+"""The xDSL context that all stages share, with the dialects that are legal at some stage."""
 
 from __future__ import annotations
 

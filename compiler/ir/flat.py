@@ -1,6 +1,6 @@
 """
-An operation with all that is in it as plain data, for another process of the same compiler: its attributes
-once each, its values and blocks as numbers.
+Serialises an operation with its regions as plain data, for another process of the same compiler: each
+attribute once, values and blocks as numbers.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class _Writer:
 
 
 def flatten(op: Operation) -> bytes:
-    """`op`, which uses nothing from outside but symbols, as `unflatten` reads it."""
+    """The bytes of `op`, which may use only symbols from outside, for `unflatten`."""
     writer = _Writer()
     tree = writer.operation(op)
     return pickle.dumps((list(writer.attributes), tree), pickle.HIGHEST_PROTOCOL)
@@ -122,7 +122,8 @@ class _FlatReader:
 
 
 def unflatten(data: bytes) -> Operation:
-    """The operation that `flatten` made `data` of, which this process made or one that it trusts."""
+    """The operation from the bytes of `flatten`. `data` must come from this process or from one that it
+    trusts."""
     attributes, tree = pickle.loads(data)
     reader = _FlatReader(attributes)
     op = reader.operation(tree)

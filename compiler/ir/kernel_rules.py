@@ -1,6 +1,6 @@
 """
-What docs/design.md promises of kernels and their launches (levels gpu, host, runtime and nvvm): rules as in
-`loop_rules.py`. `on_device` says for an operation whether it is in the module of device code.
+Rules for kernels and their launches, as docs/design.md promises them (levels gpu, host, runtime and nvvm);
+for their form see `loop_rules.py`. `on_device` tells whether an operation is in the module of device code.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ _DEVICE_DIALECTS = frozenset(("arith", "math", "scf", "cf", "llvm", "gpu", "nvvm
 
 
 def device_operation(op: Operation) -> Iterator[str]:
-    """Device code is arith, math, scf, cf, llvm, gpu and nvvm, without `long double`."""
+    """Device code consists of arith, math, scf, cf, llvm, gpu and nvvm, without `long double`."""
     dialect = op.name.partition(".")[0]
     if dialect not in _DEVICE_DIALECTS and op.name != "accx.watch":
-        yield "device code has no operation of this dialect"
+        yield "operations of this dialect are not allowed in device code"
     for value in op.results:
         if is_long_double(value.type):
-            yield "device code has no f80 or f128 (narrow-long-doubles)"
+            yield "f80 and f128 are not allowed in device code (narrow-long-doubles)"
 
 
 def host_operation(op: Operation) -> Iterator[str]:
-    """Host code launches kernels and has no operation of threads."""
+    """Host code launches kernels and contains no operations of device threads."""
     dialect = op.name.partition(".")[0]
     if dialect == "nvvm" or (dialect == "gpu" and not isinstance(op, gpu.LaunchFuncOp)):
-        yield "it belongs to device code"
+        yield "it is allowed only in device code"
     if isinstance(op, llvm.GlobalOp) and op.addr_space.value.data == ADDRESS_SPACE_SHARED:
-        yield "shared memory belongs to device code"
+        yield "shared memory is allowed only in device code"
 
 
 def gpu_module(op: gpu.ModuleOp) -> Iterator[str]:
@@ -79,7 +79,7 @@ def host_kernel(op: llvm.FuncOp) -> Iterator[str]:
 
 
 def site(op: Operation) -> Iterator[str]:
-    """A site is an index into the module's table."""
+    """A site is an index into the module's table of sites."""
     number, module = op.attributes.get(SITE), op.parent_op()
     while module is not None and SITES not in module.attributes:
         module = module.parent_op()

@@ -1,6 +1,7 @@
 """
-What docs/design.md promises of operations while loops and data clauses are whole (levels acc to transformed).
-A rule takes one operation and says what is wrong with it; `stages.py` knows which holds where.
+Rules for operations on loops and data clauses, as docs/design.md promises them (levels acc to transformed).
+A rule takes one operation and yields what is wrong with it; `stages.py` has the table of levels at which
+each rule applies.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def _constant(value: SSAValue) -> int | None:
 
 
 def _counted(variables: Sequence[SSAValue], steps: Sequence[SSAValue]) -> Iterator[str]:
-    """Counted loops: i32 or i64, with a positive step."""
+    """The variables of counted loops are i32 or i64, and the steps positive."""
     for variable in variables:
         if not isinstance(variable.type, IntegerType) or variable.type.width.data not in (32, 64):
             yield f"its variable is i32 or i64, not {variable.type}"
@@ -62,12 +63,12 @@ def _counted(variables: Sequence[SSAValue], steps: Sequence[SSAValue]) -> Iterat
 
 
 def counted_for(op: scf.ForOp) -> Iterator[str]:
-    """A plain loop counts as C loops are brought to."""
+    """An `scf.for` is counted as `acc.loop` is."""
     yield from _counted(op.body.block.args[:1], (op.step,))
 
 
 def loop(op: acc.LoopOp) -> Iterator[str]:
-    """A loop directive: counted, with bounds for each variable and no values carried."""
+    """A loop directive is counted, has bounds for each variable, and carries no values."""
     variables = op.region.blocks[0].args
     yield from _counted(variables, op.step)
     numbers = {len(op.lowerbound), len(op.upperbound), len(op.step), len(variables)}
@@ -92,11 +93,11 @@ def _variables(op: acc.LoopOp | acc.ParallelOp | acc.SerialOp | acc.KernelsOp) -
     for values, kind, name in groups:
         for value in values:
             if not isinstance(_owner(value), kind):
-                yield f"the operand '{value.name_hint}' is the result of no {kind.name} ({name})"
+                yield f"the operand '{value.name_hint}' is not the result of {kind.name} ({name})"
 
 
 def construct(op: acc.ParallelOp | acc.SerialOp | acc.KernelsOp) -> Iterator[str]:
-    """What a construct maps and privatises are results of the operations for that."""
+    """The data, private and reduction operands of a construct are results of the operations for them."""
     yield from data_operands(op)
     yield from _variables(op)
 
@@ -108,30 +109,31 @@ def data_operands(
     for value in op.data_clause_operands:
         owner = _owner(value)
         if not isinstance(owner, MAPPING):
-            yield f"the data operand '{value.name_hint}' is the result of no data entry operation"
+            yield f"the data operand '{value.name_hint}' is not the result of a data entry operation"
 
 
 def exit_operation(op: acc.CopyoutOp | acc.DeleteOp | acc.DetachOp) -> Iterator[str]:
-    """What leaves the device came by an entry operation, or is looked up for `exit data`."""
+    """The operand of an exit operation is the result of an entry operation, or of a lookup for `exit
+    data`."""
     if not isinstance(
         _owner(op.operands[0]), (*MAPPING, acc.GetDevicePtrOp, acc.FirstprivateMapOp)
     ):
-        yield "what it takes off the device is the result of no data entry operation"
+        yield "its operand is not the result of a data entry operation"
 
 
 def bounds(op: acc.DataBoundsOp) -> Iterator[str]:
     """Strides of sections are in bytes."""
     if op.stride_in_bytes is None or not op.stride_in_bytes.value.data:
-        yield "its stride is to be in bytes (strideInBytes)"
+        yield "its stride must be in bytes (strideInBytes)"
 
 
 def device_types(op: Operation) -> Iterator[str]:
-    """Clauses for other device types are gone when IR is made."""
+    """Clauses have no device types: IR generation keeps only those for the target."""
     for name, attr in op.properties.items():
         if isinstance(attr, ArrayAttr):
             for part in attr.data:
                 if isinstance(part, acc.DeviceTypeAttr) and part.data is not _NONE:
-                    yield f"'{name}' names the device type {part.data}, which is to be none"
+                    yield f"'{name}' names the device type {part.data}, but must name none"
 
 
 def recipe_named(op: acc.PrivateOp | acc.FirstprivateOp | acc.ReductionOp) -> Iterator[str]:
@@ -141,19 +143,20 @@ def recipe_named(op: acc.PrivateOp | acc.FirstprivateOp | acc.ReductionOp) -> It
         return
     recipe = SymbolTable.lookup_symbol(op, op.recipe)
     if not isinstance(recipe, _RECIPES[type(op)]):
-        yield f"its recipe {op.recipe} is no {_RECIPES[type(op)].name}"
+        yield f"its recipe {op.recipe} is not of kind {_RECIPES[type(op)].name}"
 
 
 def recipe(
     op: acc.PrivateRecipeOp | acc.FirstprivateRecipeOp | acc.ReductionRecipeOp,
 ) -> Iterator[str]:
-    """`init` yields a variable of its own, the combiner its first argument, nothing is destroyed."""
+    """`init` yields memory that it allocates, the combiner yields its first argument, and there is no
+    destroy region."""
     yielded = _yielded(op.init_region.blocks)
     if yielded is None or not isinstance(_owner(yielded), llvm.AllocaOp):
-        yield "its init region does not yield memory that it makes"
+        yield "its init region does not yield memory that it allocates"
     first = op.init_region.blocks[0].args if op.init_region.blocks else ()
     if first and first[0].uses:
-        yield "its init region uses the variable, which may be elsewhere"
+        yield "its init region uses the variable, which may not be accessible where it runs"
     if isinstance(op, acc.ReductionRecipeOp):
         entry = op.combiner_region.blocks[0]
         if _yielded(op.combiner_region.blocks) is not (entry.args[0] if entry.args else None):
@@ -182,27 +185,30 @@ _ALLOCA_PARENTS = (
 
 
 def variable(op: llvm.AllocaOp) -> Iterator[str]:
-    """A variable's place says whose copy it is."""
+    """The alloca of a variable is in the entry block of its function, construct or loop directive, which
+    tells whose copy it is."""
     parent = op.parent_op()
     if parent is None or parent.name not in _ALLOCA_PARENTS:
-        yield "a variable is in the entry of its function, construct or loop directive"
+        yield "variables must be allocated in the entry block of a function, construct or loop directive"
     elif op.parent_block() is not parent.regions[0].blocks[0]:
         yield "it is not in the entry block"
 
 
 def address(op: llvm.GEPOp) -> Iterator[str]:
-    """Before `lower-elements`, subscripts are accx.element; other addresses move a pointer by one i64."""
+    """Before `lower-elements`, accesses by subscripts are accx.element; other address operations offset a
+    pointer by one i64."""
     if len(op.ssa_indices) > 1:
-        yield "an access by subscripts is an accx.element"
+        yield "an access by subscripts must be an accx.element"
     for index in op.ssa_indices:
         if not isinstance(index.type, IntegerType) or index.type.width.data != 64:
-            yield f"a pointer is moved by an i64, not by {index.type}"
+            yield f"a pointer offset must be an i64, not {index.type}"
 
 
 def decided(op: acc.LoopOp) -> Iterator[str]:
-    """What depends on how arrays lie is behind a condition."""
+    """No loop is left whose independence depends on whether arrays overlap: `guard-against-overlap` puts it
+    under a condition."""
     if CONDITIONAL in op.attributes:
-        yield "whether it is independent is left open (guard-against-overlap)"
+        yield "whether it is independent is not decided (guard-against-overlap)"
 
 
 def outside_values(op: acc.ParallelOp | acc.SerialOp | acc.KernelsOp) -> Iterator[str]:
@@ -247,7 +253,7 @@ def launch_sizes(op: acc.ParallelOp) -> Iterator[str]:
 
 
 def scheduled(op: acc.LoopOp) -> Iterator[str]:
-    """Loops are seq or have levels without operands, and a schedule that fits them."""
+    """Loops are seq, or have levels without operands and a schedule that fits them."""
     mapped = op.gang is not None or op.worker is not None or op.vector is not None
     schedule = op.attributes.get(SCHEDULE)
     if isinstance(schedule, ScheduleAttr):
@@ -256,35 +262,35 @@ def scheduled(op: acc.LoopOp) -> Iterator[str]:
         if schedule.elements.data > 1 and op.gang is None and op.vector is None:
             yield "only loops over gangs or lanes have several elements per thread"
         if schedule.covers and not mapped:
-            yield "no launch covers a sequential loop"
+            yield "a sequential loop has no share in the launch"
     if mapped and (op.seq is not None or op.auto_ is not None):
-        yield "it has levels of parallelism, and is seq or auto"
+        yield "it has levels of parallelism, but is seq or auto"
     if not mapped and (op.seq is None or op.auto_ is not None):
         yield "it has neither seq nor a level of parallelism"
     if op.gang_operands or op.worker_num_operands or op.vector_operands:
-        yield "levels have no operands any more"
+        yield "its levels still have operands"
     if mapped and op.independent is None:
         yield "loops with levels of parallelism are independent"
     if op.tile_operands:
-        yield "tiles are loops"
+        yield "it still has tile operands, which should be loops"
 
 
 def jammed(op: acc.LoopOp) -> Iterator[str]:
-    """Rows that a schedule wanted side by side are."""
+    """No loop is left with several rows per gang: `jam-outer-iterations` has put them side by side."""
     schedule = op.attributes.get(SCHEDULE)
     if isinstance(schedule, ScheduleAttr) and schedule.elements.data > 1 and op.vector is None:
-        yield "several rows per gang are left to jam (jam-outer-iterations)"
+        yield "several rows per gang are not yet jammed (jam-outer-iterations)"
 
 
 def coarse(op: SideBySideOp) -> Iterator[str]:
-    """As many iterations are side by side as the schedule gives a thread."""
+    """The number of iterations side by side is the schedule's number of elements per thread."""
     loop = op.parent_op()
     assert isinstance(loop, acc.LoopOp)  # as the operation's verifier says
     schedule = loop.attributes.get(SCHEDULE)
     elements = schedule.elements.data if isinstance(schedule, ScheduleAttr) else 1
     found = len(op.several.block.args) // len(loop.region.block.args)
     if found != elements:
-        yield f"it has {found} iterations side by side, and the schedule {elements}"
+        yield f"it has {found} iterations side by side, but the schedule has {elements}"
 
 
 def packed(op: Operation) -> Iterator[str]:
@@ -301,20 +307,20 @@ def expanded(op: acc.CacheOp | ScanStepOp) -> Iterator[str]:
         module = module.parent_op()
     machine = module.attributes.get(MACHINE) if module is not None else None
     if isinstance(machine, MachineAttr) and machine.target.data == "nvptx":
-        yield "for a GPU it has a form of its own by now (expand-scans, promote-cache-to-shared)"
+        yield "it should have been replaced for a GPU (expand-scans, promote-cache-to-shared)"
 
 
 def tile(op: Operation) -> Iterator[str]:
-    """Tiles in shared memory are a gang's."""
+    """Tiles in shared memory are accessed inside accx.gang_threads."""
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, GangThreadsOp):
         parent = parent.parent_op()
     if parent is None:
-        yield "a tile in shared memory is inside accx.gang_threads"
+        yield "a tile in shared memory must be inside accx.gang_threads"
 
 
 def typed(op: Operation) -> Iterator[str]:
-    """Values have types of C: no index, memref or tensor."""
+    """Values have types that C has: no index, memref or tensor."""
     for value in op.results:
         if (wrong := _foreign(value.type)) is not None:
             yield wrong

@@ -1,5 +1,5 @@
 """
-IR as text, as people and other tools write it: what is wrong with it is said at its place.
+Reads IR from text that users and other tools wrote, and reports mistakes at their place.
 
 xDSL's parser takes time without bound for a string that is not closed, and accepts operations where no
 pass looks for them, so both are checked here.
@@ -35,7 +35,7 @@ def read_ir_text(path: Path) -> str:
 
 
 def decode(data: bytes, name: str) -> str:
-    """UTF-8 as text. Raises `CompileError` at the line of the first byte that is none."""
+    """The text of UTF-8 bytes. Raises `CompileError` at the line of the first byte that is not UTF-8."""
     try:
         return data.decode()
     except UnicodeDecodeError as e:
@@ -49,7 +49,7 @@ def decode(data: bytes, name: str) -> str:
 
 
 def parse_ir(ctx: Context, text: str, name: str) -> ModuleOp:
-    """The verified module of a text. Raises `CompileError`, and what xDSL's verifier raises."""
+    """The verified module of a text. Raises `CompileError`, and xDSL's `VerifyException`."""
     _check_strings(text, name)
     try:
         module = Parser(ctx, text, name).parse_module()
@@ -67,21 +67,21 @@ def parse_ir(ctx: Context, text: str, name: str) -> ModuleOp:
 
 def check_version(module: ModuleOp, name: str) -> None:
     """
-    Raises `CompileError` for IR that another version of the compiler saved: it may mean something else
-    now. IR that says neither a version nor a stage was written by hand.
+    Raises `CompileError` for IR that was saved in another version of its form, which may have another
+    meaning now. IR without a version and a stage is accepted as hand-written.
     """
     found = module.attributes.get(VERSION)
     if isinstance(found, IntegerAttr):
         said = f"version {found.value.data}"
     elif STAGE in module.attributes:
-        said = "a version before they had numbers"
+        said = "a version before versions were numbered"
     else:
         return
     if said != f"version {IR_VERSION}":
         raise error(
             SourceLoc(name, 1, 1),
             f"the IR was saved in {said} of its form; this compiler reads version {IR_VERSION}",
-            "save it again from the C files with --emit, or, if what it says holds,"
+            "save it again from the C files with --emit, or, if it is valid in this version,"
             f" write {VERSION} = {IR_VERSION} : i32",
         )
 
@@ -130,13 +130,13 @@ _DEVICE_WORK = (
 
 
 def check_module_level(module: ModuleOp) -> None:
-    """Raises `CompileError` for an OpenACC or memory operation that is in no function."""
+    """Raises `CompileError` for an OpenACC or memory operation outside of functions."""
     for op in module.body.ops:
         inside = op.has_trait(SymbolOpInterface) or op.has_trait(IsolatedFromAbove)
         loose = op.name.startswith(("acc.", "accx.")) or isinstance(op, llvm.LoadOp | llvm.StoreOp)
         if not inside and (loose or isinstance(op, _DEVICE_WORK)):
             raise error(
                 SourceLoc.from_attr(op.location),
-                f"operation '{op.name}' is in no function",
+                f"operation '{op.name}' is not in a function",
                 "put it into the body of an llvm.func",
             )

@@ -1,5 +1,5 @@
 """
-The stage checker: what is legal at each level of IR, as docs/design.md promises.
+The stage checker: checks which IR is legal at each level, as docs/design.md promises.
 
 Run between stages under `--verify` and in tests, it turns what would be a wrong answer later into
 a message that names the operation and its place in the C source. What a level promises of one operation is a
@@ -59,12 +59,12 @@ _GONE_FROM: tuple[tuple[str, tuple[type[Operation], ...], str], ...] = (
     ("host", (acc.ParallelOp,), "convert-acc-compute-to-host"),
     ("runtime", (gpu.LaunchFuncOp,), "convert-acc-data-to-runtime"),
 )
-"""Stage, operations that no longer occur from it on, and who removes them."""
+"""Stage, operations that no longer occur from it on, and the passes that remove them."""
 
 Rule = Callable[[Any], Iterator[str]]
 _COMPUTE = (acc.ParallelOp, acc.SerialOp, acc.KernelsOp)
 _OF_DEVICES = (acc.InitOp, acc.ShutdownOp, acc.SetOp)
-"""Whose device types are values that the program asks for."""
+"""Operations whose device types are values of the program, not conditions on clauses."""
 _RECIPES = (acc.PrivateRecipeOp, acc.FirstprivateRecipeOp, acc.ReductionRecipeOp)
 RULES: tuple[tuple[tuple[str, ...], tuple[type[Operation], ...], Rule], ...] = (
     (_DIRECTIVES, (acc.LoopOp,), loop_rules.loop),
@@ -93,7 +93,7 @@ RULES: tuple[tuple[tuple[str, ...], tuple[type[Operation], ...], Rule], ...] = (
     (("host",), (LaunchHostOp,), kernel_rules.host_launch),
     (("host", "runtime"), (llvm.FuncOp,), kernel_rules.host_kernel),
 )
-"""At these stages, of operations of these types: the rule."""
+"""Stages, types of operations, and the rule that applies to them."""
 
 
 @cache
@@ -109,7 +109,7 @@ def _rules(stage: str, kind: type[Operation]) -> tuple[Rule, ...]:
 
 @cache
 def _gone(stage: str, kind: type[Operation]) -> str | None:
-    """Who should have removed operations of a type before `stage`."""
+    """The pass that should have removed operations of a type before `stage`; None if they are allowed."""
     for first, kinds, who in _GONE_FROM:
         other = stage == "host" and first == "gpu"  # of two levels each program has one
         if kind in kinds and _ORDER.index(first) <= _ORDER.index(stage) and not other:
@@ -118,7 +118,7 @@ def _gone(stage: str, kind: type[Operation]) -> str | None:
 
 
 def _illegal(module: ModuleOp, stage: str) -> Iterator[tuple[Operation, str]]:
-    """Operations that break what is promised at `stage`, and how."""
+    """The operations that break a promise of `stage`, with the reason."""
     yield from ((module, why) for why in broken_facts(module))
     for top in module.body.block.ops:
         device = isinstance(top, gpu.ModuleOp)
@@ -131,7 +131,7 @@ def _illegal(module: ModuleOp, stage: str) -> Iterator[tuple[Operation, str]]:
 
 def _broken(op: Operation, stage: str) -> Iterator[str]:
     if isinstance(op, UnrealizedConversionCastOp):
-        yield "a conversion cast was left behind"
+        yield "a conversion cast is left"
         return
     if op.name.partition(".")[0] not in LEGAL_DIALECTS[stage]:
         yield f"its dialect is not legal at stage '{stage}'"

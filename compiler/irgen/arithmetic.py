@@ -145,7 +145,8 @@ def convert(b: Builder, x: SSAValue, source: CType, target: CType) -> SSAValue:
 
 
 def _float_to_int(b: Builder, x: SSAValue, target: IntType) -> SSAValue:
-    """Narrow targets go through i32, as C's promotions would."""
+    """A floating value as the integer type `target`; narrow targets are converted through i32, as C's
+    promotions do."""
     if target.bits < 32:
         wide = b.value(arith.FPToSIOp(x, i32), x.name_hint)
         return b.resize(wide, IntegerType(target.bits), signed=True)

@@ -105,7 +105,7 @@ def _update(
 def _compare(
     fn: FunctionState, e: c.AtomicOp, pointer: SSAValue, operands: list[SSAValue]
 ) -> SSAValue:
-    """Compare and exchange; the value found is stored where the one expected was."""
+    """Compare and exchange; the value found is stored over the expected one."""
     bits, size = IntegerType(8 * e.of.size), e.of.size
     expected = fn.b.value(llvm.LoadOp(operands[0], bits, 1), "expected")
     failure = _LOADS.get(_ORDERS[e.failure], _ORDERS[e.failure])

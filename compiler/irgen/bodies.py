@@ -1,4 +1,4 @@
-"""Statements inside of others: the bodies of structured operations and of loops, and `({ … })`."""
+"""Statements inside other statements: the bodies of structured operations and of loops, and `({ … })`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def emit_body(fn: FunctionState, s: c.Stmt) -> None:
 
 
 def emit_iteration(fn: FunctionState, body: c.Stmt) -> None:
-    """The body of a loop under a directive; a `continue` that is no guard goes to its end."""
+    """The body of a loop under a directive; a `continue` that is not a guard (`normalize.py`) branches to
+    its end."""
     if fn.facts.flow.get(id(body), NO_FLOW).continues:
         end = Block()
         fn.targets = JumpTargets(on_continue=end, outside_continue=len(fn.exits))
@@ -50,7 +51,8 @@ def in_blocks(fn: FunctionState, s: c.Stmt, end: Block | None = None) -> None:
 def statement_expression(
     fn: FunctionState, e: c.StatementExpr, evaluate: Callable[[FunctionState, c.Expr], _Out]
 ) -> _Out | None:
-    """Runs the statements of `({ … })`, and gives what `evaluate` makes of its value."""
+    """Emits the statements of `({ … })`, and returns the result of `evaluate` for its value; None without a
+    value."""
     pending = len(fn.exits)
     for s in e.body:
         fn.statement(s)

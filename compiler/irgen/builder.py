@@ -34,7 +34,7 @@ NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
 
 
 _GIVEN = SourceLoc("<given>", 0)
-"""Stands for a place that is known as an attribute."""
+"""The place of a builder whose location is already known as an attribute."""
 
 
 class Builder:
@@ -52,13 +52,14 @@ class Builder:
         self._locs: dict[SourceLoc, FileLineColLoc] = {}
 
     def at(self, loc: SourceLoc) -> None:
-        """Operations added from now on come from `loc` (if it is known)."""
+        """Gives operations added from now on the place `loc` (if it is known)."""
         if loc.line:
             self._place = loc
 
     @property
     def loc(self) -> FileLineColLoc:
-        """Where they come from: made when an operation needs it, as most places get none."""
+        """The location attribute of the current place; made when first used, as most places have no
+        operation."""
         place = self._place
         if place is not self._known:
             attr = self._locs.get(place)
@@ -110,7 +111,7 @@ class Builder:
         return found
 
     def float(self, value: float, t: Attribute, bits: int | None = None) -> SSAValue:
-        """A floating constant; `bits` are those of a `long double` that is no double."""
+        """A floating constant; `bits` are those of a `long double` that is not exactly a double."""
         assert isinstance(t, AnyFloat)
         key = (self.block, repr(value) if bits is None else hex(bits), t)
         found = self._constants.get(key)
@@ -225,8 +226,8 @@ class Builder:
 
 def name_after(value: SSAValue, variable: str) -> None:
     """
-    Names a value that `variable` now holds, unless it has a name. A call's result has its function's only
-    until a variable holds it: messages are to speak of `x`, not of `malloc`.
+    Gives a value that is assigned to `variable` its name, unless it has one. The result of a call, which is
+    named after its function, is renamed, so that messages name `x` and not `malloc`.
     """
     hint = value.name_hint
     owner = value.owner

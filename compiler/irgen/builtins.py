@@ -25,7 +25,7 @@ def is_builtin(e: c.Call) -> bool:
 
 
 def call(fn: FunctionState, e: c.Call) -> SSAValue | None:
-    """The value of such a call; None if it has none."""
+    """The value of a call of a built-in function; None if it returns nothing."""
     assert isinstance(e.callee, c.FunctionRef)
     args = [fn.rvalue(arg) for arg in e.args]
     fn.b.at(e.loc)
@@ -100,7 +100,8 @@ def _ffs(fn: FunctionState, x: SSAValue) -> SSAValue:
 
 
 def _clrsb(fn: FunctionState, x: SSAValue) -> SSAValue:
-    """Bits after the sign that equal it: the leading zeros of `x` or of its complement, less one."""
+    """The number of bits after the sign bit that equal it: the leading zeros of `x` or of its complement,
+    less one."""
     t = x.type
     assert isinstance(t, IntegerType)
     sign = fn.b.value(arith.ShRSIOp(x, fn.b.int(t.width.data - 1, t)))

@@ -1,6 +1,6 @@
 """
-Calls (C11 6.5.2.2). Records go by value between functions of the program as first-class aggregates;
-to and from others, and through pointers, as the platform's convention says (`records_by_value.py`).
+Calls (C11 6.5.2.2). Functions of the program pass records by value as first-class aggregates; calls of
+other functions, and calls through pointers, follow the platform's convention (`records_by_value.py`).
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ def call(fn: FunctionState, e: c.Call) -> SSAValue | None:
 
 
 def _by_convention(fn: FunctionState, definition: c.FunctionDecl, e: c.Call) -> bool:
-    """Whether a function of the program wants records by the convention, and there are any."""
+    """Whether a function of the program takes records by the platform's convention, and the call passes or
+    returns any."""
     if not fn.module.is_by_convention(definition):
         return False
     return has_records(definition.type) or any(isinstance(a.type, RecordType) for a in e.args)
@@ -108,7 +109,7 @@ def matches(t: LLVMFunctionType, args: list[SSAValue], result: Attribute | None)
 def indirect_call(
     pointer: SSAValue, args: list[SSAValue], signature: LLVMFunctionType
 ) -> llvm.CallOp:
-    """`llvm.call %pointer(%args)`, a form that xDSL's constructor lacks."""
+    """`llvm.call %pointer(%args)`, which xDSL's constructor cannot build."""
     properties: dict[str, Attribute] = {
         "fastmathFlags": llvm.FastMathAttr("none"),
         "CConv": llvm.CallingConventionAttr("ccc"),

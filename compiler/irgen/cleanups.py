@@ -1,4 +1,4 @@
-"""Variables with `cleanup(f)` (GNU C): `f` gets their address when control leaves their scope."""
+"""Variables with `cleanup(f)` (GNU C): `f` is called with their address when control leaves their scope."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .function import FunctionState
 
 @dataclass
 class CleanUp:
-    """What leaving the scope of `decl` does."""
+    """Calls `function` with the address of `decl` when control leaves its scope."""
 
     fn: FunctionState
     decl: c.VarDecl
@@ -28,12 +28,13 @@ class CleanUp:
 
 
 def push(fn: FunctionState, decl: c.VarDecl, function: c.FunctionDecl) -> None:
-    """From here to the end of the scope, leaving it calls `function`."""
+    """Registers the call of `function` for all ways to leave the scope, from here to its end."""
     fn.exits.append(CleanUp(fn, decl, function))
 
 
 def refuse(fn: FunctionState, loc: SourceLoc) -> None:
-    """Raises for a `goto` in the scope of a variable with `cleanup`: its label may be outside."""
+    """Raises `CompileError` for a `goto` in the scope of a variable with `cleanup`, as its label may be
+    outside."""
     if any(isinstance(action, CleanUp) for action in fn.exits):
         raise error(
             loc,

@@ -1,5 +1,5 @@
 """
-`collapse(force:n)`: code between the loops moves into the innermost body (OpenACC 3.4, 2.9.1).
+`collapse(force:n)`: moves code between the loops into the innermost body (OpenACC 3.4, 2.9.1).
 
 Before: for (i …) { A; for (j …) B; C; }
 After:  for (i …) for (j …) { A; B; C; }

@@ -20,7 +20,7 @@ Parts = tuple[SSAValue, SSAValue]
 
 
 def rvalue(fn: FunctionState, e: c.ComplexOp) -> SSAValue:
-    """The value of an operation of complex numbers."""
+    """The value of an operation on complex numbers."""
     operands = [fn.rvalue(operand) for operand in e.operands]
     fn.b.at(e.loc)
     match e.op:

@@ -1,6 +1,5 @@
 """
-Truth values, and what is evaluated only if they say so: `!`, `&&`, `||`, `a ? b : c` (C11 6.5.3.3, 6.5.13 to
-6.5.15).
+Truth values and conditional evaluation: `!`, `&&`, `||`, `a ? b : c` (C11 6.5.3.3, 6.5.13 to 6.5.15).
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from .function import FunctionState
 
 _CHEAP_LIMIT = 8
 _INVERSE = (1, 0, 5, 4, 3, 2, 9, 8, 7, 6)
-"""The `arith.cmpi` predicate that holds when another does not, by number."""
+"""Predicate of `arith.cmpi` → its negation, by number."""
 
 
 def is_comparison(e: c.Expr) -> bool:
@@ -91,7 +90,7 @@ def _short_circuit(fn: FunctionState, e: c.BinaryOp) -> SSAValue:
 
 
 def conditional(fn: FunctionState, e: c.Conditional) -> SSAValue | None:
-    """`a ? b : c` (C11 6.5.15). Of a constant choice only one part exists, as in `isnan`."""
+    """`a ? b : c` (C11 6.5.15). If `a` is constant, only the chosen part is emitted, as for `isnan`."""
     chosen = integer_value(e.condition)
     if chosen is not None and is_scalar(e.type):
         return fn.rvalue(e.then if chosen else e.otherwise)
@@ -118,7 +117,8 @@ def conditional(fn: FunctionState, e: c.Conditional) -> SSAValue | None:
 
 
 def is_cheap(fn: FunctionState, e: c.Expr) -> bool:
-    """Whether `e` may as well be evaluated always: no effects, traps, calls or memory, and small."""
+    """Whether `e` may be evaluated unconditionally: it is small and has no effects, traps, calls or memory
+    accesses."""
     for count, node in enumerate(walk(e)):
         if count == _CHEAP_LIMIT:
             return False
@@ -142,7 +142,7 @@ def is_cheap(fn: FunctionState, e: c.Expr) -> bool:
 def may_be_poison(e: c.Expr) -> bool:
     """
     Whether evaluating the cheap `e` where C would not may give LLVM's poison value: signed overflow, a
-    shift by the width or more, a real number beyond the integer type. `and` and `or` pass poison on
+    shift by the width or more, a real number beyond the integer type. `and` and `or` propagate poison
     whatever the other operand is; a `select` that takes the other value does not.
     """
     return any(_gives_poison(node) for node in walk(e) if isinstance(node, c.Expr))
@@ -208,7 +208,8 @@ def _branch_in_blocks(
     then: Callable[[], SSAValue | None],
     otherwise: Callable[[], SSAValue | None],
 ) -> SSAValue | None:
-    """The same of parts that jump (in statement expressions): their value goes through memory."""
+    """`branch_values` for parts with jumps (in statement expressions), whose value is passed through
+    memory."""
     first, second, end = fn.new_block(), fn.new_block(), Block()
     fn.b.cond_branch(truth, first, second)
     slot: SSAValue | None = None

@@ -2,8 +2,8 @@
 How C's calling conventions pass values: the System V ABI for x86-64 (psABI 3.2.3, 3.5.7) and the
 procedure call standard of AArch64 (AAPCS64 6.8, 6.9), as LLVM's types and parameter attributes.
 
-Scalars are passed as they are. A record travels in registers, as pieces of its bytes; or in memory:
-x86-64 copies it among the stack's arguments (`byval`), AArch64 passes the address of a copy. Results in
+Scalars are passed as they are. A record is passed in registers, as pieces of its bytes, or in memory:
+x86-64 copies it to the arguments on the stack (`byval`), AArch64 passes the address of a copy. Results in
 memory are written to an address that the caller gives (`sret`).
 """
 
@@ -50,8 +50,8 @@ VECTOR_REGISTERS = 8
 @dataclass(frozen=True)
 class AsItIs:
     """
-    A scalar. `extended`: narrower than a register, which the caller fills by its sign; on AArch64 nothing is
-    said about the rest of a register (AAPCS64 6.8.2).
+    A scalar. `extended`: it is narrower than a register, and the caller extends it by its signedness. On
+    AArch64 the other bits of the register are unspecified (AAPCS64 6.8.2).
     """
 
     type: Attribute
@@ -71,7 +71,7 @@ class InRegisters:
 
     @property
     def result_type(self) -> Attribute:
-        """The type of a result that is returned so."""
+        """The IR type of a result that is returned in these registers."""
         if len(self.pieces) == 1:
             return self.pieces[0][1]
         return LLVMStructType.from_type_list([t for _, t in self.pieces])
@@ -79,7 +79,8 @@ class InRegisters:
 
 @dataclass(frozen=True)
 class InMemory:
-    """A record at an address; `on_stack`: copied among the arguments, else the address is passed."""
+    """A record at an address; `on_stack`: it is copied to the stack's arguments, otherwise its address is
+    passed."""
 
     record: RecordType
     align: int
@@ -102,7 +103,7 @@ class Signature:
     params: tuple[Passing, ...]
     type: LLVMFunctionType
     attributes: ArrayAttr[DictionaryAttr] | None
-    """Of the IR arguments; None if there are none of meaning."""
+    """Attributes of the IR arguments; None if no argument has any."""
 
 
 def has_records(t: FunctionType) -> bool:
@@ -114,8 +115,8 @@ def signature(
     types: TypeLowering, t: FunctionType, arguments: Sequence[CType] | None = None
 ) -> Signature:
     """
-    How a function of type `t` is called; with `arguments`, how a call with arguments of these types
-    passes those beyond the parameters too.
+    The signature of a function of type `t`; with `arguments`, of a call with arguments of these types,
+    which may be more than the parameters.
     """
     result = _result(types, t.result)
     state = _Registers(types)
@@ -240,7 +241,8 @@ def classify(t: RecordType, machine: Machine) -> InRegisters | InMemory | Nothin
 
 
 def _scalars(t: CType, offset: int = 0) -> Iterator[tuple[int, CType, int]]:
-    """The scalars in an object: place and type, and their size in bytes (of a bit-field, what it covers)."""
+    """The scalars in an object: offset, type, and size in bytes (for a bit-field, of the bytes that it
+    covers)."""
     if isinstance(t, RecordType):
         for field in t.fields or ():
             place = offset + field.offset
@@ -259,7 +261,7 @@ def _scalars(t: CType, offset: int = 0) -> Iterator[tuple[int, CType, int]]:
 
 
 class _Class(Enum):
-    """What an eightbyte of a record is (psABI 3.2.3)."""
+    """The class of an eightbyte of a record (psABI 3.2.3)."""
 
     INTEGER = auto()
     SSE = auto()
@@ -271,7 +273,8 @@ _LONG_DOUBLE = [_Class.X87, _Class.X87UP]
 
 
 def _classes(t: RecordType) -> list[_Class | None] | None:
-    """Those of the eightbytes of `t`, None for one that has nothing but padding; None for MEMORY."""
+    """The classes of the eightbytes of `t`, with None for one that is only padding; None for class
+    MEMORY."""
     if t.size > 16:
         return None
     classes: list[_Class | None] = [None] * -(-t.size // 8)
@@ -293,7 +296,8 @@ def _classes(t: RecordType) -> list[_Class | None] | None:
 
 
 def _classify_x86(t: RecordType) -> InRegisters | InMemory | Nothing:
-    """An eightbyte of class INTEGER or SSE is in a register, and a `long double` in memory."""
+    """x86-64 (psABI 3.2.3): each eightbyte of class INTEGER or SSE is passed in a register; records with
+    `long double` are passed in memory."""
     classes = _classes(t)
     if classes is None or _Class.X87 in classes:
         return InMemory(t, max(8, t.align), on_stack=True)
@@ -308,7 +312,8 @@ def _classify_x86(t: RecordType) -> InRegisters | InMemory | Nothing:
 
 
 def _classify_arm(t: RecordType) -> InRegisters | InMemory:
-    """AAPCS64 6.8.2: up to four floats of one type (B.2), up to 16 bytes (C.12), the address of a copy."""
+    """AArch64 (AAPCS64 6.8.2): up to four floats of one type in vector registers (B.2), up to 16 bytes in
+    general registers (C.12), otherwise the address of a copy."""
     scalars = list(_scalars(t))
     kinds = {scalar for _, scalar, _ in scalars}
     first = scalars[0][1] if scalars else None

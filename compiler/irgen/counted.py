@@ -2,8 +2,8 @@
 Recognises `for` loops whose trip count is known before they start (C11 6.8.5.3 restricted as
 OpenACC 3.4, 2.9 requires of loops under a `loop` directive).
 
-The variable is a local integer or pointer that the body neither assigns nor leaks; the condition
-compares it with a bound that the loop does not change; the step adds or subtracts an invariant.
+The variable is a local integer or pointer that the body does not assign and whose address is not taken; the
+condition compares it with a bound that the loop does not change; the step adds or subtracts an invariant.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class CountedLoop:
 @dataclass(frozen=True)
 class LoopEffects:
     """
-    What executing a subtree may change: variables, types stored through memory, unknown callees. `addressed`
-    are the variables whose addresses it takes.
+    What executing a subtree may change: variables, memory by the types of the stores, and anything by
+    unknown callees. `addressed` are the variables whose addresses it takes.
     """
 
     variables: frozenset[c.VarDecl] = frozenset()
@@ -65,7 +65,8 @@ class EffectsOf:
         return found
 
     def _effects(self, root: c.Stmt) -> LoopEffects:
-        """What `root` does by itself, and what the loops inside do, which are asked for as well."""
+        """The effects of `root`, with those of loops inside, which are computed separately as they are
+        needed too."""
         variables: set[c.VarDecl] = set()
         stored: set[CType] = set()
         addressed: set[c.VarDecl] = set()
@@ -105,8 +106,8 @@ class EffectsOf:
 
 def recognize(loop: c.For, effects_of: EffectsOf, *, directive: bool) -> CountedLoop | str:
     """
-    The counted form of `loop`, or the reason why it has none. Under a loop directive the user
-    promises that memory behind the bounds does not change, and small integer variables count too.
+    The counted form of `loop`, or the reason why it has none. Under a loop directive the user promises that
+    memory read by the bounds does not change, and loops over small integer variables are counted too.
     """
     start = _start(loop.init)
     if isinstance(start, str):
@@ -119,7 +120,7 @@ def recognize(loop: c.For, effects_of: EffectsOf, *, directive: bool) -> Counted
     is_local = directive or var.storage is c.Storage.AUTO
     if exposed or not is_local or var.qual.volatile:
         return (
-            f"its variable '{var.name}' can change behind the loop's back "
+            f"its variable '{var.name}' may be changed from elsewhere "
             "(global, volatile or address taken)"
         )
     if not directive and isinstance(var.type, IntType) and var.type.bits < 32:

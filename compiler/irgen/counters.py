@@ -1,6 +1,6 @@
 """
-Counted loops → counters of the form every `scf.for` and `acc.loop` has: i32 or i64, signed comparison,
-positive step, exclusive upper bound; the C variable is computed from the counter.
+Counted loops → counters in the form of `scf.for` and `acc.loop`: i32 or i64, signed comparison, positive
+step, exclusive upper bound. The C variable is computed from the counter.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from .function import FunctionState
 
 @dataclass
 class Counter:
-    """Bounds (evaluated before the loop), and the C variable at a count and after the loop."""
+    """The bounds of a counter, evaluated before the loop, and the C variable at a count and after the
+    loop."""
 
     lower: SSAValue
     upper: SSAValue
@@ -112,16 +113,16 @@ def integer_bound(
     fn: FunctionState, loop: CountedLoop, bound: SSAValue, t: FloatType, start: SSAValue
 ) -> SSAValue:
     """
-    The i64 that integers from `start` (an i64) on compare with as they do with the floating-point
-    `bound`: rounded up for `<` and `>=`, down for `<=` and `>`. A bound that is no number lets no
-    iteration run, one beyond all integers becomes the largest that counting allows.
+    The i64 with which integers from `start` (an i64) on compare as with the floating-point `bound`: it is
+    rounded up for `<` and `>=`, down for `<=` and `>`. With a NaN no iteration runs; a bound beyond all
+    integers becomes the largest that the counter can reach.
     """
     b, name = fn.b, loop.var.name
     if t.bits == 32 and not isinstance(bound.owner, arith.ConstantOp):
         fn.module.sink.warn(
             loop.bound.loc,
-            f"'{name}' is compared with a float, which has no odd numbers above 16777216: iterations are"
-            " counted as if it had",
+            f"'{name}' is compared with a float, which cannot hold odd numbers above 16777216:"
+            " iterations are counted as if it could",
             "convert the bound to an integer before the loop",
         )
     high, low = (arithmetic.convert(b, b.int(sign * _FARTHEST, i64), LONG, t) for sign in (1, -1))
@@ -146,7 +147,8 @@ _FARTHEST = 1 << 62
 
 
 def _width(loop: CountedLoop, compare: IntType, bound: int | None) -> IntegerType:
-    """i64 where 32 bits could overflow: unsigned comparisons, and differences counting down."""
+    """The type of the counter: i64 where 32 bits could overflow, in unsigned comparisons and in differences
+    of loops that count down; otherwise i32."""
     if compare.bits == 64 or not compare.signed:
         return i64
     if loop.down and (bound is None or bound < (1 if loop.op == ">=" else 0)):
@@ -175,7 +177,7 @@ def _pointer_counter(fn: FunctionState, loop: CountedLoop, var: PointerType) -> 
 
 
 def _after(fn: FunctionState, lower: SSAValue, upper: SSAValue, step: SSAValue) -> SSAValue:
-    """What the counter holds after the loop: the first `lower + k·step` not below `upper`."""
+    """The counter's value after the loop: the first `lower + k·step` that is not below `upper`."""
     b = fn.b
     runs = b.cmp("slt", lower, upper)
     if _constant(step) == 1:

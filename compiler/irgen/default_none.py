@@ -1,9 +1,9 @@
 """
-`default(none)`: every variable a compute construct uses must have a data attribute that the program
-states, here or on a data construct or `declare` around it, or that the language determines in
-advance (OpenACC 3.4, 2.6.1 to 2.6.3): variables declared inside, and those of `loop` directives.
+`default(none)`: every variable that a compute construct uses must have a data attribute, either from a
+clause of the construct, of a data construct or of a `declare` around it, or predetermined (OpenACC 3.4,
+2.6.1 to 2.6.3): variables declared inside, and those of `loop` directives.
 
-Checked on the typed tree, where names still stand: later a variable may have become a constant.
+This is checked on the typed tree, which still has all names: in IR a variable may have become a constant.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ def check_default_none(function: c.FunctionDecl, declared: frozenset[c.VarDecl])
 
 @dataclass(frozen=True)
 class _Scope:
-    """What is known around a statement: variables with an attribute, and the `default` clause."""
+    """The variables with an attribute at a statement, and the `default` clause that applies to it."""
 
     known: frozenset[c.VarDecl]
     default: DefaultClause | None
 
 
 def _outermost(node: c.Stmt) -> Iterator[c.AccStmt]:
-    """The directives below `node` that stand in no other."""
+    """The directives below `node` that are not inside another one."""
     for child in children(node):
         if isinstance(child, c.AccStmt):
             yield child
@@ -49,7 +49,7 @@ def _outermost(node: c.Stmt) -> Iterator[c.AccStmt]:
 
 
 def _search(node: c.Stmt, scope: _Scope) -> None:
-    """Finds the compute constructs below `node`."""
+    """Checks the compute constructs below `node`."""
     found = [node] if isinstance(node, c.AccStmt) else _outermost(node)
     for statement in found:
         directive = statement.directive
@@ -67,7 +67,7 @@ def _search(node: c.Stmt, scope: _Scope) -> None:
 
 
 def _check(node: c.Expr | c.Stmt, scope: _Scope) -> None:
-    """Every name used below `node`, a part of a construct, must be known."""
+    """Raises `CompileError` for a name used below `node`, a part of a construct, that has no attribute."""
     match node:
         case c.VarRef():
             decl = node.decl
@@ -75,7 +75,7 @@ def _check(node: c.Expr | c.Stmt, scope: _Scope) -> None:
                 assert scope.default is not None
                 raise error(
                     node.loc,
-                    f"variable '{decl.name}' has no data attribute, which default(none) demands",
+                    f"variable '{decl.name}' has no data attribute, which default(none) requires",
                     f"add a clause that names it, for example copyin({decl.name}) or "
                     f"firstprivate({decl.name})",
                     [(scope.default.loc, "default(none) is here")],
@@ -100,12 +100,13 @@ def _check(node: c.Expr | c.Stmt, scope: _Scope) -> None:
 
 
 def _is_constant(decl: c.VarDecl) -> bool:
-    """Function names' own strings and file-scope literals are no variables of the program."""
+    """Whether a variable is one of the compiler's constants: `__func__`, or a compound literal at file
+    scope."""
     return decl.storage is not c.Storage.AUTO and decl.name.startswith((".", "__func__"))
 
 
 def _named(directives: Iterator[Directive] | Sequence[Directive]) -> frozenset[c.VarDecl]:
-    """Variables that clauses of `directives` name; of a member or section, the variable it starts at."""
+    """The variables that clauses of `directives` name; for a member or section, its outermost variable."""
     return frozenset(
         decl
         for directive in directives
@@ -142,7 +143,8 @@ def _loop_variables(statement: c.AccStmt) -> frozenset[c.VarDecl]:
 
 
 def _variables(loop: c.For) -> frozenset[c.VarDecl]:
-    """What a `for` declares or counts in: every execution counts for itself, directive or not."""
+    """The variables that a `for` declares or counts in, which are private to each execution, with or
+    without a directive."""
     if isinstance(loop.init, c.DeclStmt):
         return frozenset(loop.init.decls)
     if loop.init is None or loop.step is None:
@@ -160,7 +162,7 @@ def _expressions(node: c.Expr | c.Stmt) -> Iterator[c.Expr | c.Stmt]:
 
 
 def _reductions(body: c.Stmt) -> frozenset[c.VarDecl]:
-    """Variables of reductions of loops inside: they are copied with the construct (2.6.2)."""
+    """The variables of reductions on loops inside, which the construct copies (2.6.2)."""
     found: frozenset[c.VarDecl] = frozenset()
     for node in [body] if isinstance(body, c.AccStmt) else _outermost(body):
         clauses = node.directive.all("reduction", ReductionClause)

@@ -1,6 +1,6 @@
 """
-Where inline assembly or variables of the host's threads would get into device code, through calls too: they
-are for the host's processor.
+Refuses inline assembly and thread-local variables in device code, also in functions that it calls: they
+exist only for the host's processor.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 def check_device_assembly(state: ModuleState, units: Sequence[c.TranslationUnit]) -> None:
-    """Raise `CompileError` for such code in compute constructs, routines, and functions that these call."""
+    """Raise `CompileError` for inline assembly or thread-local variables in compute constructs, routines,
+    and functions that these call."""
     if not any(unit.has_assembly or unit.has_thread_locals for unit in units):
         return
     seen: set[int] = set()
@@ -41,7 +42,7 @@ def _refuse_in(state: ModuleState, code: c.Stmt, seen: set[int]) -> None:
             if isinstance(node, c.Asm) and not is_empty(node):
                 raise error(
                     node.loc,
-                    "inline assembly in device code: it is for the host's processor",
+                    "inline assembly in device code: it is written for the host's processor",
                     "write the operation in C, or keep it out of constructs and what they call",
                     [(code.loc, "the device's code")],
                 )
@@ -61,5 +62,6 @@ def _refuse_in(state: ModuleState, code: c.Stmt, seen: set[int]) -> None:
 
 
 def is_empty(e: c.Asm) -> bool:
-    """Whether a statement only keeps a compiler from moving accesses, which this one does not do."""
+    """Whether an `asm` statement has no instructions: it only keeps compilers from moving accesses, which
+    this one does not do."""
     return not (e.template.strip() or e.outputs or e.inputs)

@@ -1,8 +1,10 @@
 """
-Elements: `a[i][j]`, `p[k].v[2]` as one `accx.element` with the subscripts as C has them (C11 6.5.2.1).
+Elements: `a[i][j]`, `p[k].v[2]` as one `accx.element` with the subscripts of the C expression (C11
+6.5.2.1).
 
-A subscript of a pointer begins a path, one of an array goes on with the path of the array, and so does a
-member with that of its structure. Members alone are addresses of constant distance (`llvm.getelementptr`).
+A subscript of a pointer begins a path; a subscript of an array continues the path of the array, and a
+member that of its structure. An expression with members only is an address at a constant offset
+(`llvm.getelementptr`).
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ _I32 = range(-(1 << 31) + 1, 1 << 31)
 
 @dataclass
 class Path:
-    """`steps` from `base`, which points to a `type` (of no meaning without steps)."""
+    """A path of `steps` from `base`, which points to a `type` (unused without steps)."""
 
     base: SSAValue
     type: CType
@@ -34,14 +36,14 @@ class Path:
     subscripted: bool = False
 
     def subscript(self, element: CType, index: int | Index) -> None:
-        """Goes on to an element of the array, or pointed to; elements are of type `element`."""
+        """Extends the path to an element, of type `element`, of the array or of the pointer's target."""
         if not self.steps:
             self.type = element
         self.steps.append(index)
         self.subscripted = True
 
     def member(self, record: RecordType, position: int) -> None:
-        """Goes on to a member of the structure."""
+        """Extends the path to a member of the structure."""
         if not self.steps:
             self.type = record
             self.steps.append(0)
@@ -83,7 +85,7 @@ def _members(fn: FunctionState, found: Path, hint: str | None) -> SSAValue:
 
 
 def path(fn: FunctionState, e: c.Expr) -> Path:
-    """How lvalue `e` is reached; what its base and subscripts are computed from is added here."""
+    """The path to lvalue `e`; the operations that compute its base and subscripts are emitted here."""
     if isinstance(e, c.Deref) and isinstance(e.pointer, c.PtrAdd):
         return _subscripted(fn, e.pointer)
     if isinstance(e, c.Member) and paths.replaced_member(fn, e) is None:

@@ -1,6 +1,6 @@
 """
-Expressions → SSA values: which rule is for which node. `rvalue` for a value, `discard` for effects only;
-truth values are in `conditions.py`, objects in `lvalues.py` and `objects.py`.
+Expressions → SSA values: the table of rules by kind of node. `rvalue` is for a value, `discard` for effects
+only; truth values are in `conditions.py`, objects in `lvalues.py` and `objects.py`.
 """
 
 from __future__ import annotations

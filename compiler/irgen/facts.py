@@ -1,11 +1,11 @@
 """
-What IR generation must know about a function before it starts: which statements have structured
-control flow, which loops are counted, and which variables are SSA values (docs/design.md, "acc level").
+An analysis of a function before IR generation: which statements have structured control flow, which loops
+are counted, and which variables are SSA values (docs/design.md, "acc level").
 
-A local scalar lives in memory if its address is taken, if it is named by a data or privatisation
-clause, or if it is assigned behind a barrier that does not contain its declaration. Barriers are
-OpenACC regions (which have no results) and statements without structure (whose blocks carry no
-arguments). Declarations that a label or `case` can bypass live in memory too.
+A local scalar is in memory if its address is taken, if a data or privatisation clause names it, or if it is
+assigned inside a *barrier* that does not contain its declaration. Barriers are OpenACC regions (which have
+no results) and statements without structured control flow (whose blocks have no arguments). Variables whose
+declaration a jump to a label or `case` can bypass are in memory too.
 """
 
 from __future__ import annotations
@@ -76,15 +76,16 @@ class Jumps:
 
 NO_FLOW = Jumps()
 _IN_EXPRESSION = "inside an expression"
-"""No label: what a statement expression with jumps goes to, as far as its surroundings can tell."""
+"""A pseudo-label: the target of the jumps of a statement expression, as seen from the statements around
+it."""
 NOTHING: frozenset[c.VarDecl] = frozenset()
 
 
 @dataclass
 class FunctionFacts:
     """
-    The answers, keyed by node identity. `loop_only` variables exist only in counted loops; `exposed`
-    ones are named by clauses that read them, so memory must hold their value inside loops too.
+    The results of the analysis, keyed by node identity. `loop_only` variables exist only in counted loops;
+    `exposed` ones are named by clauses that read them, so memory must hold their value inside loops too.
     """
 
     total_gotos: tuple[str, ...] = ()
@@ -110,7 +111,7 @@ class FunctionFacts:
         )
 
     def jumps(self, e: c.Expr) -> bool:
-        """Whether a statement expression in `e` has jumps or labels."""
+        """Whether a statement expression in `e` contains jumps or labels."""
         return id(e) in self.flow
 
     def has_labels(self, s: c.Stmt) -> bool:
@@ -222,7 +223,7 @@ def _compute_flow(facts: FunctionFacts, s: c.Stmt) -> Jumps:
 
 
 def _expression_flow(facts: FunctionFacts, e: c.Expr) -> Jumps:
-    """The jumps of the statement expressions in `e`, which are remembered if there are any."""
+    """The jumps of the statement expressions in `e`, recorded in `facts` if there are any."""
     flow = NO_FLOW
     for child in children(e):
         if isinstance(child, c.Stmt):
@@ -297,7 +298,8 @@ class _Storage:
         self.level, self.bypassed = outer
 
     def statement(self, s: c.Stmt, *, directive_loops: int) -> None:
-        """`directive_loops`: how many nested `for`s from here belong to a loop directive."""
+        """Visits a statement; `directive_loops` is the number of nested `for`s from here that belong to a
+        loop directive."""
         match s:
             case c.DeclStmt():
                 for decl in s.decls:
@@ -406,7 +408,8 @@ class _Storage:
         self.level -= 1
 
     def team(self, s: c.TeamStmt) -> None:
-        """A region that other threads run: what it assigns, or a task shares, is in memory."""
+        """Visits a region that other threads run: variables that it assigns, or that a task shares, are in
+        memory."""
         for value in (s.threads, s.several, *(value for _, value in s.copies)):
             if value is not None:
                 self.expression(value)

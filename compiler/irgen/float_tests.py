@@ -1,4 +1,4 @@
-"""Built-ins that ask what kind of number a floating value is: `__builtin_isnan` and its like."""
+"""Built-ins that classify floating values, such as `__builtin_isnan`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _test(mask: int) -> Callable[[FunctionState, Sequence[SSAValue]], SSAValue]:
 
 
 def _is_negative(fn: FunctionState, x: SSAValue) -> SSAValue:
-    """The sign bit as i1, also of numbers that are none."""
+    """The sign bit as i1, also of NaNs."""
     bits = IntegerType(32 if x.type == f32 else 64 if x.type == f64 else 80)
     return fn.b.cmp("slt", fn.b.value(arith.BitcastOp(x, bits)), fn.b.int(0, bits))
 
@@ -65,4 +65,4 @@ FLOAT_TESTS: dict[str, Callable[[FunctionState, Sequence[SSAValue]], SSAValue]] 
     "signbit": _signbit,
     "fpclassify": _classify,
 }
-"""Name without `__builtin_` → what makes its value (i32) of the arguments."""
+"""Name without `__builtin_` → the function that emits its value (i32) from the arguments."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class AllocaScope:
-    """Where allocas of a region go: the beginning of its first block, in order."""
+    """The place of a region's allocas: the beginning of its first block, one after the other."""
 
     block: Block
     last: Operation | None = None
@@ -46,8 +46,8 @@ class AllocaScope:
 @dataclass
 class JumpTargets:
     """
-    Blocks that `break` and `continue` go to, None where the jump would leave a construct; how many scopes
-    with something to do on leaving them are around those.
+    The blocks to which `break` and `continue` branch, None where the jump would leave a construct; and the
+    number of scopes with cleanup code around those blocks.
     """
 
     on_break: Block | None = None
@@ -68,8 +68,8 @@ class EnclosingConstruct:
 @dataclass(frozen=True)
 class TreeRules:
     """
-    The rules for trees, which go down the tree through one another: a rule for one kind of node imports no
-    rule for its parts, but calls `fn.rvalue(part)` and the like.
+    The rules that emit trees. Rules call one another through this table: the rule for a node does not
+    import those for its parts, but calls `fn.rvalue(part)` and the like.
     """
 
     rvalue: Callable[[FunctionState, c.Expr], SSAValue]
@@ -85,7 +85,7 @@ class FunctionState:
     One function (or static initialiser) being generated. `values` holds SSA variables and, inside
     constructs, the device pointers that replace pointer variables; `addresses` holds the address
     of every variable in memory; `members` the replacements of `p->x` that data clauses name;
-    `assigned` what bodies of directives assign, as far as somebody has asked.
+    `assigned` remembers the variables that bodies of directives assign.
     """
 
     module: ModuleState
@@ -106,7 +106,7 @@ class FunctionState:
     case_blocks: dict[int, Block] = field(default_factory=dict[int, Block])
     assigned: dict[c.Stmt, set[c.VarDecl]] = field(default_factory=dict[c.Stmt, set[c.VarDecl]])
     convention: Signature | None = None
-    """How the function takes its arguments, if not as values."""
+    """The signature by which the function takes its arguments, if not as first-class values."""
     flat: bool = True
     on_device: bool = False
     """Whether this is the device version of a routine."""
@@ -118,8 +118,8 @@ class FunctionState:
 
     def leave(self, outer: int = 0) -> None:
         """
-        Emits what must happen when control leaves scopes (`declare` regions, `cleanup`), innermost first,
-        until `outer` of them are left.
+        Emits the code for leaving scopes (`declare` regions, `cleanup`), innermost first, until `outer` of
+        them remain.
         """
         for action in reversed(self.exits[outer:]):
             action()
@@ -143,7 +143,7 @@ class FunctionState:
         return self.module.rules.place(self, e)
 
     def statement(self, s: c.Stmt) -> None:
-        """Any statement, at the cursor."""
+        """Emits any statement at the cursor."""
         self.module.rules.statement(self, s)
 
     # Variables --------------------------------------------------------------------------------
@@ -199,7 +199,7 @@ class FunctionState:
     # Sizes ------------------------------------------------------------------------------------
 
     def extent(self, t: ArrayType) -> SSAValue:
-        """The length of an array as i64; that of a variable-length array was computed before."""
+        """The length of an array as i64; for a variable-length array, that computed at its declaration."""
         if isinstance(t.length, int):
             return self.b.int(t.length, i64)
         found = self.extents.get(id(t.length))
@@ -242,8 +242,8 @@ class FunctionState:
     @contextmanager
     def region(self, block: Block, *, flat: bool) -> Generator[Region]:
         """
-        Generates into a new region beginning with `block`; the cursor returns afterwards. Values
-        of variables set inside do not leave. Blocks never reached are dropped.
+        Generates into a new region that begins with `block`, then restores the cursor. Values of variables
+        set inside are not visible outside. Unreachable blocks are erased.
         """
         saved_block, saved_flat, saved_values = self.b.block, self.flat, dict(self.values)
         saved_extents = dict(self.extents)
@@ -257,7 +257,8 @@ class FunctionState:
 
     @contextmanager
     def construct(self, name: str, kind: str, loc: SourceLoc) -> Generator[None]:
-        """Statements inside are those of an OpenACC construct: jumps cannot leave it."""
+        """Marks the statements emitted inside as those of an OpenACC construct, which jumps cannot
+        leave."""
         saved = self.targets, self.labels, self.dispatch
         addresses, members = dict(self.addresses), dict(self.members)
         self.targets, self.labels, self.dispatch = JumpTargets(), {}, None

@@ -1,4 +1,4 @@
-"""Inline assembly (`c/sema/inline_asm.py`) as `llvm.inline_asm`: host code only."""
+"""Inline assembly (`c/sema/inline_asm.py`) → `llvm.inline_asm`, in host code only."""
 
 from __future__ import annotations
 

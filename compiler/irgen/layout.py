@@ -1,6 +1,6 @@
 """
-C types → IR types: scalars by width, arrays, and records laid out so that every member's offset in
-the `!llvm.struct` is the one the psABI gives it.
+C types → IR types: scalars by width, arrays, and records laid out so that every member has its psABI offset
+in the `!llvm.struct`.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ from ..c.types import (
 
 PTR = LLVMPointerType()
 FLOATS = {32: f32, 64: f64, 80: f80, 128: f128}
-"""Floating types by their bits in C."""
+"""Floating types by their number of bits in C."""
 
 
 def is_integer_type(t: Attribute) -> TypeIs[IntegerType]:
-    """Whether `t` is an integer type (of one type argument, unlike xDSL's class)."""
+    """Whether `t` is an integer type; narrows it to `IntegerType` without xDSL's generic arguments."""
     return isinstance(t, IntegerType)
 
 
@@ -80,7 +80,7 @@ class TypeLowering:
     _arrays: dict[tuple[int, int], LLVMArrayType] = field(
         default_factory=dict[tuple[int, int], LLVMArrayType]
     )
-    """By length and the identity of the elements' type, which the array's type holds."""
+    """Array types by length and identity of the element type, which the array type keeps alive."""
     _records: list[RecordType] = field(default_factory=list[RecordType])
     _names: dict[str, ArrayAttr[Attribute]] = field(default_factory=dict[str, ArrayAttr[Attribute]])
 
@@ -152,7 +152,7 @@ class TypeLowering:
 
     @property
     def has_unions(self) -> bool:
-        """Whether any type so far is a union, or has one in it."""
+        """Whether any type so far is a union or contains one."""
         return any(t.is_union for t in self._records)
 
     def _union(self, t: RecordType) -> tuple[list[Attribute], dict[int, int]]:

@@ -1,10 +1,10 @@
 """
 Calls that do not fit the definition of their function: made through a declaration without parameters,
 through one that another file has differently, or through none (C11 6.5.2.2p6 leaves them undefined).
-Machines pass integers and pointers in one kind of registers and floating-point numbers in another, and a
-function takes from its registers what it believes to be there. So integers and pointers fit each other,
-what is left over is not looked at, and what is missing has no value (here 0). Where a linker's program
-would read something else, this is an error that names both places.
+Machines pass integers and pointers in one kind of register and floating-point numbers in another, and a
+function reads the registers of its own parameters. So integers and pointers are compatible with each other,
+surplus arguments are ignored, and missing ones have an undefined value (here 0). Where the function would
+read another register than the caller wrote, this is an error that names both places.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def call(
 ) -> SSAValue | None:
     """
     The call `e` of `definition` with these values of its arguments; None if the function returns nothing.
-    Raises `CompileError` for what cannot be passed.
+    Raises `CompileError` for arguments that cannot be passed.
     """
     t = definition.type
     passed: list[SSAValue] = []
@@ -70,7 +70,8 @@ def call(
 
 
 def fits(source: CType, target: CType) -> bool:
-    """Whether a function that takes a `target` finds there what a caller has passed as a `source`."""
+    """Whether a function with a parameter of type `target` reads an argument that was passed as a
+    `source`."""
     match source, target:
         case (IntType(), IntType() | PointerType()) | (PointerType(), PointerType()):
             return True
@@ -85,7 +86,8 @@ def fits(source: CType, target: CType) -> bool:
 
 
 def refuse_result(fn: FunctionState, e: c.Call) -> NoReturn:
-    """Raises `CompileError` for a call whose value is used, but which has none that fits."""
+    """Raises `CompileError` for a call whose value is used, although the definition returns none of that
+    type."""
     definition = None
     if isinstance(e.callee, c.FunctionRef):
         definition = fn.module.definition(e.callee.decl)

@@ -47,9 +47,9 @@ def generate_module(
     units: Sequence[c.TranslationUnit], sink: DiagnosticSink, mark: str = ""
 ) -> ModuleOp:
     """
-    The acc-level module of a whole program, or of one file of it, which has a `mark` (`ModuleState`). Remarks
-    go to `sink`; raises `CompileError` for what the program may not do or what is not supported, with the
-    first mistake of each function.
+    The acc-level module of a whole program, or of one file of it, which has a `mark` (`ModuleState`).
+    Remarks go to `sink`. Raises `CompileError` for invalid or unsupported code, with the first mistake of
+    each function.
     """
     with phase("generate IR"):
         return _generate(units, ModuleState(sink, RULES, any(u.selects_host for u in units), mark))
@@ -160,7 +160,8 @@ def _promise_restrict(op: llvm.FuncOp, function: c.FunctionDecl) -> None:
 
 
 def _finish(fn: FunctionState, function: c.FunctionDecl, body: c.Compound) -> None:
-    """Control that reaches the end returns: 0 from `main` (C11 5.1.2.2.3), else nothing of meaning."""
+    """Emits the return at the end of a function: 0 from `main` (C11 5.1.2.2.3), otherwise an undefined
+    value."""
     if fn.b.terminated:
         return
     fn.b.at(body.end_loc or function.loc)

@@ -1,8 +1,8 @@
 """
-Structured form of guards: `if (c) continue;` in a loop and `if (c) return;` in a void function become
-`if (!c) { rest }`, so that most loops stay structured operations. Functions with a few returns of a scalar
-assign it to one variable, which they return at their end, if they may run on a device: only a function
-of one block can take the place of its call. Branches that a constant rules out go, and the loops of
+Rewrites guards to structured form: `if (c) continue;` in a loop and `if (c) return;` in a void function
+become `if (!c) { rest }`, so that most loops stay structured operations. Functions that may run on a device
+and have a few returns of a scalar assign it to one variable, which they return at their end, because only a
+function of one block can be inlined. Branches with a constant false condition are removed, and the loops of
 `collapse(force:)` become tightly nested.
 
 A guard is rewritten only if no statement has to be duplicated; every other jump is left as it is.
@@ -19,7 +19,7 @@ from ..c.types import INT, CType, QualType, VoidType, is_scalar
 from .collapse import is_forced, sink_between
 
 MOST_RETURNS = 8
-"""A function with more of them would be nested deeply."""
+"""The most returns of such a function; with more, it would be nested deeply."""
 
 
 def normalize_body(body: c.Compound, result: CType) -> c.Compound:
@@ -33,7 +33,8 @@ def normalize_body(body: c.Compound, result: CType) -> c.Compound:
 
 
 def _with_one_return(body: c.Compound, result: CType) -> c.Compound:
-    """A function without directives that returns at its end only, if it can be had by nesting `if`s."""
+    """The body with one return at its end, if nesting `if`s is enough for that; otherwise the body
+    unchanged. For functions without directives."""
     nodes = list(walk(body))
     returns = [s for s in nodes if isinstance(s, c.Return)]
     if not 1 < len(returns) <= MOST_RETURNS or any(
@@ -93,8 +94,8 @@ def _normalize(s: c.Stmt) -> c.Stmt:
 
 def _never_runs(s: c.If) -> c.Stmt | None:
     """
-    What is left of an `if` with a constant condition, so that device code may hold `if (DEBUG)
-    host_only();`. None if the condition is not constant, or a jump may enter the other branch.
+    The branch that remains of an `if` with a constant condition, so that device code may contain `if
+    (DEBUG) host_only();`. None if the condition is not constant, or if a jump may enter the other branch.
     """
     value = integer_value(s.condition)
     if value is None:
@@ -109,7 +110,7 @@ def _strip(
     stmts: list[c.Stmt], kind: type[c.Stmt], result: c.VarDecl | None = None
 ) -> list[c.Stmt] | None:
     """
-    `stmts`, at whose end a jump of `kind` would arrive anyway, without such jumps; None if impossible.
+    `stmts` without jumps of `kind`, whose target is the end of `stmts`; None if that is impossible.
     Returned values are assigned to `result`.
     """
     out: list[c.Stmt] = []

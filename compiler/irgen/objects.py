@@ -14,9 +14,9 @@ from . import bodies, places
 from .function import FunctionState
 
 _MANY = 256
-"""Constant numbers of a variable from which on they are kept in one piece, and copied."""
+"""The least number of constant values with which a variable is copied from one constant."""
 _SPARSE = 64
-"""Bytes of a variable for each of its values, at most, where they are."""
+"""The most bytes per constant value of a variable that is copied from one constant."""
 
 
 def record_into(fn: FunctionState, target: SSAValue, e: c.Expr) -> None:
@@ -81,8 +81,8 @@ def initialize(fn: FunctionState, target: SSAValue, init: c.Initializer) -> None
 
 def constant_image(init: c.Initializer) -> bytes | None:
     """
-    The bytes of an object whose initialiser is a long list of numbers, with zeros for what else is in it;
-    None if storing the values one by one is better, or if two are for one place.
+    The bytes of an object whose initialiser is a long list of numbers, with zeros for its other values;
+    None if storing the values one by one is better, or if two values overlap.
     """
     if len(init.items) < _MANY or init.bit_fields or init.type.size > _SPARSE * len(init.items):
         return None

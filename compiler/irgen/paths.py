@@ -1,4 +1,4 @@
-"""How lvalues are reached, as keys: which of them a data clause replaces by device copies."""
+"""Keys for lvalues, by which those that a data clause replaces by device copies are found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Where objects are, an SSA variable or memory; reading and writing one, bit-fields too (C11 6.3.2.1)."""
+"""Places of objects, in an SSA variable or in memory, and loads and stores of them, also of bit-fields (C11
+6.3.2.1)."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ from .function import FunctionState
 @dataclass
 class Place:
     """
-    An object: an SSA variable (`decl`), or memory at `address`; `bits` for a bit-field in it; `packed` if its
-    address may not be a multiple of its alignment.
+    The place of an object: an SSA variable (`decl`), or memory at `address`; `bits` for a bit-field in it;
+    `packed` if its address need not be a multiple of its alignment.
     """
 
     type: CType

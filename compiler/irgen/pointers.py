@@ -50,7 +50,7 @@ def add(fn: FunctionState, e: c.PtrAdd) -> SSAValue:
 def _offset(
     fn: FunctionState, pointer: SSAValue, index: SSAValue, e: c.PtrAdd, *, subtract: bool
 ) -> SSAValue:
-    """`pointer ± index` elements, for the types that `e` says."""
+    """`pointer ± index` elements, with the types in `e`."""
     assert isinstance(e.type, PointerType) and isinstance(e.index.type, IntType)
     index = fn.b.resize(index, i64, signed=e.index.type.signed)
     if subtract:

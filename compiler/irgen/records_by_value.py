@@ -1,14 +1,14 @@
 """
 Records as arguments and results of functions by the platform's calling convention (`conventions.py`).
 
-In the IR, functions of the program take and return records as first-class values: that is the form
-which passes and device code see. Code outside of the program follows the convention instead. So
+In the IR, functions of the program take and return records as first-class values, for passes and device
+code. Code outside of the program follows the convention instead. So
 
-- calls of functions elsewhere, and calls through pointers, pass records as the convention says;
-- a function that others can reach, because it is external or its address is used, has an *entry*: a function
-  that takes its arguments by the convention and calls it. The entry is what has its address, and in the end
-  (`name-entries`) its name;
-- a variadic function, which no entry could call, is itself as the convention says.
+- calls of functions elsewhere, and calls through pointers, pass records by the convention;
+- a function that others can reach, because it is external or its address is used, has an *entry*: a
+  function that takes its arguments by the convention and calls it. The entry's address is used as the
+  function's, and in the end (`name-entries`) it gets the function's name;
+- a variadic function, which an entry could not call, itself follows the convention.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def pass_argument(fn: FunctionState, passing: Passing, e: c.Expr) -> list[SSAVal
 def take(
     fn: FunctionState, passing: Passing, t: CType, values: Sequence[SSAValue]
 ) -> SSAValue | None:
-    """The value of type `t` that arrived as `values`; None if there is none."""
+    """The value of type `t` that was passed as the IR arguments `values`; None for a record without
+    members."""
     ir_type = fn.module.types.convert(t)
     match passing:
         case AsItIs():
@@ -69,7 +70,8 @@ def take(
 
 
 def result_buffer(fn: FunctionState, passing: Passing, t: CType) -> list[SSAValue]:
-    """The address that a call passes first for its result, if it does."""
+    """The address that a call passes as its first argument for its result; empty if the result is not in
+    memory."""
     if not isinstance(passing, InMemory):
         return []
     return [fn.scratch(fn.module.types.convert(t), max(passing.align, t.align), "result")]
@@ -95,7 +97,8 @@ def take_result(
 def give_result(
     fn: FunctionState, passing: Passing, t: CType, value: SSAValue, target: SSAValue
 ) -> SSAValue | None:
-    """What a function returns for `value`; with a result in memory, that is stored to `target`."""
+    """The IR value that a function returns for `value`; None for a result in memory, which is stored to
+    `target`."""
     match passing:
         case AsItIs():
             return value
@@ -118,7 +121,8 @@ def give_result(
 
 
 def _buffer(fn: FunctionState, passing: InRegisters, t: CType) -> SSAValue:
-    """Room for a record's bytes and for its pieces, which may reach further."""
+    """A temporary large enough for a record's bytes and for its pieces, which may extend past the
+    record."""
     room: Attribute = LLVMArrayType(max(passing.size, t.size), i8)
     return fn.scratch(room, max(16, t.align), "pieces")
 

@@ -34,8 +34,8 @@ _STATEMENTS = (
 
 def same_object(a: c.Expr, b: c.Expr) -> bool:
     """
-    Whether lvalues `a` and `b` are the same expression. Raises `CompileError` where they would be but
-    for a call that may have side effects, which would happen once or twice.
+    Whether lvalues `a` and `b` are the same expression. Raises `CompileError` where they are the same but
+    contain a call that may have side effects, as it is unclear how often it should run.
     """
     return _same(a, b)
 
@@ -111,7 +111,7 @@ def _same_call(a: c.Call, b: c.Call) -> bool:
 
 
 def is_pure(function: c.FunctionDecl, seen: frozenset[str] = frozenset()) -> bool:
-    """Whether a call of `function` does nothing but compute a result, from what it may read."""
+    """Whether a call of `function` only computes a result; it may read memory."""
     if function.body is None:
         return function.name.removeprefix("__builtin_") in PURE_FUNCTIONS
     if function.name in seen:

@@ -1,5 +1,5 @@
 """
-What the loop under a `scan` clause computes (research extension, after R. Xu, "Optimizing the
+Recognises the scan in the loop under a `scan` clause (research extension, after R. Xu, "Optimizing the
 Performance of Directive-based Programming Model for GPGPUs", 2016, 4.1.7).
 
 The clause replaces the loop, so the loop must be the prefix it names: one assignment
@@ -7,9 +7,9 @@ The clause replaces the loop, so the loop must be the prefix it names: one assig
     out[i] = out[i-1] OP in[i];        inclusive
     out[i] = out[i-1] OP in[i-1];      exclusive
 
-or, in place and exclusive, `x = a[i]; a[i] = before; before = before OP x;`, in any spelling of C, with
-the elements before the first in place. `recognize` works on the typed tree and says of everything else
-what is wrong with it.
+or, in place and exclusive, `x = a[i]; a[i] = before; before = before OP x;`, in any spelling of C, with the
+elements before the first in place. `recognize` works on the typed tree, and reports what is wrong with any
+other loop.
 """
 
 from __future__ import annotations
@@ -32,14 +32,15 @@ _CALLS = {"fmax": "max", "fmaxf": "max", "fmin": "min", "fminf": "min"}
 
 @dataclass(frozen=True)
 class ScanForm:
-    """`target` and `source` are lvalues of an iteration; `exclusive` as the clause's `identity` says."""
+    """The recognised scan: `target` and `source` are lvalues of an iteration; it is `exclusive` if the
+    clause has an `identity`."""
 
     clause: ScanClause
     target: c.Expr
     source: c.Expr
     exclusive: bool
     running: c.VarDecl | None = None
-    """The variable of the sequential loop that holds what an exclusive scan in place replaces."""
+    """The variable of an exclusive scan in place: it holds the running result in the sequential loop."""
 
 
 def scan_clause(directive: Directive) -> ScanClause | None:
@@ -54,11 +55,11 @@ def recognize(
 
 
 Linear = dict[object, int]
-"""A sum: the factor of each term by its key (`()` is the constant)."""
+"""A sum: key of each term → its factor; the key `()` is the constant."""
 
 
 def key(e: c.Expr) -> object:
-    """Equal for expressions without effects that C evaluates to the same value."""
+    """A key that is equal only for expressions without effects that have the same value in C."""
     e = strip_casts(e)
     value = int_constant(e)
     if value is not None:
@@ -142,7 +143,8 @@ class _Recognizer:
         offset = self._offset(source, target)
         if offset not in (0, -1):
             raise self._refuse(
-                source.loc, "the scan takes in neither the element at the target nor the one before"
+                source.loc,
+                "the scan combines neither the element at the target's index nor the one before it",
             )
         for lvalue, item in ((target, self.clause.output), (source, self.clause.input)):
             self._check_name(lvalue, item)
@@ -150,7 +152,7 @@ class _Recognizer:
         if in_place and running is None:
             raise self._refuse(
                 source.loc,
-                "an exclusive scan cannot run in place: its elements are gone before all are taken in",
+                "an exclusive scan cannot run in place: it would overwrite elements before they are read",
                 "scan a copy of the array into it",
             )
         self._check_types(target, previous, source)
@@ -209,14 +211,15 @@ class _Recognizer:
         return pair is not None and {loaded_variable(part) for part in pair} == wanted
 
     def _check_clauses(self) -> None:
-        """Clauses that deal iterations out in another order than a scan needs."""
+        """Raises `CompileError` for clauses that distribute iterations in another order than a scan
+        needs."""
         gang = self.directive.find("gang", GangClause)
         static = gang is not None and (gang.static is not None or gang.static_any)
         name = "tile" if self.directive.has("tile") else "gang(static:)" if static else None
         if name is not None:
             raise self._refuse(
                 self.directive.loc,
-                f"'{name}' deals out iterations of a scan, which continue from each other",
+                f"'{name}' distributes the iterations of a scan, which depend on one another",
                 "leave it out",
             )
 
@@ -279,7 +282,8 @@ class _Recognizer:
     # The operands.
 
     def _operands(self, target: c.Expr, a: c.Expr, b: c.Expr) -> tuple[c.Expr, c.Expr]:
-        """Which of the two is the element before the target, and which the one taken in."""
+        """The two operands in order: the element before the target, and the element that is combined with
+        it."""
         lvalues: list[c.Expr] = []
         for operand in (a, b):
             value = strip_casts(operand)
@@ -295,7 +299,8 @@ class _Recognizer:
         return distance(self._subscript(lvalue), self._subscript(target))
 
     def _subscript(self, lvalue: c.Expr) -> Linear:
-        """The last subscript: the loop variable and something that does not change."""
+        """The last subscript, as a sum. Raises `CompileError` if it is not the loop variable plus an
+        invariant."""
         _, terms = _walked(lvalue)
         mentions = sum(self._is_variable(n) for n in walk(lvalue))
         if terms.get(("load", id(self.loop.var))) != 1 or mentions != 1:
@@ -333,7 +338,7 @@ class _Recognizer:
         if out == BOOL and operator in ("+", "*"):
             raise self._refuse(
                 target.loc,
-                f"C makes 0 or 1 of every '{operator}' of '_Bool' elements",
+                f"C converts each result of '{operator}' on '_Bool' elements to 0 or 1",
                 f"write '{'||' if operator == '+' else '&&'}', which is the same",
             )
         if operator in ("&&", "||") or _fits(taken, out, ordered=operator in ("max", "min")):
@@ -345,7 +350,8 @@ class _Recognizer:
         )
 
     def _check_count(self, target: c.Expr) -> None:
-        """`count` elements, the first of which stands before the loop's."""
+        """Raises `CompileError` if the loop does not compute `count` elements, counting the one before its
+        first iteration."""
         count = self.clause.count
         assert count.expr is not None
         first, bound = linear(self.loop.start), linear(self.loop.bound)
@@ -363,7 +369,8 @@ class _Recognizer:
 
 
 def _fits(source: CType, target: CType, *, ordered: bool) -> bool:
-    """Whether combining in the target's type is what C does in the common one."""
+    """Whether combining in the target's type gives the same results as C's computation in the common
+    type."""
     if isinstance(source, IntType) and isinstance(target, IntType):
         wider = target.bits - (target.signed and not source.signed) >= source.bits
         return not ordered or (wider and (target.signed or not source.signed))
@@ -379,7 +386,7 @@ def _variable(e: c.Expr) -> c.VarDecl | None:
 
 
 def _previous(element: c.Deref) -> c.Deref:
-    """The element before."""
+    """The lvalue of the element before `element`."""
     one = c.IntConst(value=1, type=LONG, loc=element.loc)
     place = c.PtrAdd(
         pointer=element.pointer,
@@ -392,7 +399,7 @@ def _previous(element: c.Deref) -> c.Deref:
 
 
 def _walked(lvalue: c.Expr) -> tuple[c.Expr, Linear]:
-    """The pointer that an element is reached from, and how many elements further it lies."""
+    """The pointer from which an element is reached, and its distance from there in elements."""
     terms: Linear = {}
     pointer = strip_casts(lvalue.pointer) if isinstance(lvalue, c.Deref) else lvalue
     while isinstance(pointer, c.PtrAdd):
@@ -402,7 +409,7 @@ def _walked(lvalue: c.Expr) -> tuple[c.Expr, Linear]:
 
 
 def _array(lvalue: c.Expr) -> object:
-    """What the last subscript of an element is applied to."""
+    """A key of the array to which the last subscript of an element is applied."""
     return key(_walked(lvalue)[0])
 
 

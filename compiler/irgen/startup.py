@@ -1,7 +1,7 @@
 """
-Functions with `constructor` and `destructor` (GNU C). Two functions of the module call them, in the order of
-their priorities, the destructors in the opposite one: whoever loads the code calls the one first and the
-other last.
+Functions with `constructor` and `destructor` (GNU C). Two functions of the module call them, the
+constructors in the order of their priorities, the destructors in the opposite order. The loader of the
+module's code calls the first of the two before all other code, and the second after it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Statements: what becomes structured operations, what becomes basic blocks (docs/design.md, "acc level")."""
+"""Statements: selects structured operations or basic blocks for each (docs/design.md, "acc level")."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .function import FunctionState
 
 
 def emit(fn: FunctionState, s: c.Stmt) -> None:
-    """Any statement, at the cursor."""
+    """Emits any statement at the cursor."""
     if fn.flat:
         fn.ensure_open()
     fn.b.at(s.loc)
@@ -90,7 +90,7 @@ def _compound(fn: FunctionState, s: c.Compound) -> None:
 
 
 def declare(fn: FunctionState, decl: c.VarDecl) -> None:
-    """A local variable comes into being: its storage, its array lengths and its initial value."""
+    """Emits the declaration of a local variable: its storage, its array lengths and its initial value."""
     if decl.storage is not c.Storage.AUTO:
         return
     fn.b.at(decl.loc)
@@ -113,7 +113,7 @@ def declare(fn: FunctionState, decl: c.VarDecl) -> None:
 
 
 def fix_extents(fn: FunctionState, t: CType) -> None:
-    """Evaluates the lengths in a variably modified type, once, where it is declared (C11 6.7.6.2)."""
+    """Evaluates the lengths in a variably modified type, once, at its declaration (C11 6.7.6.2)."""
     while isinstance(t, ArrayType | PointerType):
         if isinstance(t, PointerType):
             t = t.pointee.type

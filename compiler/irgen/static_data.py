@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .symbols import ModuleState
 
 _FEW = 16
-"""Array items up to which an initialiser is written item by item rather than as a dense attribute."""
+"""The most array items for which an initialiser is written item by item instead of as a dense attribute."""
 
 
 def define(state: ModuleState, decl: c.VarDecl) -> None:
@@ -257,7 +257,8 @@ def _element_at(t: LLVMStructType, offset: int) -> tuple[int, int] | None:
 
 
 def _in_bytes(leaves: list[Leaf]) -> list[Leaf]:
-    """The same with numbers that are not aligned as bytes. Raises for addresses there."""
+    """`leaves` with unaligned numbers replaced by their bytes. Raises `CompileError` for unaligned
+    addresses."""
     out: list[Leaf] = []
     for offset, t, value in leaves:
         layout = layout_of(t)

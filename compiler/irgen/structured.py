@@ -76,7 +76,7 @@ def emit_loop(fn: FunctionState, s: c.For | c.While | c.DoWhile) -> None:
 
 
 def finish_counted(fn: FunctionState, loop: CountedLoop, counter: Counter) -> None:
-    """Gives a loop variable that is used after its loop its final value."""
+    """Assigns the final value to a loop variable that is used after its loop."""
     if loop.declared or loop.var in fn.facts.loop_only:
         return
     final = counter.final()
@@ -89,7 +89,7 @@ def finish_counted(fn: FunctionState, loop: CountedLoop, counter: Counter) -> No
 def enter_iteration(
     fn: FunctionState, loop: CountedLoop, counter: Counter, count: SSAValue
 ) -> None:
-    """Gives the loop variable its value in an iteration."""
+    """Assigns the loop variable its value in the iteration with counter `count`."""
     value = counter.variable(count)
     fn.values[loop.var] = value
     if loop.var in fn.facts.exposed:

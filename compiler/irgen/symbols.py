@@ -33,11 +33,12 @@ class ModuleState:
     sink: DiagnosticSink
     rules: TreeRules
     host_fallback: bool = False
-    """Compute constructs run on the host thread while the host is the current device."""
+    """Whether the host may be the current device, in which case compute constructs run on the calling
+    thread."""
     mark: str = ""
     """
-    Of a file that is generated alone, while other files belong to the program: what is added to its internal
-    names, so that no other file has them.
+    For a file of a larger program that is generated alone: the suffix that makes its internal names unique
+    in the program.
     """
     types: TypeLowering = field(default_factory=TypeLowering)
     module: ModuleOp = field(default_factory=lambda: ModuleOp([]))
@@ -57,9 +58,9 @@ class ModuleState:
     )
     """Functions of the program → the symbols of their entries (`records_by_value.py`)."""
     device_versions: dict[str, str] = field(default_factory=dict[str, str])
-    """Symbols of routines that are other functions on the device."""
+    """Symbols of routines that are bound to other functions on the device."""
     overridden: set[int] = field(default_factory=set[int])
-    """The identities of weak definitions in whose place another is."""
+    """The identities of weak definitions that another definition replaces."""
     _aliases: dict[str, str] = field(default_factory=dict[str, str])
     _strings: dict[tuple[bytes, int], str] = field(default_factory=dict[tuple[bytes, int], str])
     _declared: dict[str, c.VarDecl | c.FunctionDecl] = field(
@@ -78,7 +79,8 @@ class ModuleState:
         return out
 
     def define_externals(self, units: Sequence[c.TranslationUnit]) -> None:
-        """Reserves the names of external definitions; two definitions of one name are an error."""
+        """Reserves the names of external definitions. Raises `CompileError` for two definitions of one
+        name."""
         for unit in units:
             defined: list[c.FunctionDecl | c.VarDecl] = [
                 f for f in unit.functions if f.body is not None and not f.is_static
@@ -148,7 +150,7 @@ class ModuleState:
         return name
 
     def _aliased(self, symbol: str) -> str:
-        """The symbol of what an alias of `symbol` is another name of."""
+        """The symbol that `symbol` is an alias of; `symbol` itself if it is not an alias."""
         target = self._defined.get(symbol)
         return self.symbol_of(target) if isinstance(target, c.VarDecl) else symbol
 
@@ -159,11 +161,11 @@ class ModuleState:
 
     @staticmethod
     def is_by_convention(definition: c.FunctionDecl) -> bool:
-        """Whether a function of the program itself takes its arguments as the convention says."""
+        """Whether a function of the program itself takes its arguments by the platform's convention."""
         return definition.type.variadic
 
     def entry_symbol(self, decl: c.FunctionDecl) -> str:
-        """The symbol of what has the address of a function: of its entry, if it needs one."""
+        """The symbol whose address is used as that of a function: its entry's, if it needs one."""
         symbol = self.function_symbol(decl)
         definition = self.definition(decl)
         if definition is None or self.is_by_convention(definition):
@@ -190,12 +192,12 @@ class ModuleState:
         return self.definition(decl) is not None
 
     def may_write(self, decl: c.FunctionDecl) -> bool:
-        """Whether calling `decl` may change variables whose address nobody took."""
+        """Whether calling `decl` may change variables whose address is not taken."""
         elsewhere = bool(self.mark) and not is_library(decl.loc)
         return elsewhere or self.is_defined(decl)
 
     def string(self, data: bytes, alignment: int = 1) -> str:
-        """The symbol of the constant that holds a string literal's, or other, bytes."""
+        """The symbol of a constant with the bytes `data`, of a string literal for example."""
         found = self._strings.get((data, alignment))
         if found is None:
             found = self._strings[data, alignment] = self.unique(f".str.{len(self._strings)}")
@@ -215,7 +217,7 @@ class ModuleState:
     def declare_intrinsic(
         self, name: str, params: Sequence[Attribute], result: Attribute | None
     ) -> None:
-        """The declaration of a function of LLVM's own, once."""
+        """Declares an LLVM intrinsic, once."""
         if name not in self.function_types:
             t = self.function_types[name] = LLVMFunctionType(params, result)
             self.module.body.block.add_op(llvm.FuncOp(name, t, EXTERNAL))
@@ -225,7 +227,7 @@ class ModuleState:
         self.module.body.block.add_op(op)
 
     def declare_externals(self) -> None:
-        """Declarations of everything used that the program does not define."""
+        """Adds declarations of all used functions and variables that the program does not define."""
         block = self.module.body.block
         first = block.first_op
         for name, decl in self._declared.items():

@@ -1,4 +1,5 @@
-"""OpenMP's `parallel` and `task` → `accx.team` and `accx.task`; what is left of the others is plain C."""
+"""OpenMP's `parallel` and `task` → `accx.team` and `accx.task`; other directives have become plain C
+before."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from .function import AllocaScope, FunctionState
 
 
 def emit(fn: FunctionState, s: c.TeamStmt) -> None:
-    """The region, with copies of its own of what `s.copies` has, made from the values of now."""
+    """Emits the region, with its own copies of the variables in `s.copies`, initialised with their current
+    values."""
     check_listed(s)
     fn.b.at(s.loc)
     values = [fn.rvalue(value) for _, value in s.copies]

@@ -1,6 +1,6 @@
 """
-Members of packed structures, at addresses that are no multiples of their alignment: they are copied, byte by
-byte as far as anybody promises, from and to temporaries. LLVM makes of it what the processor allows.
+Members of packed structures, whose addresses need not be multiples of their alignment: they are copied from
+and to temporaries with alignment 1. LLVM selects the instructions that the processor allows.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def load(fn: FunctionState, address: SSAValue, t: CType) -> SSAValue:
 
 
 def store(fn: FunctionState, address: SSAValue, t: CType, value: SSAValue) -> SSAValue:
-    """Stores it there, and returns it."""
+    """Stores `value`, of type `t`, at `address`, and returns it."""
     held = fn.scratch(value.type, t.align, "packed")
     fn.b.store(value, held)
     fn.b.copy(address, held, t.size)
@@ -47,7 +47,7 @@ def store(fn: FunctionState, address: SSAValue, t: CType, value: SSAValue) -> SS
 
 
 def _word(fn: FunctionState, address: SSAValue, bits: Field) -> tuple[SSAValue, SSAValue]:
-    """The bytes that a bit-field lies in as one integer, and a temporary that holds it."""
+    """The bytes that contain a bit-field as one integer, and a temporary with that integer."""
     assert bits.unit is not None
     width = next(n for n in (8, 16, 32, 64, 128) if n >= bits.unit * 8)
     t = IntegerType(width)

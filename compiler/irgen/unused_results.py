@@ -1,10 +1,10 @@
 """
-Calls of the runtime whose result nobody uses.
+Calls of runtime routines whose result is not used.
 
-`acc_copyin` and its like return the device address, and a program that knows device addresses may use them in
-ways that the runtime does not see (docs/devices.md, "When the host waits"). Where the result is not used the
-call is one of the asynchronous routine with `acc_async_sync`, which does the same and returns nothing
-(OpenACC 3.4, 3.2.20 and 3.2.21).
+`acc_copyin` and similar routines return the device address, and a program that knows device addresses may
+use them in ways that the runtime does not see (docs/devices.md, "When the host waits"). Where the result is
+not used, the call is replaced by one of the asynchronous routine with `acc_async_sync`, which does the same
+and returns nothing (OpenACC 3.4, 3.2.20 and 3.2.21).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ASYNCHRONOUS = {
 
 
 def without_result(fn: FunctionState, e: c.Call) -> c.Call:
-    """A call that does what `e` does, but for its result; `e` itself where none is known."""
+    """A call with the same effect as `e` but without a result; `e` itself if there is no such routine."""
     if not isinstance(e.callee, c.FunctionRef):
         return e
     called = e.callee.decl

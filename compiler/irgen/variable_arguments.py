@@ -1,6 +1,6 @@
 """
-Variable argument lists (C11 7.16), as psABI 3.5.7 and AAPCS64 10.1.5 say: an argument is, whole, either in
-the area where the function saved its argument registers, or on the stack.
+Variable argument lists (C11 7.16; psABI 3.5.7; AAPCS64 10.1.5): the whole of an argument is either in the
+area where the function saved its argument registers, or on the stack.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from .function import FunctionState
 from .layout import PTR
 
 _GENERAL, _VECTOR, _STACK, _SAVED = 0, 4, 8, 16
-"""Places in x86-64's `__va_list_tag`: gp_offset, fp_offset, overflow_arg_area, reg_save_area."""
+"""Byte offsets in x86-64's `__va_list_tag`: gp_offset, fp_offset, overflow_arg_area, reg_save_area."""
 _GENERAL_END = 6 * 8
 _VECTOR_END = _GENERAL_END + 8 * 16
 
 _ARM_GENERAL = (8, 24)
 _ARM_VECTOR = (16, 28)
-"""Places in AArch64's, after the stack: the end of saved registers, the (negative) offset from it."""
+"""Byte offsets in AArch64's `va_list`, for general and vector registers: of the end of the saved registers,
+and of the (negative) offset from it."""
 
 
 def va_arg(fn: FunctionState, e: c.VaArg) -> SSAValue:
@@ -56,7 +57,7 @@ def _in_registers(t: CType) -> InRegisters:
 
 
 def _from_stack(fn: FunctionState, list_: SSAValue, t: CType) -> SSAValue:
-    """The address of the next argument on x86-64's stack, which is then done with."""
+    """The address of the next argument on x86-64's stack; advances the list past it."""
     b = fn.b
     place = b.offset(list_, _STACK)
     address = b.load(place, PTR)
@@ -77,7 +78,8 @@ def _aligned(fn: FunctionState, value: SSAValue, align: int) -> SSAValue:
 
 @dataclass
 class _ArgumentPart:
-    """A part of an argument: its type, where it is saved, and where it is in the argument."""
+    """A part of an argument: its type, the address of its saved register, and its offset in the
+    argument."""
 
     type: Attribute
     saved: SSAValue

@@ -1,4 +1,4 @@
-"""Attributes of functions and parameters, from MLIR's names to LLVM IR's."""
+"""Attributes of functions and parameters: MLIR's names → LLVM IR's."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _passthrough(attribute: Attribute) -> str:
 
 
 def _launch_bounds(attributes: Mapping[str, Attribute]) -> list[str]:
-    """`nvvm.reqntid` and its like as the strings that LLVM's NVPTX target reads."""
+    """`nvvm.reqntid` and other launch bounds as the string attributes that LLVM's NVPTX target reads."""
     words: list[str] = []
     for name in (nvvm.REQNTID, nvvm.MAXNTID):
         value = attributes.get(name)
@@ -88,8 +88,8 @@ def _launch_bounds(attributes: Mapping[str, Attribute]) -> list[str]:
 
 def function_attributes(func: FuncOp, *, convergent: bool) -> list[str]:
     """
-    The attributes of a function, C functions never unwind. On GPUs every function may contain a
-    barrier until LLVM finds out that it does not, hence `convergent`.
+    The attributes of a function; C functions are `nounwind`. With `convergent`, for GPUs, any function may
+    contain a barrier until LLVM finds that it does not.
     """
     attributes = {**func.attributes, **func.properties}
     words = ["convergent"] if convergent else []

@@ -1,6 +1,6 @@
 """
-Bulk copies and their barriers as PTX: the text says what the ISA asks for, where LLVM's intrinsics
-have changed from version to version.
+Bulk copies and their barriers as inline PTX (PTX ISA, `cp.async.bulk`, `mbarrier`), because LLVM's
+intrinsics for them differ between versions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WAIT = (
     "mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1, $2;\\0A\\09"
     "@!done bra again;\\0A\\09}"
 )
-"""The label's name holds within the braces only, so that copies of the text do not meet."""
+"""The label is local to the braces, so that several copies of the text do not conflict."""
 _EXPECT = (
     "{\\0A\\09.reg .b64 state;\\0A\\09"
     "mbarrier.arrive.expect_tx.shared::cta.b64 state, [$0], $1;\\0A\\09}"
@@ -49,4 +49,4 @@ BULK_EMITTERS: dict[type[Operation], Callable[[FunctionPrinter, Operation], None
     nvvm.FenceMbarrierInitOp: _ptx("fence.mbarrier_init.release.cluster;", ""),
     nvvm.FenceProxyOp: _ptx("fence.proxy.async.shared::cta;", ""),
 }
-"""Operation → what prints it."""
+"""Operation → the function that prints it."""

@@ -39,7 +39,7 @@ from .types import TypePrinter, escape, identifier
 
 
 def integer_text(value: int, width: int) -> str:
-    """An integer constant; MLIR prints i1 as 0, 1 or -1, LLVM wants `true` or `false`."""
+    """An integer constant. MLIR prints i1 as 0, 1 or -1; LLVM requires `true` or `false`."""
     if width == 1:
         return "true" if value & 1 else "false"
     return str(value)
@@ -89,8 +89,8 @@ def float_text(value: float, type: Attribute) -> str:
 
 def _string_bytes(text: str, size: int) -> bytes:
     """
-    The bytes of a string initialiser of `size` bytes, padded with zeros. Code points below 256
-    stand for bytes where that gives the right size, otherwise the text is UTF-8.
+    The bytes of a string initialiser of `size` bytes, padded with zeros. Code points below 256 are bytes if
+    that gives the right size; otherwise the text is UTF-8.
     """
     data = text.encode()
     if len(data) > size or (len(text) == size and not text.isascii()):
@@ -193,7 +193,7 @@ def _array_text(value: ArrayAttr[Attribute], type: Attribute, types: TypePrinter
 
 @dataclass
 class _Aggregate:
-    """An aggregate under construction; members not yet given are the text `rest`."""
+    """An aggregate under construction; members that are not set have the text `rest`."""
 
     type: Attribute
     members: dict[int, str | _Aggregate]
@@ -244,9 +244,9 @@ def zero_text(type: Attribute) -> str:
 
 class InitializerEvaluator:
     """
-    Evaluates the region of an `llvm.mlir.global` to a constant expression. LLVM has constant
-    expressions for casts, `getelementptr`, `add`, `sub` and `xor` only, other operations on
-    constants must be folded before.
+    Evaluates the region of an `llvm.mlir.global` to a constant expression. LLVM has constant expressions
+    only for casts, `getelementptr`, `add`, `sub` and `xor`; other operations on constants must be folded
+    before.
     """
 
     def __init__(self, types: TypePrinter):
@@ -294,7 +294,7 @@ class InitializerEvaluator:
             case _:
                 raise error(
                     SourceLoc.from_attr(op.location),
-                    f"'{op.name}' is not possible in the initialiser of a global",
+                    f"'{op.name}' is not supported in the initialiser of a global",
                     "initialise the variable at run time",
                 )
 

@@ -1,8 +1,8 @@
 """
-Functions as LLVM IR text. Block arguments become phi nodes, constants stand where they are used.
+Functions as LLVM IR text. Block arguments become phi nodes; constants are written where they are used.
 
-Values are named `%hint.7` or `%v7`, blocks `bb7`: LLVM numbers unnamed values strictly in order,
-which would force a second walk.
+Values are named `%hint.7` or `%v7`, blocks `bb7`: unnamed values would need LLVM's strictly consecutive
+numbers, and so a second walk.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Declarations:
 
 
 RELAXED = frozenset(("afn", "arcp", "contract", "nsz", "reassoc"))
-"""What `--fast-math` allows: everything but assuming that there are no NaNs and infinities."""
+"""The flags of `--fast-math`: all except those that assume the absence of NaNs and infinities."""
 
 
 class FunctionPrinter:
@@ -139,7 +139,7 @@ class FunctionPrinter:
         return f"%{label or self._labels[op.successors[index]]}"
 
     def loop(self, op: Operation) -> str:
-        """The suffix of a back edge with loop properties."""
+        """The metadata suffix of a back edge with loop properties."""
         if not op.attributes:
             return ""
         node = self.metadata.loop(op)
@@ -165,7 +165,7 @@ class FunctionPrinter:
         return "".join(f"{word} " for word in sorted(words))
 
     def convention(self, convention: CallingConventionAttr) -> str:
-        """The calling convention, followed by a space, nothing for C's."""
+        """The calling convention, followed by a space; empty for C's."""
         name = convention.convention.data
         return "" if name == "ccc" else f"{name} "
 
@@ -283,9 +283,9 @@ class FunctionPrinter:
         dict[Block, list[tuple[str, Sequence[SSAValue]]]], dict[Block, list[tuple[str, Block]]]
     ]:
         """
-        What flows into the phi nodes of each block. A terminator that reaches the same block
-        twice goes through extra blocks (trampolines), as LLVM's phi nodes tell edges apart by
-        their origin.
+        The incoming values of the phi nodes of each block, and extra blocks. A terminator that reaches the
+        same block twice branches through extra blocks (trampolines), because LLVM's phi nodes distinguish
+        edges by their origin.
         """
         incoming: dict[Block, list[tuple[str, Sequence[SSAValue]]]] = {}
         trampolines: dict[Block, list[tuple[str, Block]]] = {}

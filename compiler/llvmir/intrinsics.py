@@ -1,4 +1,4 @@
-"""Operations that are calls of LLVM intrinsics: `llvm.intr.*` and `nvvm.*`."""
+"""Operations that are printed as calls of LLVM intrinsics: `llvm.intr.*` and `nvvm.*`."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from .types import escape
 
 
 class Metadata:
-    """The numbered metadata nodes of a module, equal ones shared."""
+    """The numbered metadata nodes of a module; equal nodes are shared."""
 
     def __init__(self) -> None:
         self.named: dict[str, list[str]] = {}
@@ -47,7 +47,7 @@ class Metadata:
         return reference
 
     def text(self) -> str:
-        """All nodes, as they stand at the end of a module."""
+        """All nodes as text, for the end of a module."""
         lines = [f"!{name} = !{{{', '.join(refs)}}}" for name, refs in self.named.items()]
         lines += [f"!{number} = {body}" for number, body in enumerate(self._nodes)]
         return "\n".join(lines)
@@ -83,7 +83,8 @@ class Metadata:
         return self.distinct(f"!{{{', '.join([self.next(), *properties])}}}")
 
     def scalar_type(self, name: str) -> str:
-        """The `!tbaa` node of a scalar type of C: no two of them share memory; bytes may be anything."""
+        """The `!tbaa` node of a scalar type of C: accesses of two different types do not alias, except that
+        bytes alias all."""
         root = self.node('!{!"accopt"}')
         byte = self.node(f'!{{!"bytes", {root}, i64 0}}')
         scalar = self.node(f'!{{!"{name}", {byte}, i64 0}}')
@@ -100,7 +101,7 @@ class Metadata:
         return out
 
     def access_group(self, groups: Attribute) -> str:
-        """What follows `!llvm.access.group` on a memory operation."""
+        """The operand of `!llvm.access.group` on a memory operation."""
         nodes = self.access_groups(groups)
         return nodes[0] if len(nodes) == 1 else self.node(f"!{{{', '.join(nodes)}}}")
 
@@ -112,7 +113,7 @@ class LineTables:
     """
 
     def __init__(self, metadata: Metadata, *, directives_only: bool):
-        """`directives_only`: just `.loc` lines, as PTX wants them; otherwise line tables."""
+        """`directives_only`: only `.loc` lines, for PTX; otherwise line tables."""
         self._metadata = metadata
         self._kind = "DebugDirectivesOnly" if directives_only else "LineTablesOnly"
         self._unit: str | None = None

@@ -1,6 +1,6 @@
 """
 Operations of `llvm` and `nvvm` as LLVM IR instructions: `EMITTERS` maps an operation's class to
-the function that appends its text. Regular families are tables, the rest has one function each.
+the function that appends its text. Regular families are tables; each other operation has a function.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ _SCALARS = (IntegerType, Float32Type, Float64Type, llvm.LLVMPointerType)
 
 
 def _element_type(gep: llvm.GEPOp) -> Attribute | None:
-    """What the address points at: the source's element, after all indices but the first."""
+    """The type that the address points to: the source's element type after all indices but the first."""
     found: Attribute = gep.elem_type
     for index in list(gep.rawConstantIndices.iter_values())[1:]:
         match found:
@@ -204,8 +204,8 @@ def _element_type(gep: llvm.GEPOp) -> Attribute | None:
 
 def _scalar_tag(p: FunctionPrinter, pointer: SSAValue, type_: Attribute) -> str:
     """
-    The type of an access to an element or member in a kernel whose memory is what it is declared. Others,
-    bit-fields among them, may be anything.
+    The `!tbaa` suffix of an access to an element or member in a kernel whose memory has its declared types;
+    empty for other accesses, bit-fields among them.
     """
     if not p.typed_accesses or not isinstance(pointer.owner, llvm.GEPOp):
         return ""

@@ -28,8 +28,8 @@ _UNNAMED_ADDR = ("", "local_unnamed_addr ", "unnamed_addr ")
 
 def _symbols(module: ModuleOp, *, on_gpu: bool) -> Iterator[Operation]:
     """
-    The globals and functions of the host, or those in the module's `gpu.module`s (the module's own
-    when it has none).
+    The globals and functions of the host, or with `on_gpu` those in the module's `gpu.module`s (the
+    module's own if it has none).
     """
     gpu_modules = [op for op in module.ops if isinstance(op, gpu.ModuleOp)]
     if on_gpu and gpu_modules:
@@ -70,12 +70,12 @@ def _global(op: GlobalOp, types: TypePrinter, *, on_gpu: bool) -> str:
 
 
 def module_flag(*, flush_denormals: bool) -> str:
-    """What a module of kernels says of denormals, for libdevice."""
+    """The module flag by which libdevice selects its treatment of denormals."""
     return f'!{{i32 4, !"nvvm-reflect-ftz", i32 {int(flush_denormals)}}}'
 
 
 class _Printed:
-    """The texts of symbols, and the types and metadata that they name."""
+    """The printed texts of symbols, with the types and metadata that they name."""
 
     def __init__(self) -> None:
         self.types, self.metadata = TypePrinter(), Metadata()
@@ -98,7 +98,7 @@ class _Printed:
 def print_kernel_symbols(
     module: ModuleOp, *, contract: bool, relaxed: bool, flush_denormals: bool
 ) -> list[SymbolText]:
-    """The symbols of the GPU's part of `module`, in their order, as `print_llvm_module` has them."""
+    """The symbols of the GPU's part of `module` as separate texts, in the order of `print_llvm_module`."""
     symbols = list(_symbols(module, on_gpu=True))
     names = {op.sym_name.data for op in symbols if isinstance(op, FuncOp)}
     out: list[SymbolText] = []

@@ -2,8 +2,8 @@
 The functions and variables of a `gpu.module` as texts of their own, and a module made of such texts.
 
 A module printed as a whole (`printer.py`) numbers metadata, and lists types and declarations, in the order
-in which its functions name them first. `join` does so with texts that were printed apart, so that the module
-is the same to the byte.
+of first use by its functions. `join` does the same with texts that were printed separately, so that the
+result is identical.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def join(symbols: Iterable[SymbolText], header: str, flag: str) -> str:
 
 
 def _numbered(symbol: SymbolText, metadata: Metadata) -> str:
-    """The text of a symbol with the numbers that its metadata have among those of the module."""
+    """The text of a symbol with its metadata renumbered for the module."""
     if not symbol.nodes:
         return symbol.text
     numbers: dict[str, str] = {}

@@ -49,7 +49,7 @@ _PLAIN_IDENTIFIER = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVW
 
 
 def identifier(name: str) -> str:
-    """`name` as it stands after `@` or `%`, quoted where LLVM's syntax needs it (LangRef, Identifiers)."""
+    """`name` as written after `@` or `%`, quoted where LLVM's syntax requires it (LangRef, Identifiers)."""
     if name and _PLAIN_IDENTIFIER.issuperset(name) and not name[0].isdigit():
         return name
     return f'"{escape(name.encode())}"'
@@ -76,7 +76,7 @@ class TypePrinter:
     def __call__(self, type: Attribute) -> str:
         """
         The text of `type`. Keyed by the attribute's identity, because hashing attributes is slow;
-        `_kept` keeps the keys alive. Raises `CompileError` for types LLVM does not have.
+        `_kept` keeps the keys alive. Raises `CompileError` for types that LLVM does not have.
         """
         text = self._texts.get(id(type))
         if text is None:

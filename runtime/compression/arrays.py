@@ -255,7 +255,8 @@ class Compressor:
         if not copies_in:
             raise AccRuntimeError(
                 ErrorClass.INVALID_ARGUMENT,
-                f"'{request.name}' is compressed without a range, and there is no data to find it in",
+                f"'{request.name}' is compressed without a range, and no data is copied in"
+                " from which it could be computed",
                 requested=HostRange(request.start, request.bytes),
                 remedy=f"write {request.name}[start:length:min:max]",
             )

@@ -147,7 +147,7 @@ void f(double _Complex z) { z = z % 2; }
 int f(double _Complex z) { return z < 2; }
                                   ^ operator '<' does not apply to 'double _Complex' | compare their parts
 void f(double _Complex *z, int i) { z[i++] *= 2; }
-                                    ^ '*=' on a complex number whose address has side effects | statement before
+                                    ^ '*=' on a complex number whose address has side effects | before
 void f(double _Complex z) { z++; }
                             ^ '++' on 'double _Complex' | number
 struct s { int x; } v; double _Complex z; void f(void) { z = v; }

@@ -229,11 +229,11 @@ def test_customary_options(given: str, meant: str) -> None:
 @pytest.mark.parametrize(
     ("given", "meant", "warnings"),
     [
-        ("-ta=nvidia,cc35", "--sm=70", ["no code for compute capability 35: 70 is used"]),
-        ("-ta=nvidia:cc2x", "--sm=70", ["no code for compute capability 20: 70 is used"]),
+        ("-ta=nvidia,cc35", "--sm=70", ["compute capability 35 is not supported: 70"]),
+        ("-ta=nvidia:cc2x", "--sm=70", ["compute capability 20 is not supported: 70"]),
         ("-ta=tesla:kepler+ -ta=tesla:kepler+", "--sm=70 --sm=70", ["compute capability 30"]),
-        ("-arch=sm_60", "--sm=70", ["no code for compute capability 60"]),
-        ("-gpu=cc35,cc60", "--sm=70", ["no code for compute capability 60"]),
+        ("-arch=sm_60", "--sm=70", ["compute capability 60 is not supported"]),
+        ("-gpu=cc35,cc60", "--sm=70", ["compute capability 60 is not supported"]),
         ("-gpu=managed -ta=tesla:managed", "--managed --managed", []),
         ("-gpu=mem:unified", "--managed", []),
         ("-fPIC -fno-PIE -Mvect=simd -mavx512vl -msse4.2 -fno-plt -flto=auto -Mnoidiom", "", []),

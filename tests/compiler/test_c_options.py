@@ -91,7 +91,7 @@ def test_arguments_from_files_and_for_the_linker(folder: Path):
 def test_what_is_not_done_is_a_warning(option: str):
     sink = DiagnosticSink()
     assert prepared([option], sink) == []
-    assert "is not done" in sink.diagnostics[0].message
+    assert "is not supported" in sink.diagnostics[0].message
 
 
 @pytest.mark.parametrize(

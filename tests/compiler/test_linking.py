@@ -189,8 +189,11 @@ def test_undefined_references(tmp_path: Path, capfd: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(
     ("hidden", "remedy"),
     [
-        ("static int f(void) { return 1; } int g(void) { return f(); }", "b.c has it as 'static'"),
-        ("inline int f(void) { return 1; }", "b.c has it as 'inline', for itself"),
+        (
+            "static int f(void) { return 1; } int g(void) { return f(); }",
+            "b.c defines it as 'static'",
+        ),
+        ("inline int f(void) { return 1; }", "b.c defines it as 'inline', for itself"),
     ],
 )
 def test_definitions_that_others_cannot_use(

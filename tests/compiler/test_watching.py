@@ -186,7 +186,7 @@ def test_every_pass_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
         assert "<class" not in shown and "typing." not in shown
     assert accopt_main.main(["--help-pass", "schedule-loops"]) == 0
     assert (
-        "\n  target=nvptx | host (default: what the module says it is compiled for)\n"
+        "\n  target=nvptx | host (default: from the module's machine attribute)\n"
         in capsys.readouterr().out
     )
     assert accopt_main.main(["--help-pass", "widen-row"]) == 1

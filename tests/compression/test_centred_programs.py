@@ -211,24 +211,24 @@ int main(void) {
 COMPILE_ERRORS = {
     "half": (
         loop("ccopy(centred, half: a)"),
-        "'a' in 'ccopy' is to be kept as half, which has no range that could be centred",
+        "'a' in 'ccopy' has the format 'half', which has no range that could be centred",
         "leave out 'centred', or write bits16 for 'half'",
     ),
     "bfloat16": (
         loop("ccopyin(a) compression(bfloat16, centred: a)"),
-        "kept as bfloat16, which has no range that could be centred",
+        "has the format 'bfloat16', which has no range that could be centred",
         "bits16",
     ),
     "plain": (
         loop("ccopy(soa, plain, centred: a)", "struct { float x, y; } a[100]", "a[i].x += 1;"),
-        "kept as plain, which has no range that could be centred",
+        "has the format 'plain', which has no range that could be centred",
         "leave out 'centred'",
     ),
     "American": (loop("ccopy(centered: a)"), "did you mean 'centred'?", ""),
     "twice": (loop("ccopy(centred, centred: a)"), "modifier 'centred' is given twice", "remove"),
     "no range": (
         loop("ccopyout(centred: a[0:100])"),
-        "has no range, and there is no data",
+        "has no range, and the clause copies no data",
         "write",
     ),
     "contradiction": (

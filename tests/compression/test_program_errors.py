@@ -30,13 +30,13 @@ COMPILE_ERRORS = {
         loop("ccopyin(a)", "struct { float x; double y; } a[100]", "a[i].x += 1;"),
         "has members of float and of double",
     ),
-    "no range": (loop("ccopyout(a[0:100])"), "has no range, and there is no data to find it in"),
+    "no range": (loop("ccopyout(a[0:100])"), "has no range, and the clause copies no data"),
     "no range create": (loop("compression_create(a[0:100])"), "has no range"),
     "min > max": (
         loop("ccopy(a[0:100:1:-1])"),
         "the range's minimum 1 is greater than its maximum -1",
     ),
-    "too many bits": (loop("ccopy(bits30: a)"), "cannot keep 30 bits: a float has no more than 21"),
+    "too many bits": (loop("ccopy(bits30: a)"), "cannot keep 30 bits: for float the most is 21"),
     "unknown format": (loop("ccopy(bits7: a)"), "unknown modifier 'bits7'"),
     "two formats": (loop("ccopy(bits9, half: a)"), "has two formats: bits9 and half"),
     "contradiction": (
@@ -44,7 +44,7 @@ COMPILE_ERRORS = {
         "compressed in two ways on one construct",
     ),
     "soa of numbers": (loop("ccopy(soa: a)"), "is not an array of structures of numbers"),
-    "plain alone": (loop("ccopy(plain: a)"), "is to be kept plain"),
+    "plain alone": (loop("ccopy(plain: a)"), "has the format 'plain'"),
     "soa address": (
         "float *q;\n"
         + loop(
@@ -146,7 +146,7 @@ int main(void) {
     ),
     "routine scan": (
         'int main(void) { float a[9]; acc_compress_create(a, 36, "float", NULL, 1, 0, 0); }',
-        "there is no data to find it in",
+        "no data is copied in",
     ),
     "routine copyout": (
         "int main(void) { float a[9]; acc_copyin(a, 36); acc_decompress_copyout(a, 36); }",

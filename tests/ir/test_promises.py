@@ -159,25 +159,25 @@ PROMISES = {
             loop(SEQ, more="private(%v : !llvm.ptr)"),
         ),
         ("private(%v", "private(%p"),
-        "the operand 'p' is the result of no acc.private",
+        "the operand 'p' is not the result of acc.private",
     ),
     "places of variables": Promise(
         "acc",
         function("%v = llvm.alloca %one x f64 : (i32) -> !llvm.ptr"),
         ("%v = llvm.alloca %one x f64 : (i32) -> !llvm.ptr", NESTED),
-        "in the entry of its function",
+        "in the entry block of a function",
     ),
     "subscripts": Promise(
         "acc",
         function("%a = llvm.getelementptr %p[0, %wide] : (!llvm.ptr, i64) -> !llvm.ptr, i8"),
         ("0, %wide] : (!llvm.ptr, i64)", "%wide, %wide] : (!llvm.ptr, i64, i64)"),
-        "by subscripts is an accx.element",
+        "by subscripts must be an accx.element",
     ),
     "steps of pointers": Promise(
         "acc",
         function("%a = llvm.getelementptr %p[%wide] : (!llvm.ptr, i64) -> !llvm.ptr, i8"),
         ("%wide] : (!llvm.ptr, i64)", "%n] : (!llvm.ptr, i32)"),
-        "moved by an i64, not by i32",
+        "offset must be an i64, not i32",
     ),
     "types": Promise(
         "acc",
@@ -190,13 +190,13 @@ PROMISES = {
         "data",
         function(ENTRY, parallel(operands="dataOperands(%d : !llvm.ptr)")),
         ("dataOperands(%d", "dataOperands(%q"),
-        "the data operand 'q' is the result of no data entry operation",
+        "the data operand 'q' is not the result of a data entry operation",
     ),
     "data operands of data": Promise(
         "data",
         function(ENTRY, "acc.data dataOperands(%d : !llvm.ptr) {\n    acc.terminator\n  }"),
         ("dataOperands(%d", "dataOperands(%q"),
-        "the data operand 'q' is the result of no data entry operation",
+        "the data operand 'q' is not the result of a data entry operation",
     ),
     "exits": Promise(
         "acc",
@@ -206,7 +206,7 @@ PROMISES = {
             "acc.delete accPtr(%d : !llvm.ptr)",
         ),
         ("accPtr(%d", "accPtr(%p"),
-        "takes off the device",
+        "its operand is not the result of a data entry operation",
     ),
     "places of entries": Promise(
         "acc",
@@ -234,7 +234,7 @@ PROMISES = {
         "acc",
         function("%b = acc.bounds extent(%wide : i64) {strideInBytes = true}"),
         ("true", "false"),
-        "stride is to be in bytes",
+        "stride must be in bytes",
     ),
     "device types": Promise("acc", function(loop(SEQ)), (NONE, HOST), "names the device type host"),
     "recipes of their kind": Promise(
@@ -245,7 +245,7 @@ PROMISES = {
             "%v = acc.private varPtr(%p : !llvm.ptr) varType(f64) recipe(@private_f64) -> !llvm.ptr"
         ),
         ("recipe(@private_f64)", "recipe(@add)"),
-        "its recipe @add is no acc.private.recipe",
+        "its recipe @add is not of kind acc.private.recipe",
     ),
     "recipes are named": Promise(
         "data",
@@ -257,7 +257,7 @@ PROMISES = {
         "it names no recipe",
     ),
     "copies": Promise(
-        "acc", RECIPE, ("acc.yield %c", "acc.yield %v"), "does not yield memory that it makes"
+        "acc", RECIPE, ("acc.yield %c", "acc.yield %v"), "does not yield memory that it allocates"
     ),
     "combiners": Promise(
         "acc", REDUCTION, ("acc.yield %a", "acc.yield %b"), "does not yield its first argument"
@@ -300,7 +300,7 @@ PROMISES = {
         "data",
         function(loop(FREE)),
         (FREE, f"{FREE}, accx.conditional"),
-        "is left open",
+        "is not decided",
     ),
     # Schedules.
     "numbers of gangs": Promise(
@@ -328,7 +328,7 @@ PROMISES = {
         "scheduled",
         function(loop(FREE, more="gang")),
         (FREE, SEQ),
-        "and is seq or auto",
+        "but is seq or auto",
     ),
     "independent loops": Promise(
         "scheduled",
@@ -340,13 +340,13 @@ PROMISES = {
         "scheduled",
         function(loop(FREE, more="gang")),
         ("acc.loop gang", "acc.loop gang vector(%n : i32)"),
-        "levels have no operands",
+        "its levels still have operands",
     ),
     "no tiles": Promise(
         "scheduled",
         function(loop(SEQ)),
         ("acc.loop", "acc.loop tile({%n : i32})"),
-        "tiles are loops",
+        "still has tile operands",
     ),
     "gang dimensions": Promise(
         "scheduled",
@@ -364,14 +364,14 @@ PROMISES = {
         "scheduled",
         function(loop(f"{FREE}, accx.schedule = #accx.schedule<covers>", more="vector")),
         ("acc.loop vector", "acc.loop"),
-        "no launch covers a sequential loop",
+        "a sequential loop has no share in the launch",
     ),
     # Transformed.
     "no jam left": Promise(
         "transformed",
         function(loop(f"{FREE}, accx.schedule = #accx.schedule<elements = 2>", more="vector")),
         ("acc.loop vector", "acc.loop gang"),
-        "left to jam",
+        "not yet jammed",
     ),
     "coarse threads": Promise(
         "transformed",
@@ -379,7 +379,7 @@ PROMISES = {
             loop(f"{FREE}, accx.schedule = #accx.schedule<elements = 2>", COARSE, more="vector")
         ),
         ("elements = 2", "elements = 4"),
-        "it has 2 iterations side by side, and the schedule 4",
+        "it has 2 iterations side by side, but the schedule has 4",
     ),
     "no elements": Promise(
         "gpu",
@@ -403,7 +403,7 @@ PROMISES = {
         "transformed",
         CACHED,
         ("<host, 0>", "<nvptx, 90>"),
-        "for a GPU it has a form of its own",
+        "should have been replaced for a GPU",
     ),
     "tiles": Promise(
         "transformed",
@@ -428,20 +428,22 @@ PROMISES = {
         "gpu",
         KERNEL,
         (RETURN, '%s = accx.shared_tile "a" 64 : i64 : !llvm.ptr<3>\n' + RETURN),
-        "device code has no operation of this dialect",
+        "operations of this dialect are not allowed in device code",
     ),
     "long double": Promise(
         "gpu",
         KERNEL,
         (RETURN, "%l = llvm.load %a : !llvm.ptr -> f80\n" + RETURN),
-        "device code has no f80",
+        "f80 and f128 are not allowed",
     ),
-    "host code": Promise("gpu", function(), ("llvm.return", BARRIER), "belongs to device code"),
+    "host code": Promise(
+        "gpu", function(), ("llvm.return", BARRIER), "allowed only in device code"
+    ),
     "shared memory": Promise(
         "gpu",
         function(),
         ("llvm.func", "llvm.mlir.global internal @s() {addr_space = 3 : i32} : f64\nllvm.func"),
-        "shared memory belongs to device code",
+        "shared memory is allowed only in device code",
     ),
     "launched kernels": Promise(
         "gpu",
@@ -495,7 +497,7 @@ PROMISES = {
         "nvvm",
         "llvm.func @f() { llvm.return }",
         ("llvm.return", "nvvm.barrier\n llvm.return"),
-        "belongs to device code",
+        "allowed only in device code",
     ),
     # Attributes.
     "places of attributes": Promise(

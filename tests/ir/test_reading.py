@@ -50,7 +50,7 @@ def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
     ],
 )
 def test_operations_outside_of_functions(text: str) -> None:
-    assert "is in no function" in mistake(text).message
+    assert "is not in a function" in mistake(text).message
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_operations_outside_of_functions(text: str) -> None:
     [
         ("accx.version = 1 : i32", "saved in version 1 of its form"),
         ('accx.version = 1 : i32, accx.stage = "data"', "saved in version 1 of its form"),
-        ('accx.stage = "data"', "saved in a version before they had numbers"),
+        ('accx.stage = "data"', "saved in a version before versions were numbered"),
         ("accx.version = 99 : i32", f"this compiler reads version {IR_VERSION}"),
     ],
 )

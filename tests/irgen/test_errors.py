@@ -32,7 +32,7 @@ CASES = {
         "void g(int *);\n#pragma acc routine(g) seq\nvoid f(int n, int *a) {\n#pragma acc parallel loop\n"
         "for (int i = 0; i < n; i++) { g(&i); } }",
         5,
-        "behind the loop's back",
+        "may be changed from elsewhere",
     ),
     "float variable": (
         "void f(int n, int *a) {\n#pragma acc parallel loop\nfor (float x = 0; x < n; x++) a[(int)x] = 0; }",
@@ -71,14 +71,14 @@ CASES = {
         + LOOP
         + " }",
         3,
-        "reduction of 'v' of type 'struct s', which contains 'int *', is not possible",
+        "reduction of 'v' of type 'struct s', which contains 'int *', is not supported",
     ),
     "reduction of a bit-field": (
         "struct s { int x : 3; };\nvoid f(int n, int *a) { struct s v;\n#pragma acc parallel loop reduction(+:v)\n"
         + LOOP
         + " }",
         3,
-        "reduction of 'v' of type 'struct s' is not possible",
+        "reduction of 'v' of type 'struct s' is not supported",
     ),
     "least of mixed signs": (
         "struct s { int x; unsigned u; };\nvoid f(int n, int *a) { struct s v;\n#pragma acc parallel loop reduction(min:v)\n"

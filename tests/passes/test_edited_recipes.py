@@ -319,7 +319,7 @@ def test_refusals(target: TargetName, tmp_path: Path):
         return f"    acc.yield {arguments.split(', ')[1]} : !llvm.ptr"
 
     for region, edit, message in (
-        ("init", by_call, "does not yield memory that it makes"),
+        ("init", by_call, "does not yield memory that it allocates"),
         ("init", of_variable, "uses the variable"),
         ("combiner", second, "does not yield its first argument"),
     ):

@@ -1,7 +1,7 @@
 """
-`atomic` (OpenACC 3.4, 2.12): the statement's form decides which of `acc.atomic.*` it becomes. The other
-operand and the addresses are evaluated before, once; captured values go through a temporary when the
-variable that receives them has another type.
+`atomic` (OpenACC 3.4, 2.12): the statement's form selects one of the operations `acc.atomic.*`. The other
+operand and the addresses are evaluated once, before it; a captured value is stored through a temporary if
+the receiving variable has another type.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NewValue = Callable[[SSAValue], SSAValue]
 
 @dataclass
 class AtomicUpdate:
-    """`x` becomes `new(old x)`; `prefix` if the expression's own value is the new one."""
+    """An update of `x` to `new(old x)`; `prefix` if the value of the expression is the new one."""
 
     target: c.Expr
     prepare: Callable[[], NewValue]
@@ -84,7 +84,8 @@ def emit(fn: FunctionState, s: c.AccStmt) -> None:
 
 
 def _check_written(e: c.Assign) -> None:
-    """An expression that reads the variable would do so apart from the write (2.12)."""
+    """Raises `CompileError` for an atomic write whose expression reads the variable, as that read would not
+    be a part of the atomic operation (2.12)."""
     parts = (part for part in walk(e.value) if isinstance(part, c.Load))
     if any(same_object(e.target, part.lvalue) for part in parts):
         raise error(
@@ -127,7 +128,7 @@ def _read(
 
 
 def _deliver(fn: FunctionState, assign: c.Assign, t: CType, copy: SSAValue) -> None:
-    """Stores what was read into the left side of `assign`."""
+    """Stores the captured value to the left side of `assign`."""
     types = fn.module.types
     value = fn.b.load(copy, types.convert(t), "captured")
     value = _converted(fn, value, t, _conversions(assign.value), assign.target.type)
@@ -206,7 +207,7 @@ def _reads(target: c.Expr, e: c.Expr) -> bool:
 
 
 def _conversions(e: c.Expr) -> list[c.Cast]:
-    """The conversions around `strip_casts(e)`, the first to happen first."""
+    """The conversions around `strip_casts(e)`, the innermost first."""
     found: list[c.Cast] = []
     while isinstance(e, c.Cast):
         found.insert(0, e)

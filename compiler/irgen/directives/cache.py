@@ -1,7 +1,7 @@
 """
-`cache` → `acc.cache` (OpenACC 3.4, 2.10): one operation per section where the directive stands. Code
-from there to the end of the enclosing `{}` names the array through its result, so that a pass knows
-which accesses the directive speaks about; without one the result is the array itself.
+`cache` → `acc.cache` (OpenACC 3.4, 2.10): one operation per section, at the place of the directive. Code
+from there to the end of the enclosing `{}` accesses the array through its result, so that a pass knows to
+which accesses the directive applies. If no pass uses it, the result is the array itself.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def emit_cache(fn: FunctionState, s: c.AccStmt) -> None:
             if base is not None and not item.sections and isinstance(base.type, PointerType):
                 fn.module.sink.warn(
                     item.loc,
-                    f"'{item.name}' is a pointer: what 'cache' is to hold of its data is not said",
+                    f"'{item.name}' is a pointer, and 'cache' does not say which part of its data to hold",
                     f"write {item.name}[start:length]",
                 )
                 continue
@@ -45,7 +45,7 @@ def is_cache(s: c.Stmt) -> bool:
 
 @contextmanager
 def scope(fn: FunctionState, body: c.Compound) -> Generator[None]:
-    """A `{}`: names that a `cache` directive in it changed get their old meaning back behind it."""
+    """Emits a block `{}`, after which the names in its `cache` directives mean the arrays again."""
     directives = [b for b in body.body if is_cache(b)]
     if not directives:
         yield

@@ -1,4 +1,4 @@
-"""What directives share: refusals, and the `if`, `self`, `async`, `wait` and size clauses."""
+"""Code shared by directives: refusals, and the `if`, `self`, `async`, `wait` and size clauses."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Plain(TypedDict):
 
 
 class ByDevice(TypedDict):
-    """Operands of operations that have a group of them for each device type."""
+    """Operands of operations that have a group of operands for each device type."""
 
     async_operands: list[SSAValue]
     async_operands_device_type: _ByDevice
@@ -100,7 +100,8 @@ class Queues:
 
     @property
     def by_device(self) -> ByDevice:
-        """One group, of all devices; its wait operands begin with the device number."""
+        """The operands as one group, for all device types; its wait operands begin with the device
+        number."""
         number = [] if self.wait_devnum is None else [self.wait_devnum]
         waits = number + self.wait_operands
         return ByDevice(

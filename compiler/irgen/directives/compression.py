@@ -1,11 +1,11 @@
 """
-Compression clauses → attributes of data operations (our reference, section 8; docs/compression.md).
+Compression clauses → attributes of data operations (docs/compression.md).
 
 `compression_copy(a[0:n])` is `copy(a[0:n])` whose entry operation says how the array is packed on the
-device; a range `a[0:n:min:max]` becomes an `accx.range`. `compression(a)` on a compute construct
-marks the construct's data operation of `a`, which is `present(a)` where no other clause names it:
-compressed data must be on the device already, and the runtime checks that it is compressed alike.
-A compression data clause on the compute construct itself says both.
+device; a range `a[0:n:min:max]` becomes an `accx.range`. `compression(a)` on a compute construct marks the
+construct's data operation of `a`, which is `present(a)` where no other clause names it: compressed data
+must be on the device already, and the runtime checks that it has the same format. A compression data clause
+on the compute construct itself has both effects.
 """
 
 from __future__ import annotations
@@ -73,8 +73,9 @@ def _enter(
         section = item.sections[-1].loc if item.sections else item.loc
         raise error(
             section,
-            f"'{item.name}' in '{clause.spelling}' has no range, and there is no data to find it in",
-            f"write {item.name}[start:length:min:max] with the least and greatest value that "
+            f"'{item.name}' in '{clause.spelling}' has no range, and the clause copies no data"
+            " from which it could be computed",
+            f"write {item.name}[start:length:min:max] with the smallest and largest value that "
             "the device will store",
         )
     return mapping
@@ -109,8 +110,8 @@ def _names(mapping: data.Mapping, item: VarRefItem) -> bool:
 
 def packed_type(clause: VarListClause, item: VarRefItem, t: CType) -> PackedType:
     """
-    The packed form of the item's numbers. `t` is what the outermost subscript selects (pointers)
-    or the whole variable. Raises `CompileError` for what is not made of one floating type.
+    The packed form of the item's numbers. `t` is the type of an element (of a pointer's target) or of the
+    whole variable. Raises `CompileError` for types that do not consist of one floating type.
     """
     if isinstance(t, FloatType) and not names_pointee(clause, item):
         raise error(
@@ -131,14 +132,14 @@ def packed_type(clause: VarListClause, item: VarRefItem, t: CType) -> PackedType
     if word == "plain" and members == 1:
         raise error(
             item.loc,
-            f"'{item.name}' in '{clause.spelling}' is to be kept plain",
+            f"'{item.name}' in '{clause.spelling}' has the format 'plain'",
             "use the clause without compression, or add 'soa' for a structure of arrays",
         )
     if not word.startswith("bits"):
         if centred:
             raise error(
                 item.loc,
-                f"'{item.name}' in '{clause.spelling}' is to be kept as {word}, which has no range that"
+                f"'{item.name}' in '{clause.spelling}' has the format '{word}', which has no range that"
                 " could be centred",
                 f"leave out 'centred', or write bits16 for '{word}'",
             )
@@ -148,14 +149,14 @@ def packed_type(clause: VarListClause, item: VarRefItem, t: CType) -> PackedType
     if bits > most:
         raise error(
             item.loc,
-            f"'{item.name}' cannot keep {bits} bits: a {base} has no more than {most} to keep",
+            f"'{item.name}' cannot keep {bits} bits: for {base} the most is {most}",
             f"write bits{most} or less",
         )
     return PackedType.of(element, bits, "centred" if centred else "range", members)
 
 
 def _members(t: CType, clause: VarListClause, item: VarRefItem) -> int:
-    """How many arrays `soa` makes: one for each member of the structure."""
+    """The number of arrays that `soa` makes: one for each member of the structure."""
     while isinstance(t, ArrayType):
         t = t.element.type
     fields = t.fields if isinstance(t, RecordType) and t.fields else ()

@@ -31,7 +31,7 @@ from .privatization import Privates, privates
 from .regions import default_attr
 
 ON_HOST = "__accopt_on_host"
-"""The runtime's answer whether the host is the calling thread's current device."""
+"""The runtime function that tells whether the host is the calling thread's current device."""
 
 _LOOP_CLAUSES = DIRECTIVES[DirectiveKind.LOOP].clauses
 
@@ -88,7 +88,8 @@ def emit(fn: FunctionState, s: c.AccStmt) -> None:
 
 
 def _self_condition(fn: FunctionState, directive: Directive) -> SSAValue | None:
-    """The i1 of the `self` clause, or of the host being the current device where it may be (2.3)."""
+    """The i1 for execution on the host: from the `self` clause, or from whether the host is the current
+    device, in programs where it can be (2.3)."""
     given = condition_of(fn, directive, "self")
     if not fn.module.host_fallback or _is_bare_self(directive):
         return given
@@ -106,7 +107,7 @@ def _is_bare_self(directive: Directive) -> bool:
 
 
 def _named(directive: Directive) -> set[c.VarDecl]:
-    """The variables that clauses of `directive` give another value or meaning inside."""
+    """The variables that have another value or meaning inside the construct because of its clauses."""
     return {
         item.base.expr.decl
         for clause in directive.clauses
@@ -143,8 +144,8 @@ def _member_copies(
     fn: FunctionState, directive: Directive, body: c.Stmt, mappings: list[data.Mapping]
 ) -> list[data.Mapping]:
     """
-    The same for members that are reached through pointers (`p->sum`), and that the construct or a loop in it
-    reduces: without a clause, the pointer would be followed on the device, and the host not get the result.
+    `copy` of members that are reached through pointers (`p->sum`) and reduced by the construct or a loop in
+    it: without a clause, the device would follow the pointer, and the host would not get the result.
     """
     below = walk(body) if fn.facts.has_statement_expressions else statements(body)
     inner = (node.directive for node in below if isinstance(node, c.AccStmt))
@@ -165,7 +166,8 @@ def _member_copies(
 
 
 def _is_behind_pointer(fn: FunctionState, member: c.Member) -> bool:
-    """Whether pointers lead to a member, the first one in a variable that is known here."""
+    """Whether a member is reached through pointers, of which the first is a variable declared outside the
+    construct."""
     base: c.Expr = member
     pointers = False
     while not isinstance(base, c.VarRef):

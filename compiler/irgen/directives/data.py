@@ -69,9 +69,9 @@ _THROUGH_POINTERS = (DATA_CLAUSES - {"deviceptr", "attach", "link"}) | {"delete"
 @dataclass
 class Located:
     """
-    What an item of a clause designates. `decl` is set when it is a variable itself: `by_value` if its
-    value (a pointer) is replaced in constructs, otherwise its address; `key` is the path of a member.
-    `restrict`: it is what a pointer declared so points to (C11 6.7.3.1).
+    The object that an item of a clause designates. `decl` is set if it is a variable: constructs replace
+    its value (a pointer) if `by_value`, otherwise its address; `key` is the path of a member. `restrict`:
+    it is the target of a pointer declared `restrict` (C11 6.7.3.1).
     """
 
     name: str
@@ -162,7 +162,8 @@ def _subscript(base: c.Expr, section: Section) -> c.Expr:
 
 
 def _pointee(fn: FunctionState, item: VarRefItem, base: c.Expr, t: PointerType) -> Located:
-    """A pointer used as an array: its value, and where it is stored if it can be attached."""
+    """The object that a pointer used as an array points to: its value, and the pointer's address if it can
+    be attached."""
     types = fn.module.types
     var_type = types.pointee(t.pointee.type)
     if isinstance(base, c.VarRef):
@@ -248,7 +249,7 @@ def _whole_vla(fn: FunctionState, t: ArrayType) -> list[SSAValue]:
 
 
 def modifiers_of(clause: VarListClause) -> acc.DataClauseModifierAttr | None:
-    """The `modifiers` attribute; `always` means both directions that the clause has."""
+    """The `modifiers` attribute; `always` applies to each direction in which the clause copies."""
     flags: set[acc.DataClauseModifier] = set()
     for word in clause.modifiers:
         if word == "always":
@@ -274,7 +275,7 @@ def clause_attr(clause: VarListClause) -> Clauses:
 
 @dataclass
 class Mapping:
-    """One mapped item: its entry operation's result and what ends it."""
+    """One mapped item: the result of its entry operation, and its exit operation."""
 
     located: Located
     device: SSAValue
@@ -309,7 +310,7 @@ def entry(
 def enter_clauses(
     fn: FunctionState, directive: Directive, *, structured: bool = True
 ) -> list[Mapping]:
-    """Entry operations of all data clauses of `directive`, in order."""
+    """Adds the entry operations of all data clauses of `directive`, in the order of the clauses."""
     out: list[Mapping] = []
     for clause in directive.clauses:
         if clause.name in DATA_CLAUSES and isinstance(clause, VarListClause):
@@ -337,7 +338,7 @@ def enter_item(
 
 
 def leave(fn: FunctionState, mappings: Sequence[Mapping]) -> None:
-    """Exit operations, in reverse order of entry."""
+    """Adds the exit operations, in reverse order of entry."""
     for m in reversed(mappings):
         exit_mapping(fn, m)
 

@@ -52,7 +52,8 @@ def emit_global(state: ModuleState, unit: c.TranslationUnit) -> dict[str, acc.Da
 
 @contextmanager
 def function_scope(fn: FunctionState) -> Generator[None]:
-    """`declare` directives standing before a function name its parameters."""
+    """Emits a function's body in the scope of the `declare` directives before the function, which name its
+    parameters."""
     assert fn.function is not None
     for directive in fn.function.directives:
         if directive.kind is DirectiveKind.DECLARE:
@@ -61,7 +62,7 @@ def function_scope(fn: FunctionState) -> Generator[None]:
 
 
 def emit_local(fn: FunctionState, s: c.AccStmt) -> None:
-    """`declare` in a function: the region is the rest of the enclosing block."""
+    """`declare` in a function, which applies to the rest of the enclosing block."""
     _enter(fn, s.directive)
 
 

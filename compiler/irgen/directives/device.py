@@ -1,10 +1,11 @@
 """
-`deviceid(n)` (a research extension): a construct of device n, whatever the current device is.
+`deviceid(n)` (a research extension): a directive for device n, whichever device is current.
 
-Device n is the thread's while the directive's own actions are done, and the former one again after them;
-in the body of a `data` or `host_data` construct, too, which is code of its own. Where the directive's `if` is
-false, n may be no device. A compute construct without `async` gets an async value of its own, by which the
-runtime knows that the host need not wait where it cannot tell.
+Device n is made the thread's current device for the directive's own actions, and the former one is restored
+after them; also for the body of a `data` or `host_data` construct, which is ordinary host code. If the
+directive's `if` is false, n need not be the number of a device. A compute construct without `async` gets a
+special async value, which tells the runtime that the host need not wait wherever the program cannot observe
+that (docs/devices.md, "When the host waits").
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _BODIES = {DirectiveKind.DATA: regions.emit_data, DirectiveKind.HOST_DATA: regio
 def emit(
     fn: FunctionState, s: c.AccStmt, emit_own: Callable[[FunctionState, c.AccStmt], None]
 ) -> None:
-    """The directive, which has the clause; `emit_own` emits it without."""
+    """Emits a directive with `deviceid`; `emit_own` emits the directive without the clause."""
     directive = s.directive
     clause = directive.find(CLAUSE, ExprClause)
     assert clause is not None
@@ -61,7 +62,7 @@ def emit(
 def _body(
     fn: FunctionState, directive: Directive, body: c.Stmt, number: SSAValue, former: SSAValue
 ) -> None:
-    """The body of a construct, between its beginning and its end on the device."""
+    """Emits the body of a construct, with the former current device."""
     fn.b.at(directive.loc)
     fn.b.add(LeaveDeviceOp(former))
     bodies.emit_body(fn, body)
@@ -70,7 +71,8 @@ def _body(
 
 
 def _with_condition(fn: FunctionState, directive: Directive, condition: SSAValue) -> Directive:
-    """The directive with what its `if` clause gave, evaluated once."""
+    """The directive with the value of its `if` clause, which was evaluated once, in place of the clause's
+    expression."""
     decl = c.VarDecl("condition", QualType(INT), directive.loc)
     fn.values[decl] = fn.b.value(arith.ExtUIOp(condition, i32), "condition")
     loc = directive.loc

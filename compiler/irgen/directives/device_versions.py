@@ -1,9 +1,10 @@
 """
-Routines with directives for the host in them, which the specification does not foresee (OpenACC 3.4, 2.15.1)
-and other compilers take: they act when the host calls the routine, and mean nothing in device code.
+Routines that contain directives for the host. The specification does not provide for them (OpenACC 3.4,
+2.15.1), but other compilers accept them: such directives take effect when the host calls the routine, and
+none in device code.
 
 Such a function is generated twice. Its device version has the statements without those directives, and the
-routine is bound to it. Compute constructs are no such directives: what they would mean there is not clear.
+routine is bound to it. Compute constructs in routines are not accepted, as their meaning is unclear.
 """
 
 from __future__ import annotations
@@ -42,13 +43,13 @@ def needs_device_version(function: c.FunctionDecl) -> bool:
 
 
 def emit(fn: FunctionState, s: c.AccStmt) -> None:
-    """The statement of a directive that has no meaning here."""
+    """Emits the statement of a directive that is ignored in device code, with a warning."""
     assert fn.function is not None
     kind = s.directive.kind.value
     fn.module.sink.warn(
         s.directive.loc,
-        f"'{kind}' in the routine '{fn.function.name}': it holds when the host calls the routine, and is"
-        " ignored in device code",
+        f"'{kind}' in the routine '{fn.function.name}': it takes effect when the host calls the routine,"
+        " and is ignored in device code",
         "move it to the callers",
     )
     if s.body is not None:

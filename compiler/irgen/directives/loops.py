@@ -42,7 +42,8 @@ def emit_directive(fn: FunctionState, s: c.AccStmt) -> None:
 
 @dataclass
 class Prepared:
-    """The loops a directive covers; `counted` is None for a `seq` loop that cannot be counted."""
+    """The loops that a directive covers; `counted` is None for a `seq` loop whose iterations cannot be
+    counted."""
 
     nest: list[c.For]
     counted: list[CountedLoop] | None
@@ -65,9 +66,9 @@ def prepare(fn: FunctionState, directive: Directive, body: c.Stmt) -> Prepared:
 
 def count_on_host(fn: FunctionState, loops: Prepared, named: set[c.VarDecl]) -> None:
     """
-    Evaluates the bounds of a combined construct's loops before it, where the launch needs them
-    and `p->n` needs no device copy of `*p`. Bounds read through variables in `named`, whose
-    device copies may differ, stay inside.
+    Evaluates the bounds of a combined construct's loops before the construct, because the launch needs
+    them, and so that `p->n` needs no device copy of `*p`. Bounds that read variables in `named`, whose
+    device copies may differ, are evaluated inside.
     """
     if loops.counted is None:
         return
@@ -86,7 +87,7 @@ def count_on_host(fn: FunctionState, loops: Prepared, named: set[c.VarDecl]) -> 
 def emit_loop(
     fn: FunctionState, directive: Directive, loops: Prepared, combined: str | None
 ) -> None:
-    """The loop nest that a `loop` directive (or the loop part of a combined one) applies to."""
+    """Emits the loop nest of a `loop` directive (or of the loop part of a combined one)."""
     nest, counted = loops.nest, loops.counted
     if counted is None:
         bodies.emit_body(fn, nest[0])

@@ -1,6 +1,6 @@
 """
-`update peer to(a) to_device(n) from(b) from_device(m)` (a research extension): device m's copy of one
-section onto device n's copy of another.
+`update peer to(a) to_device(n) from(b) from_device(m)` (a research extension): copies device m's copy of
+one section to device n's copy of another.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .common import condition_of, queues, slot_i32
 
 
 def is_peer(directive: Directive) -> bool:
-    """Whether an `update` directive is one between devices."""
+    """Whether an `update` directive copies between devices."""
     return any(isinstance(clause, PeerClause) for clause in directive.clauses)
 
 
@@ -57,7 +57,7 @@ def _clause(directive: Directive, name: str) -> PeerClause:
 
 
 def _section(fn: FunctionState, directive: Directive, side: str) -> PeerOperand:
-    """One side: the host address that its bounds count from, and the bounds as plain values."""
+    """One side: the host address that its bounds are relative to, and the bounds as plain values."""
     clause, device = _clause(directive, side), _clause(directive, f"{side}_device").device
     assert clause.item is not None and device is not None
     number = slot_i32(fn, device)
@@ -68,7 +68,7 @@ def _section(fn: FunctionState, directive: Directive, side: str) -> PeerOperand:
 
 
 def _taken_apart(bounds: SSAValue) -> list[SSAValue]:
-    """The values of an `acc.bounds`, which goes."""
+    """The values of an `acc.bounds`, which is erased."""
     op = bounds.owner
     assert isinstance(op, acc.DataBoundsOp)
     values = (op.lowerbound, op.extent, op.stride)

@@ -27,7 +27,7 @@ from . import data, recipes
 
 @dataclass
 class Privates:
-    """The operations of one construct's clauses, and what they stand for."""
+    """The operations for the privatisation clauses of one construct, and the variables that they copy."""
 
     private: list[SSAValue] = field(default_factory=list[SSAValue])
     firstprivate: list[SSAValue] = field(default_factory=list[SSAValue])
@@ -37,7 +37,7 @@ class Privates:
     )
 
     def bind(self, fn: FunctionState, body: c.Stmt | None) -> None:
-        """Inside the construct, the names mean the copies."""
+        """Makes the names mean the copies in code generated from now on, inside the construct."""
         for located, value in self.bindings:
             located.bind(fn, value, body)
 
@@ -46,8 +46,8 @@ def privates(
     fn: FunctionState, directive: Directive, own_loops: frozenset[c.VarDecl] = frozenset()
 ) -> Privates:
     """
-    The operations for `directive`'s clauses, emitted here. The variables of the loops it applies to
-    (`own_loops`) are private anyway and get none.
+    The operations for `directive`'s clauses, emitted here. The variables of the loops that it applies to
+    (`own_loops`) are always private and get no operations.
     """
     out = Privates()
     for clause in directive.clauses:
@@ -101,8 +101,8 @@ def _reduction(
 
 def check_operator(clause: ReductionClause, item: VarRefItem, t: CType) -> None:
     """
-    Raises if values of type `t` cannot be reduced with the clause's operator: each scalar in it,
-    element or member (OpenACC 3.4, 2.5.15).
+    Raises `CompileError` if the clause's operator cannot reduce values of type `t`, that is, each scalar in
+    it, element or member (OpenACC 3.4, 2.5.15).
     """
     if clause.operator not in ("+", "*") and _is_complex(t):
         raise error(
@@ -124,7 +124,7 @@ def check_operator(clause: ReductionClause, item: VarRefItem, t: CType) -> None:
                 item.loc,
                 f"reduction of '{item.name}' of type '{t}'"
                 + (f", which contains '{scalar}'," if scalar is not t else "")
-                + " is not possible",
+                + " is not supported",
                 "reduce integer or floating-point variables, or arrays and structures of them",
             )
     if clause.operator in ("+", "*") and BOOL in scalars and len(set(scalars)) > 1:
@@ -139,7 +139,7 @@ def check_operator(clause: ReductionClause, item: VarRefItem, t: CType) -> None:
         raise error(
             item.loc,
             f"'{item.name}' of type '{t}' has signed and unsigned members, which '{clause.operator}'"
-            " compares in different ways",
+            " compares differently",
             "name the members one by one",
         )
 
@@ -153,7 +153,7 @@ def _is_complex(t: CType) -> bool:
 
 
 def _scalars(t: CType) -> Iterator[CType]:
-    """The scalar types in `t`; bit-fields and unions, which cannot be reduced, as they are."""
+    """The scalar types in `t`; bit-fields and unions, which cannot be reduced, are given as they are."""
     while isinstance(t, ArrayType):
         t = t.element.type
     if isinstance(t, RecordType) and not t.is_union and t.fields is not None:

@@ -1,6 +1,6 @@
 """
-The recipes that `private`, `firstprivate` and `reduction` clauses name (docs/design.md, "Data clauses"):
-which operator a clause means for a C type. `passes/ir/recipes.py` builds them.
+The recipes of `private`, `firstprivate` and `reduction` clauses (docs/design.md, "Data clauses"), with the
+operator that a clause means for a C type. `passes/ir/recipes.py` builds them.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ KINDS = {
 }
 
 _OF_TRUTH_VALUES = {"+": "||", "*": "&&", "max": "||", "min": "&&", "|": "||", "&": "&&"}
-"""The operator that gives the same as C's where all values are 0 or 1."""
+"""Operator → the logical operator with the same results where all values are 0 or 1."""
 
 _NOWHERE = UNKNOWN_LOC.to_attr()
-"""Recipes serve clauses of many places."""
+"""The location of recipes, which clauses at many places share."""
 
 
 def private_recipe(state: ModuleState, t: Attribute) -> SymbolRefAttr:
@@ -47,8 +47,9 @@ def reduction_recipe(
     state: ModuleState, operator: str, t: Attribute, c_type: CType
 ) -> SymbolRefAttr:
     """
-    A recipe that makes a copy holding the identity and combines two copies into the first. Of `_Bool`,
-    whose sums and products C makes 0 or 1 of (C11 6.3.1.2), it is the logical operator of that value.
+    A recipe that makes a copy holding the identity and combines two copies into the first. For `_Bool`, to
+    which C converts sums and products as 0 or 1 (C11 6.3.1.2), the recipe uses the logical operator with
+    the same results.
     """
     if _holds_truth_values(c_type):
         operator = _OF_TRUTH_VALUES.get(operator, operator)
@@ -67,7 +68,7 @@ def _holds_truth_values(t: CType) -> bool:
 
 
 def _first_integer(t: CType) -> CType:
-    """What says whether the integers in `t` are signed: all of them agree (`check_operator`)."""
+    """The first integer type in `t`, which tells the signedness of all: they agree (`check_operator`)."""
     while isinstance(t, ArrayType):
         t = t.element.type
     if isinstance(t, RecordType):

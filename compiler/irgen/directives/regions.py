@@ -24,11 +24,11 @@ def default_attr(directive: Directive) -> acc.ClauseDefaultValueAttr | None:
 
 
 EmitBody = Callable[[FunctionState, c.Stmt], None]
-"""Emits the statement that a construct is about."""
+"""Emits the statement to which a construct applies."""
 
 
 def emit_data(fn: FunctionState, s: c.AccStmt, emit_body: EmitBody | None = None) -> None:
-    """`data`: its region is host code and keeps using host values."""
+    """`data`: its region is host code, and uses host values."""
     directive = s.directive
     assert s.body is not None
     if_cond = condition_of(fn, directive, "if")
@@ -52,7 +52,7 @@ def emit_data(fn: FunctionState, s: c.AccStmt, emit_body: EmitBody | None = None
 
 
 def emit_host_data(fn: FunctionState, s: c.AccStmt, emit_body: EmitBody | None = None) -> None:
-    """`host_data`: inside, the names of `use_device` are device addresses."""
+    """`host_data`: in its region, the names in `use_device` mean device addresses."""
     directive = s.directive
     assert s.body is not None
     if_cond = condition_of(fn, directive, "if")

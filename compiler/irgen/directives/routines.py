@@ -20,7 +20,7 @@ _LEVELS = ("gang", "worker", "vector", "seq")
 
 
 def emit(state: ModuleState, unit: c.TranslationUnit, seen: dict[str, Directive]) -> None:
-    """The routines of one file; `seen` has those of the files before, by symbol."""
+    """Emits the routines of one file; `seen` holds those of the files before, by symbol."""
     for function in unit.functions:
         for directive in function.directives:
             if directive.kind is not DirectiveKind.ROUTINE:

@@ -29,8 +29,8 @@ def identity(fn: FunctionState, scan: ScanForm) -> SSAValue | None:
 
 def check_running(fn: FunctionState, scan: ScanForm, loop: c.Stmt) -> None:
     """
-    The variable of an exclusive scan in place begins as the identity, and nobody wants its last value,
-    which the scan does not compute.
+    Raises `CompileError` if the variable of an exclusive scan in place does not begin as the identity, or
+    is read after the loop, as the scan does not compute its last value.
     """
     running = scan.running
     if running is None:
@@ -67,7 +67,7 @@ def _names(e: c.Expr | None, variable: c.VarDecl) -> bool:
 
 
 def mark(fn: FunctionState, scan: ScanForm, identity: SSAValue | None) -> None:
-    """Says in the body of the loop what an iteration computes."""
+    """Adds the `accx.scan_step` of an iteration to the body of the loop."""
     target, source = _address(fn, scan.target), _address(fn, scan.source)
     fn.b.at(scan.clause.loc)
     fn.b.add(
