@@ -224,9 +224,9 @@ class HostProgram:
     """
     A host module in memory, ready to be called. Must live as long as its code is used.
 
-    `symbols` (name → address) precede those of libraries, and the program's own precede both; the caller must
-    keep their callbacks alive. `libraries` are names as after `-l`, or paths, and precede all other symbols of
-    the process; `library_folders` as after `-L`; `objects` is an object file of other compilers'
+    `symbols` (name → address) precede those of libraries, and the program's own precede both; the caller
+    must keep their callbacks alive. `libraries` are names as after `-l`, or paths, and precede all other
+    symbols of the process; `library_folders` as after `-L`; `objects` is an object file of other compilers'
     code (`foreign_objects.merged`). Raises `CompileError` for undefined symbols and libraries that cannot be
     loaded.
     """

@@ -77,7 +77,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
         ("elsewhere", (), 33, "the program called 'abort'"),
         ("stop", (), 13, "the program called 'abort'"),  # again
         ("send", (), 25, "the signal SIGFPE was sent to the program"),
-        ("smash", (64,), 28, "what its frame on the stack holds was overwritten"),
+        ("smash", (64,), 28, "its frame on the stack was overwritten"),
         ("assign", (), 32, "write to a null pointer"),
     ],
 )

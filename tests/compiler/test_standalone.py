@@ -108,5 +108,5 @@ def test_the_newest_code_that_a_gpu_runs(sms: tuple[int, ...], device: int | Non
 
 
 def test_code_for_newer_gpus_only():
-    with pytest.raises(CompileError, match="capability 80, 90, and the GPU has 75"):
+    with pytest.raises(CompileError, match="capability 80, 90, but the GPU has 75"):
         best_capability((80, 90), 75)
