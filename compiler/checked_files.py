@@ -19,8 +19,8 @@ _OF_ALL = "any"
 
 class CheckedFiles:
     """
-    Implements `KeptFiles`. `known` are entries that came from elsewhere (object files), by key; `is_new` is
-    called after each file that had to be preprocessed.
+    Implements `KeptFiles` in a folder. `known` are entries from object files, by key; `is_new` is called
+    after each file that had to be preprocessed.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """
-Files of a program that are compiled one by one, as other C compilers do, by several processes where there are
-(`file_copies.py`), and kept in the cache: an edit of one file compiles this file.
+Separate compilation of files, as in other C compilers, in several processes if possible (`file_copies.py`).
+The results are cached, so that an edit of one file recompiles only this file.
 
 It is used for large programs of plain C without directives; LLVM then does not inline functions across
 files. The code of a file depends only on its text and the options, so the files must agree on all shared
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from .c.preprocess import PreprocessedSource
 
 _WORTH_IT = 200_000
-"""Characters of C, without headers, on which LLVM works for a second or two: smaller programs stay whole."""
+"""The characters of C, without headers, that take LLVM a second or two; smaller programs are optimised as a
+whole."""
 _MARKER = re.compile(r'^# \d+ "(.*)"$', re.MULTILINE)
 _DIRECTIVE = re.compile(r"^#pragma (?:acc|omp)\b", re.MULTILINE)
 _MENTIONED = re.compile(rb"\bpragma\s+(?:acc|omp)\b|_Pragma")
@@ -42,8 +43,9 @@ _LIBRARY = frozenset(("malloc", "calloc", "realloc", "free", "malloc_usable_size
 @dataclass(frozen=True)
 class FileAlone:
     """
-    A file that was compiled by itself: its typed tree without what functions do, which is what the others may
-    disagree with, the messages of its checking, of `-Wall` and of what followed, and the LLVM IR.
+    The result of compiling a file alone: `outline` is its typed tree without bodies of functions, with
+    which other files may disagree; then the messages of its check, those of `-Wall`, those of later stages,
+    and the LLVM IR.
     """
 
     outline: TranslationUnit
@@ -54,7 +56,7 @@ class FileAlone:
 
 
 def _is_plain(unit: TranslationUnit) -> bool:
-    """Whether a file without directives can be compiled alone, if the others can."""
+    """Whether a file without directives can be compiled alone, provided that the other files can."""
     if unit.directives or unit.has_openmp or unit.has_thread_locals or unit.selects_host:
         return False
     if unit.has_assembly or unit.weak:
@@ -206,7 +208,8 @@ def found_alone(source: PreprocessedSource, options: CompileOptions) -> FileAlon
 def program_apart(
     files: Sequence[FileAlone], options: CompileOptions, sink: DiagnosticSink
 ) -> str | None:
-    """The LLVM IR of a program of these files, its object code in the cache; None if they need each other."""
+    """The LLVM IR of a program of these files, with its object code in the cache; None if the files depend
+    on each other."""
     from .c.agreement import are_independent, check_agreement
     from .c.program import own_files
 

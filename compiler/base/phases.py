@@ -155,7 +155,8 @@ def apart() -> Generator[Phase]:
 
 
 def add(root: Phase, *, beside: bool = False) -> None:
-    """Adds what another process recorded (`apart`) to the phase that is at work, or `beside` all that are."""
+    """Adds the phases that another process recorded (`apart`) to the current phase; with `beside`, next to
+    all current phases."""
     into = _stack[:1] if beside else _stack
     for outer in into:
         outer.seconds += root.seconds

@@ -1,10 +1,10 @@
 """
 The stage checker: checks which IR is legal at each level, as docs/design.md promises.
 
-Run between stages under `--verify` and in tests, it turns what would be a wrong answer later into
-a message that names the operation and its place in the C source. What a level promises of one operation is a
-rule of `loop_rules.py`, `data_rules.py` or `kernel_rules.py`, what an attribute may be on a row of
-`dialects/facts.py`; each operation is looked at once.
+Run between stages under `--verify` and in tests, it turns what would be a wrong answer later into a message
+that names the operation and its place in the C source. The rules for operations are in `loop_rules.py`,
+`data_rules.py` and `kernel_rules.py`, those for attributes in `dialects/facts.py`; each operation is
+visited once.
 """
 
 from __future__ import annotations

@@ -103,6 +103,6 @@ class _Search(Search):
 
 
 def _element_of(lvalue: c.Expr) -> c.VarDecl | None:
-    """The array variable whose element an lvalue is."""
+    """The array variable of which an lvalue is an element."""
     decl = element_variable(lvalue)
     return decl if decl is not None and isinstance(decl.type, ArrayType) else None

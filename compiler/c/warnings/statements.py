@@ -1,6 +1,6 @@
 """
-Statements that do not do what they look like: empty bodies, conditions that assign, and addresses that end
-with their function.
+Warnings about statements with a misleading form: empty bodies, conditions that assign, and returned
+addresses of local variables.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from ..sema.constants import constant_value
 from ..tree import Node
 
 _BEFORE_CONDITION = re.compile(r"\b(if|while)\s*\($|;\s*$")
-"""What stands before a condition without parentheses of its own, which say that an assignment is meant."""
+"""Matches the text before a condition without parentheses of its own, which would mark an assignment as
+intended."""
 
 
 def empty_bodies(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
@@ -49,8 +50,8 @@ def _body(statement: c.Stmt) -> c.Stmt | None:
 
 def assigned_conditions(nodes: Sequence[Node], *, wall: bool) -> Iterator[Diagnostic]:
     """
-    Assignments that are the whole of a condition (`parentheses`): without `wall` only those of constants,
-    which decide it.
+    Warnings about conditions that are an assignment (`parentheses`); without `wall`, only of a constant,
+    with which the condition always has the same value.
     """
     for node in nodes:
         if not isinstance(node, c.If | c.For | c.While | c.DoWhile):
