@@ -1,7 +1,7 @@
 """
-Files of a program preprocessed, checked and compiled by copies of this process (`backend/forks.py`), the
-largest first, while this one waits. What becomes of a file is kept in the cache, where this process finds it;
-what cannot be done, and what is wrong with a file, is left to it.
+Preprocesses, checks and compiles the files of a program in copies of this process (`backend/forks.py`), the
+largest first, while this process waits. The results go into the cache, where this process finds them. Files
+with mistakes, and files that a copy cannot handle, are left to this process.
 """
 
 from __future__ import annotations
@@ -27,16 +27,17 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 _WORTH_COPIES = 200_000
-"""Bytes of C, without headers, on which this process works much longer than it takes to copy it."""
+"""The bytes of C, without headers, from which the work takes much longer than copying this process."""
 _SURE_AFTER = 2
-"""How many files must have been preprocessed to tell headers that were edited from a file that was."""
+"""The number of newly preprocessed files from which the compiler assumes that headers, and not one file,
+were edited."""
 
 
 class FilesAhead:
     """
-    Copies for the files `paths`, which work as soon as it is `clear` that most of the files are new, or that
-    what they include is. `options` are those that the files are compiled with if they can be one by one, None
-    if nobody wants the code of each; `headers` are those that have been read.
+    Copies of this process for the files `paths`, which start when it is `clear` that most of the files, or
+    their headers, are new. `options` are those for compiling each file alone, if possible; None if the
+    files are only checked. `headers` are those read so far.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class FilesAhead:
         self._new = 0
 
     def _see(self) -> None:
-        """A file had to be preprocessed."""
+        """Records that a file had to be preprocessed; starts the copies after enough of them."""
         self._new += 1
         if self._new == 1:
             known = sum(self.kept.has_text(str(path), repr(self._reading)) for path in self._paths)
@@ -86,7 +87,7 @@ def _size(path: Path) -> int:
 
 
 def _preload(options: CompileOptions | None) -> None:
-    """What all copies need."""
+    """Loads the modules that all copies need."""
     here = f"{__name__.rpartition('.')[0]}."
     for name in ("c.sema", "c.shared_declarations"):
         import_module(here + name)
@@ -97,7 +98,7 @@ def _preload(options: CompileOptions | None) -> None:
 
 
 def _shared(work: Callable[[_T], object], items: Sequence[_T]) -> None:
-    """`work` for each of `items`, by copies of this process where it may have some."""
+    """Runs `work` for each of `items`, in copies of this process if they are allowed."""
     number = copies()
     if number < 2 or len(items) < 2 or not CheckedFiles().is_usable():
         return
@@ -124,8 +125,9 @@ def work_ahead(
     headers: Headers | None = None,
 ) -> None:
     """
-    Preprocesses and checks a file, and with `options` compiles it if it can be alone, for what is kept of it.
-    `headers`: those that files of the program have read. Raises `CompileError`.
+    Preprocesses and checks a file, and with `options` also compiles it if it can be compiled alone; the
+    results go into the cache. `headers`: those that other files of the program have read. Raises
+    `CompileError`.
     """
     from .c.preprocess_kept import preprocess_or_find
     from .c.program import check_file
@@ -145,8 +147,8 @@ def files_alone(
     sources: Sequence[PreprocessedSource], options: CompileOptions, kept: KeptFiles
 ) -> list[FileAlone] | None:
     """
-    The files of a program, each compiled by itself now or before; None if one of them cannot be, or has
-    mistakes, which the compilation of the whole program tells.
+    The files of a program, each compiled alone, now or before; None if one of them cannot be compiled alone
+    or has mistakes. Compiling the whole program then reports these.
     """
     found = [found_alone(source, options) for source in sources]
     missing = [source for each, source in zip(found, sources, strict=True) if each is None]

@@ -1,9 +1,10 @@
 """
 The `acc_*` routines of `openacc.h` (OpenACC 3.4, section 3), with the C calling convention.
 
-`ROUTINES` is the table of all of them: name → signature and the method behind it, of `DeviceRoutines` or
-`DataRoutines`. In a signature `i` is an int (also enumerations), `p` a pointer, `z` a size_t, `v` nothing;
-the result stands first. A routine whose name ends in `_async` takes one more int and returns nothing.
+`ROUTINES` is the table of all of them: name → signature and the method of `DeviceRoutines` or
+`DataRoutines` that performs it. In a signature `i` is an int (also enumerations), `p` a pointer, `z` a
+size_t, `v` nothing; the result comes first. A routine whose name ends in `_async` takes one more int and
+returns nothing.
 """
 
 from __future__ import annotations
@@ -138,7 +139,7 @@ def api_callbacks(runtime: Runtime) -> dict[str, Any]:
 
 
 def _call(runtime: Runtime, place: ProgramPlace, method: Callable[..., Any], *args: int) -> Any:
-    """Runs one routine; an error has the routine's name as its place."""
+    """Runs one routine; errors get the routine's name as their place."""
     try:
         return method(*args)
     except BaseException as error:

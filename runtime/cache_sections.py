@@ -1,6 +1,6 @@
 """
-Accesses outside of the sections of `cache` directives, as a program compiled with `--check-cache` finds
-them (`passes/check_cache_sections.py` makes the table and fills the record).
+Errors for accesses outside of the sections of `cache` directives, which a program compiled with
+`--check-cache` detects (`passes/check_cache_sections.py` makes the table and fills the record).
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ def outside_error(table: int, record: int) -> AccRuntimeError:
     others = f" ({count} accesses in all)" if count > 1 else ""
     message = (
         f"'{name}' is accessed at index {index}{which}, in column {column}, outside of the section"
-        f" [{lower}:{length}] that the directive in line {directive} names{others}"
+        f" [{lower}:{length}] of the directive in line {directive}{others}"
     )
     return AccRuntimeError(
         ErrorClass.INVALID_DATA_SECTION,
         message,
         place=ProgramPlace("the scope of a cache directive", file, int(line)),
-        remedy="make the section larger, or keep to it: an iteration may touch the array only there",
+        remedy="make the section larger, or access only its elements: an iteration may access the"
+        " array only there",
     )

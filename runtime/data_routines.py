@@ -81,7 +81,8 @@ class DataRoutines:
         source_device: int,
         queue: int = ASYNC_SYNC,
     ) -> None:
-        """Between the device copies of two host addresses (`runtime/data/peer.py`)."""
+        """`acc_memcpy_d2d`: copies between the device copies of two host addresses
+        (`runtime/data/peer.py`)."""
         if 0 in (target, source) and size > 0:
             raise AccRuntimeError(ErrorClass.INVALID_NULL_POINTER, "copy to or from a null pointer")
         to = self._side(target, size, target_device, "destination")
@@ -96,7 +97,8 @@ class DataRoutines:
     def update_peer(
         self, target: int, target_device: int, source: int, source_device: int, size: int
     ) -> None:
-        """Research extension: `acc_memcpy_d2d` with each address beside its device."""
+        """Research extension: `acc_memcpy_d2d` with arguments ordered as address, device, address,
+        device."""
         self.memcpy_d2d(target, source, size, target_device, source_device)
 
     # Data (3.2.20 to 3.2.31, 3.2.35 to 3.2.39)
@@ -219,7 +221,7 @@ class DataRoutines:
         queue: int,
         flags: DataFlag = NO_FLAGS,
     ) -> int:
-        """One data clause on `size` bytes with the dynamic counter; its device address."""
+        """Performs one data clause on `size` bytes with the dynamic counter; returns the device address."""
         request = Request(host, 0, size, kind, flags | DataFlag.DYNAMIC, name=f"{host:#x}")
         self._perform(what, request, queue)
         return request.device

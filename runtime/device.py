@@ -1,5 +1,6 @@
 """
-What the runtime needs of a device. `HostDevice` and `CudaDevice` implement it; tests use the first.
+The interface of devices for the runtime. `HostDevice` and `CudaDevice` implement it; most tests use the
+first.
 
 Addresses are plain integers, sizes are bytes. An operation given a queue is ordered on it and may
 complete later; `Queue.wait` joins it.
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DeviceProperties:
-    """What `acc_get_property` reports. Memory in bytes."""
+    """The properties that `acc_get_property` returns; memory is in bytes."""
 
     name: str
     vendor: str
@@ -36,7 +37,7 @@ class DeviceProperties:
 class NativeImage:
     """
     Kernels compiled into this process; `resolve` gives the address of a symbol. `again` loads them once
-    more, with global variables of their own, for another device; None if they have none.
+    more, with their own global variables, for another device; None if the kernels have no global variables.
     """
 
     resolve: Callable[[str], int]
@@ -52,7 +53,7 @@ class PtxImage:
 
 @dataclass(frozen=True, slots=True)
 class CubinImage:
-    """A program already assembled by ptxas."""
+    """Machine code from ptxas."""
 
     data: bytes
 
@@ -64,8 +65,8 @@ CELL_BYTES = 64 << 10
 @dataclass(frozen=True, slots=True)
 class CellPage:
     """
-    Pinned host memory at address `host` that kernels reach at address `device`; `bytes` long.
-    What a kernel wrote is there once its queue has been waited for.
+    Pinned host memory of `bytes` bytes at address `host`, which kernels access at address `device`. A
+    kernel's writes are visible to the host after its queue has been waited for.
     """
 
     host: int
@@ -99,9 +100,9 @@ class Strips:
 @dataclass(frozen=True, slots=True)
 class NativeMove:
     """
-    What happens to elements on their way between host memory, where one has `host_step` bytes, and
+    The conversion of elements in transfers between host memory, where an element has `host_step` bytes, and
     device memory, where it has `device_step`: the C function at address `function` is called as
-    `function(target, source, count, a, b, stride)`, for any neighbours at a time, in any thread.
+    `function(target, source, count, a, b, stride)` for runs of consecutive elements, in any thread.
     """
 
     host_step: int
@@ -115,8 +116,8 @@ class NativeMove:
 @dataclass(frozen=True, slots=True)
 class Conversion:
     """
-    As `NativeMove`, with the same for callers that are not in a hurry: `apply(target, source, count)`.
-    The results of the function are numbers of elements, and their sum is given to `note`.
+    A `NativeMove` with the same conversion for Python code: `apply(target, source, count)`. The results of
+    the function are numbers of elements, and their sum is passed to `note`.
     """
 
     native: NativeMove
@@ -134,11 +135,12 @@ class Queue(Protocol):
     """An in-order queue of work on a device."""
 
     def wait(self) -> None:
-        """Blocks the calling thread until all work so far is done; raises what went wrong in it."""
+        """Blocks the calling thread until all work so far is finished; raises an error that occurred in
+        it."""
         ...
 
     def done(self) -> bool:
-        """Whether all work so far is done; raises what went wrong in it."""
+        """Whether all work so far is finished; raises an error that occurred in it."""
         ...
 
     def wait_for(self, other: Queue) -> None:
@@ -150,15 +152,16 @@ LaunchValues: TypeAlias = tuple[int, ...]
 """An `abi.Launch` as `abi.LAUNCH_FORMAT` reads it."""
 
 Launcher: TypeAlias = Callable[[LaunchValues, Queue], None]
-"""Runs one kernel. The values behind its argument pointers are taken at the call."""
+"""Runs one kernel. The values that its argument pointers point to are read during the call."""
 
 
 @dataclass(frozen=True, slots=True)
 class NativeDriver:
     """
     A driver that compiled code may call: addresses of functions with the signatures of `cuLaunchKernel`,
-    `cuStreamSynchronize`, `cuEventRecord`, `cuStreamWaitEvent`, `cuEventSynchronize` and `cuStreamQuery`, the
-    last four 0 where kernels are done when their launch returns, `cuMemcpyHtoDAsync` and `cuMemcpyDtoHAsync`.
+    `cuStreamSynchronize`, `cuEventRecord`, `cuStreamWaitEvent`, `cuEventSynchronize` and `cuStreamQuery`,
+    the last four 0 if kernels have finished when their launch returns, `cuMemcpyHtoDAsync` and
+    `cuMemcpyDtoHAsync`.
     """
 
     launch_kernel: int
@@ -178,8 +181,8 @@ class DevicePacker(Protocol):
         self, fmt: PackedFormat, raw: int, host: int, count: int, queue: Queue
     ) -> tuple[int, tuple[float, float]]:
         """
-        Copies the first ones of `count` numbers at `host` to device memory at `raw`: how many, and the
-        range of all of them, as `scan` gives it. The others have only been read.
+        Copies the first of `count` numbers at `host` to device memory at `raw`, and reads the others.
+        Returns the number of copied ones, and the range of all numbers, as `scan` does.
         """
         ...
 
@@ -187,8 +190,8 @@ class DevicePacker(Protocol):
         self, fmt: PackedFormat, raw: int, count: int, queue: Queue
     ) -> tuple[tuple[float, float], ...]:
         """
-        The least and greatest finite number of each member of `count` records at `raw`, (0, 0) if
-        there is none. Waits for the queue.
+        The smallest and the largest finite number of each member of `count` records at `raw`; (0, 0) if
+        none is finite. Waits for the queue.
         """
         ...
 
@@ -201,8 +204,8 @@ class DevicePacker(Protocol):
         queue: Queue,
     ) -> None:
         """
-        Packs the records at `raw`, each member with its coefficients; adds the number of saturated ones
-        to the place's counter.
+        Packs the records at `raw` into `place`, each member with its coefficients; adds the number of
+        saturated values to the counter of `place`.
         """
         ...
 
@@ -239,12 +242,12 @@ class Device(Protocol):
 
     @property
     def name(self) -> str:
-        """How messages call it."""
+        """The name of the device in messages."""
         ...
 
     @property
     def shares_memory(self) -> bool:
-        """Whether device addresses are host addresses, so that data clauses have nothing to do."""
+        """Whether device addresses are host addresses, so that data clauses do nothing."""
         ...
 
     @property
@@ -254,7 +257,8 @@ class Device(Protocol):
 
     @property
     def reuses_blocks(self) -> bool:
-        """Whether memory that a region has left may serve another one, whatever it holds."""
+        """Whether a block of memory that a region has released may be used for another one without
+        clearing."""
         ...
 
     @property
@@ -264,7 +268,8 @@ class Device(Protocol):
 
     @property
     def tells(self) -> bool:
-        """Whether loaded kernels do what the host may notice before it waits for them, such as print."""
+        """Whether loaded kernels have effects that the host may observe before it waits for them, such as
+        output."""
         ...
 
     @property
@@ -279,7 +284,7 @@ class Device(Protocol):
     def properties(self) -> DeviceProperties: ...
 
     def watch_table(self, table: PresentTable) -> None:
-        """The present table of this device, for messages about its addresses."""
+        """Passes the device its present table, for messages about addresses."""
         ...
 
     def free_memory(self) -> int: ...
@@ -289,7 +294,7 @@ class Device(Protocol):
         ...
 
     def free(self, address: int, queue: Queue) -> None:
-        """Gives memory back once the work now on `queue` is done."""
+        """Frees memory after the work that is now on `queue`."""
         ...
 
     def copy_in(self, device: int, host: int, strips: Strips, queue: Queue) -> None:
@@ -302,17 +307,17 @@ class Device(Protocol):
 
     def write(self, device: int, host: int, count: int, how: Conversion, queue: Queue) -> None:
         """
-        Host to device, of `count` elements that change on their way. The host's memory has been
-        read when this returns, or when the queue gets there (host queues).
+        Copies `count` elements to the device and converts them. The host's memory has been read when this
+        returns, or for host queues when the queue executes it.
         """
         ...
 
     def read(self, host: int, device: int, count: int, how: Conversion, queue: Queue) -> None:
-        """Device to host, of `count` elements that change on their way."""
+        """Copies `count` elements to the host and converts them."""
         ...
 
     def packer(self) -> DevicePacker | None:
-        """Kernels that encode arrays; None if the host does."""
+        """The kernels that encode arrays; None if the host encodes them."""
         ...
 
     def copy_device(self, target: int, source: int, size: int, queue: Queue) -> None:
@@ -327,21 +332,21 @@ class Device(Protocol):
         queues: tuple[Queue, Queue],
     ) -> None:
         """
-        From another device of this kind, `origin`: `places` are the addresses, here and there, from which
-        `strips` count, `queues` are queues of the two. The copy comes after the work now on both, and
-        their later work after it. Twice the same queue of this device: nothing of the other one
-        needs to be waited for.
+        Copies from another device of this kind, `origin`. `places` are the addresses, on this device and on
+        the other, to which the offsets in `strips` are relative; `queues` are queues of the two. The copy
+        comes after the work now on both, and their later work after it. If the same queue of this device is
+        given twice, the other device need not be waited for.
         """
         ...
 
     def zero(self, address: int, size: int, queue: Queue) -> None: ...
 
     def store_pointer(self, address: int, value: int, queue: Queue) -> None:
-        """Writes the 8-byte word `value` to device memory; the value is taken at the call."""
+        """Writes the 8-byte word `value` to device memory."""
         ...
 
     def cells(self) -> CellPage | None:
-        """Host memory that kernels can reach, for scalars; None if the device offers none."""
+        """Host memory that kernels can access, for scalars; None if the device has none."""
         ...
 
     def load(self, image: ModuleImage) -> None:
@@ -357,15 +362,16 @@ class Device(Protocol):
         ...
 
     def make_current(self) -> None:
-        """Makes the driver's context that of the calling thread, if devices of this kind have one."""
+        """Makes the driver's context current on the calling thread, if devices of this kind have one."""
         ...
 
     def native_context(self) -> int:
-        """The same for native code: what `enter_function` takes; 0 if there is nothing to do."""
+        """The argument with which native code calls `enter_function` to do the same; 0 if nothing has to be
+        done."""
         ...
 
     def native_queue(self, queue: Queue) -> NativeQueue | None:
-        """What native code knows of a queue; None where queues have no events."""
+        """The state of a queue for native code; None if queues have no events."""
         ...
 
     def enter_function(self) -> int:
@@ -373,30 +379,33 @@ class Device(Protocol):
         ...
 
     def native_driver(self) -> NativeDriver | None:
-        """For launches from compiled code; None when every launch must come through Python."""
+        """The driver for launches from compiled code; None if every launch must go through Python."""
         ...
 
     def peer_driver(self) -> PeerDriver | None:
-        """For copies between devices from compiled code; None when all must come through Python."""
+        """The driver for copies between devices from compiled code; None if all copies must go through
+        Python."""
         ...
 
     def native_way(self, origin: Device) -> PeerWay | None:
-        """The way of copies from `origin` by the `peer_driver`; None if all come through Python."""
+        """Copies from `origin` by the `peer_driver`; None if all copies go through Python."""
         ...
 
     def native_stream(self) -> int:
-        """The synchronous queue, as functions of the native driver take it."""
+        """The handle of the synchronous queue for functions of the native driver."""
         ...
 
     def native_handles(self, symbol: str, queue: Queue, *, alone: bool) -> tuple[int, int]:
         """
-        The kernel and the stream as `NativeDriver` functions take them; stream 0: launches on this queue
-        come through Python. `alone`: launches of the kernel share memory, so that no two may run at a time.
+        The handles of the kernel and the stream for functions of the `NativeDriver`; stream 0: launches on
+        this queue go through Python. `alone`: launches of the kernel share memory, so that two must not run
+        at the same time.
         """
         ...
 
     def leave_peers(self) -> None:
-        """Releases what copies from other devices need, while those are still there; all work is done."""
+        """Releases the resources for copies from other devices, before those are closed; all work is
+        finished."""
         ...
 
     def close(self) -> None:

@@ -91,7 +91,7 @@ class DeviceRoutines:
         self._runtime.shutdown(device_type, number, ProgramPlace("acc_shutdown_device"))
 
     def on_device(self, device_type: int) -> int:
-        """Host code asks: device code has its own answer compiled in."""
+        """`acc_on_device` in host code; in device code it is a constant."""
         return int(device_type in (DeviceType.HOST, DeviceType.NONE))
 
     # Queues (3.2.10 to 3.2.17)
@@ -146,5 +146,6 @@ class DeviceRoutines:
         self._runtime.profile.callbacks.unregister(event, callback, mode)
 
     def prof_lookup(self, name: int) -> int:
-        """No inquiry functions beyond the standard's are offered: null for every name."""
+        """`acc_prof_lookup`: null for every name, as there are no inquiry functions beyond the
+        standard's."""
         return 0

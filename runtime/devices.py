@@ -1,4 +1,5 @@
-"""The devices of a program, opened when they are first used, and which of them a directive means."""
+"""The devices of a program, which are opened when they are first used, and their selection by
+directives."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ class Devices:
     """
     The opened devices of one program; the first is `number` (`ACC_DEVICE_NUM`).
 
-    `begin` is called with each new one before others see it, except for the host in a program for GPUs,
-    which has no kernels to load; then `opening`.
+    `begin` is called with each new device before it is visible to others, except for the host in a program
+    for GPUs, which has no kernels to load; then `opening` is called.
     """
 
     def __init__(
@@ -34,7 +35,7 @@ class Devices:
         self._begin = begin
         self._closed = False
         self._states: dict[int, DeviceState] = {}
-        """By their rows."""
+        """The opened devices by the numbers of their rows."""
         self._lock = threading.RLock()
 
     def __iter__(self) -> Iterator[DeviceState]:
@@ -53,7 +54,7 @@ class Devices:
             raise AccRuntimeError(
                 ErrorClass.DEVICE_UNAVAILABLE,
                 f"there is no device {number}: {self._which()} can be used",
-                remedy="take a number below acc_get_num_devices; --devices N makes so many on the host and in"
+                remedy="use a number below acc_get_num_devices; --devices N sets the number on the host and in"
                 " the simulator",
             )
         state = self._states.get(number)
@@ -77,7 +78,7 @@ class Devices:
         return self._states[row]
 
     def host(self) -> DeviceState:
-        """The host as a device of a program for GPUs: its memory is shared, nothing is moved."""
+        """The host as a device of a program for GPUs; its memory is shared, so that nothing is moved."""
         with self._lock:
             row = self.provider.count
             state = self._states.get(row)
@@ -110,9 +111,9 @@ class Devices:
             other = "host" if self.provider.type != DeviceType.HOST else "nvptx"
             raise AccRuntimeError(
                 ErrorClass.DEVICE_TYPE_UNAVAILABLE,
-                f"the program asks for a device of type acc_device_{name}, and was compiled for"
+                f"the program requests a device of type acc_device_{name}, but was compiled for"
                 f" acc_device_{own}",
-                remedy=f"ask for acc_device_default, or compile with --target={other}",
+                remedy=f"request acc_device_default, or compile with --target={other}",
             )
         if number >= 0:
             return self.at(number)
@@ -123,7 +124,7 @@ class Devices:
         return [state for state in self if state.device.type == device_type]
 
     def close(self) -> None:
-        """Closes all of them; they count no more."""
+        """Closes all devices, and forgets them."""
         for state in self:
             state.wait_all()
         for state in self:

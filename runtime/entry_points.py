@@ -42,7 +42,8 @@ _DEVICE_FIELD = struct.Struct("=q")
 
 
 class EntryPoints:
-    """Those of one program, for its `Runtime`; `site` is the number of the construct in the site table."""
+    """The entry points of one program, for its `Runtime`; `site` is the number of the construct in the site
+    table."""
 
     def __init__(self, runtime: Runtime):
         self._runtime = runtime
@@ -90,7 +91,7 @@ class EntryPoints:
         self._perform(self._runtime.thread.state, site, buffer, range(count), queue, "update")
 
     def launch(self, site: int, launch: int) -> None:
-        """Runs the site's kernel; without async, until it is done."""
+        """Runs the site's kernel; without async, waits until it has finished."""
         thread = self._runtime.thread
         state = thread.state
         values = _unpack_launch(_string_at(launch, _LAUNCH_BYTES))
@@ -141,7 +142,8 @@ class EntryPoints:
         return RowsApart()
 
     def rows_apart(self, sections: int, size: int) -> int:
-        """Whether rows that `size` bytes at `sections` name lie apart (see `RowsApart.apart`)."""
+        """Whether the rows named by the `size` bytes at `sections` do not overlap (see
+        `RowsApart.apart`)."""
         return self._row_sections.apart(_string_at(sections, size))
 
     def wait(self, site: int, queues: int, count: int, async_queue: int) -> None:
@@ -176,15 +178,16 @@ class EntryPoints:
 
     def enter_device(self, site: int, number: int) -> int:
         """
-        A construct with `deviceid(number)` begins: the thread's device until `leave_device` (the two are
-        native code, which calls this for devices that are not open). The row of the former one.
+        Makes device `number` the thread's device, at the beginning of a construct with `deviceid(number)`,
+        until `leave_device`. Returns the row of the former device. (Both are native code, which calls this
+        for devices that are not open.)
         """
         former = self._runtime.native_devices.current()
         self._runtime.thread.state = self._runtime.devices.at(number)
         return former
 
     def leave_device(self, site: int, former: int) -> None:
-        """The construct is over."""
+        """Makes device `former` the thread's device again, at the end of the construct."""
         self._runtime.native_devices.become(former)
 
     def update_peer(self, site: int, update: int) -> None:
@@ -209,7 +212,7 @@ class EntryPoints:
         copy_peer(self._runtime, known.place, to, origin, given.queue)
 
     def outside(self, site: int, table: int, record: int) -> None:
-        """What `--check-cache` found: always an error (see `outside_error`)."""
+        """Reports an access that `--check-cache` found; always raises an error (see `outside_error`)."""
         raise outside_error(table, record)
 
     def on_host(self, site: int) -> int:

@@ -1,5 +1,5 @@
 """
-Errors of a running program: what went wrong, in which construct, on which variable and device.
+Errors of a running program, with the construct, variable and device.
 
 Every mistake that a user's program can make at run time is an `AccRuntimeError`. Its class is one
 of the standard's `acc_error_*` (OpenACC 3.4, 5.2.2); `render` gives the text the user sees.
@@ -36,7 +36,7 @@ class ErrorClass(Enum):
 @dataclass(frozen=True, slots=True)
 class ProgramPlace:
     """
-    Where in the program a runtime call comes from: a construct, or an `acc_*` routine. `directive` is
+    The place in the program of a runtime call: a construct, or a call of an `acc_*` routine. `directive` is
     `serial` or `kernels` for these compute constructs.
     """
 
@@ -56,7 +56,7 @@ API_PLACE = ProgramPlace("an acc_ routine")
 
 @dataclass(frozen=True, slots=True)
 class HostRange:
-    """`bytes` bytes of host memory from `start`; `origin` says who mapped it, when known."""
+    """`bytes` bytes of host memory from `start`; `origin` names the construct that mapped it, if known."""
 
     start: int
     bytes: int
@@ -71,8 +71,8 @@ class AccRuntimeError(Exception):
     """
     A run-time error of the user's program.
 
-    The raiser gives what it knows; the entry point it passes through adds the place and the device
-    (`located`) before it is rendered.
+    It is raised with the facts known there; the entry point adds the place and the device (`located`)
+    before it is rendered.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class ProgramExit(Exception):
 
 
 class ProgramFault(Exception):
-    """C code raised a signal, of number `signal`; the text says where and why."""
+    """C code raised the signal with number `signal`; the text says where and why."""
 
     def __init__(self, message: str, signal: int):
         super().__init__(message)

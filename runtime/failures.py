@@ -1,6 +1,6 @@
 """
-What becomes of an error in an entry point. Nothing can be raised through compiled C frames: the guarded call
-from Python that led there ends with it, or else the process does, with its message.
+Handles errors in entry points. An exception cannot pass through compiled C frames: so it either ends the
+guarded call from Python that led there, or ends the process with its message.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 class Failures:
     """
-    Where errors of one program's entry points go. `raises`: they are raised by the call from Python that led
-    to them, instead of ending the process.
+    Handles the errors of one program's entry points. `raises`: they are raised by the call from Python that
+    led to them, instead of ending the process.
     """
 
     def __init__(self, runtime: Runtime):
@@ -33,10 +33,10 @@ class Failures:
         self.locate: Callable[[str, Sequence[int]], tuple[str, int] | None] = _nowhere
         """File and line of the call of a routine, from the return addresses; None if it is not known."""
         self.ended: dict[int, BaseException] = {}
-        """What ended the last guarded call of a thread, by the thread's number."""
+        """Thread number → the exception that ended its last guarded call."""
 
     def exit(self, status: int) -> None:
-        """C's `exit`: the program ends as if `main` had returned, with its device work done."""
+        """C's `exit`: ends the program as if `main` had returned, after all device work has finished."""
         try:
             self._runtime.settle()
         except BaseException as error:
@@ -48,8 +48,8 @@ class Failures:
 
     def _leave_c(self, error: BaseException) -> bool:
         """
-        Has the guarded call (`native/guard.py`) that this thread is in end with `error`, which whoever made
-        it finds in `ended`; False if there is none.
+        Lets the guarded call (`native/guard.py`) of this thread end with `error`, which its caller finds in
+        `ended`; False if the thread is not in a guarded call.
         """
         if self.guard is None or not self.guard.inside():
             return False
@@ -58,7 +58,8 @@ class Failures:
         return True
 
     def guarded(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
-        """The method with errors ending the process, located at its site (the first argument)."""
+        """`method`, wrapped so that an error is located at its site (the first argument) and ends the
+        process or the guarded call."""
 
         def entry(site: int, *rest: int) -> Any:
             try:
@@ -73,8 +74,9 @@ class Failures:
 
     def of_caller(self, place: ProgramPlace) -> Callable[[], ProgramPlace]:
         """
-        The place of an `acc_*` routine that is being called, with the line that calls it, if it can be told.
-        Looking for it takes as long as compiling the program, and is left until somebody asks.
+        Returns a function that gives the place of an `acc_*` routine with the line that calls it, if that
+        can be found. As finding the line takes as long as compiling the program, it is done only when the
+        place is needed.
         """
         if place.file:
             return lambda: place
@@ -88,8 +90,8 @@ class Failures:
 
     def die(self, error: BaseException, place: ProgramPlace) -> int:
         """
-        Tells callbacks of the error, and has the call from Python that led here raise it; where that is not
-        wanted (`raises`) or not possible, ends the process with its message (`end_process`).
+        Reports the error to callbacks, and lets the call from Python that led here raise it; if that is not
+        requested (`raises`) or not possible, ends the process with its message (`end_process`).
         """
         state = self._runtime.thread.state
         if isinstance(error, AccRuntimeError):
@@ -108,7 +110,7 @@ class Failures:
         end_process(error, place, state.device.name)
 
     def _mention_shutdown(self, error: AccRuntimeError) -> None:
-        """Data that are not present may have been."""
+        """Adds to an error about absent data that a shutdown of the device has released data."""
         if error.kind is not ErrorClass.NOT_PRESENT:
             return
         for state in self._runtime.devices:
@@ -117,17 +119,17 @@ class Failures:
 
 
 def _nowhere(routine: str, addresses: Sequence[int]) -> None:
-    """No line is known."""
+    """The caller's line is not known."""
 
 
 def _return_addresses() -> list[int]:
-    """Of the calls that this thread is in, the innermost first; as far as they can be told."""
+    """The return addresses of this thread's calls, the innermost first, as far as they can be found."""
     trace = (ctypes.c_void_p * 64)()
     count = ctypes.CDLL(None).backtrace(trace, len(trace))
     return [address for address in trace[:count] if address]
 
 
 def _is_late(error: AccRuntimeError, state: DeviceState) -> bool:
-    """Whether a kernel's fault may be that of a construct that nobody has waited for."""
+    """Whether a kernel's fault may come from an earlier construct for which the host has not waited."""
     queued = state.native.epoch > 0 and not state.native.waits
     return queued and error.kind is ErrorClass.EXECUTION and bool(error.remedy)

@@ -1,4 +1,4 @@
-"""The end of a program that went wrong."""
+"""Ends a program after an error."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """
 Mean trip counts of loops whose bounds are in device memory, such as the rows of a sparse matrix.
 
-Compiled code asks before a launch which of several versions of a kernel suits its data. The answer
-only steers speed, so it is found once per place in memory and remembered: what is there may
-change, the answer stays. `mean` reads a few bytes of device memory, after all work so far.
+Compiled code asks before a launch which of several versions of a kernel suits its data. The answer affects
+only speed, so it is computed once per address and remembered, even if the memory changes later. `mean`
+reads a few bytes of device memory, after all work so far.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 MOST_SAMPLES = 16
 MOST_ANSWERS = 4096
-"""Answers remembered before all are forgotten: a program may allocate without end."""
+"""The most answers that are remembered; then all are discarded, as a program may allocate any number of
+arrays."""
 
 
 class MeanTrips:
-    """Answers so far, by device and place."""
+    """The answers so far, by device and address."""
 
     def __init__(self) -> None:
         self._answers: dict[tuple[int, ...], int] = {}

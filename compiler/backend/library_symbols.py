@@ -1,6 +1,6 @@
 """
-What a program's own libraries define, for its undefined names: the dynamic loader would look for them in all
-libraries of the process, which belong to other programs, too.
+Resolves a program's undefined names in its own libraries: the dynamic loader would look for them in all
+libraries of the process, including those of other programs in it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ _HEAP = frozenset(
         "malloc_usable_size",
     )
 )
-"""One heap serves the program, the C library and Python, whatever a library defines."""
+"""Functions of the heap, which are never taken from a library: program, C library and Python share one
+heap."""
 _LINK_MAP = 2
-"""glibc's `RTLD_DL_LINKMAP`: `dladdr1` says which loaded file an address is in."""
+"""glibc's `RTLD_DL_LINKMAP`: `dladdr1` returns the loaded file of an address."""
 
 
 class _Place(ctypes.Structure):
@@ -40,8 +41,8 @@ class _Place(ctypes.Structure):
 
 def library_symbols(libraries: Sequence[ctypes.CDLL], names: Collection[str]) -> Mapping[str, int]:
     """
-    The addresses of those `names` that one of these libraries defines itself, the first that does; what
-    only libraries that they depend on define is not among them.
+    The addresses of those `names` that one of these libraries defines itself, from the first that does.
+    Names that only their dependencies define are left out.
     """
     dlsym = ctypes.CDLL(None)["dlsym"]
     dlsym.restype, dlsym.argtypes = ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_char_p)
@@ -57,7 +58,7 @@ def library_symbols(libraries: Sequence[ctypes.CDLL], names: Collection[str]) ->
 
 
 def _file_of(address: int) -> int | None:
-    """The handle of the loaded file that `address` is in: glibc's handles are addresses of link maps."""
+    """The handle of the loaded file that contains `address`: glibc's handles are addresses of link maps."""
     place, link_map = _Place(), ctypes.c_void_p()
     where = ctypes.c_void_p(address)
     ok = ctypes.CDLL(None)["dladdr1"](where, ctypes.byref(place), ctypes.byref(link_map), _LINK_MAP)

@@ -1,4 +1,4 @@
-"""What kind of file an input is, by its name or its first bytes, where that is not what a command takes."""
+"""Recognises the kind of an input file that a command does not accept, by its name or its first bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..base.diagnostics import UNKNOWN_LOC, CompileError, error
 IR = ".mlir"
 _TO_C = "accopt compiles C: compile the file with its own compiler, and link the object with accc"
 _NO_IR = "give its C source, or the IR that accopt made of it"
-_RUN_IR = "accrun runs it, accopt shows what becomes of it"
+_RUN_IR = "run it with accrun, or compile it with accopt"
 _LINK = "link it into a program: accc prog.c {} -o prog && ./prog"
 _FROM_PYTHON = "compile programs from Python with accopt.compiler.api"
 _LANGUAGES = {
@@ -32,17 +32,17 @@ _REMEDIES = {
     ".py": _FROM_PYTHON,
     ".pyc": _FROM_PYTHON,
 }
-"""What to do with files of another language, but for `_TO_C`."""
+"""Suffix → the remedy for a file of another language, if it is not `_TO_C`."""
 _MACHINE_CODE = (".o", ".a", ".s", ".S", ".sx")
 _ELF_AND_ARCHIVES = (b"\x7fELF", b"!<arch>\n", b"!<thin>\n")
 _BEGINNING = 4096
-"""So many bytes of a file are looked at."""
+"""The number of bytes of a file that are examined."""
 
 
 def refuse_other_language(path: Path, wanted: str) -> None:
     """
-    Raises `CompileError` for a file whose name says that it is not `wanted` ("a C file"), but of another
-    language.
+    Raises `CompileError` for a file that is, by its name, of another language and not `wanted` ("a C
+    file").
     """
     language = _LANGUAGES.get(path.suffix)
     if language is not None:
@@ -51,8 +51,8 @@ def refuse_other_language(path: Path, wanted: str) -> None:
 
 def refuse_machine_code(path: Path, wanted: str) -> None:
     """
-    Raises `CompileError` for a file that is not `wanted`, but machine code by its name or first bytes, or has
-    bytes that no text has. Files that cannot be read are left to who reads them.
+    Raises `CompileError` for a file that is not `wanted` but machine code, by its name or first bytes, or
+    that has bytes which do not occur in text. Does nothing for a file that cannot be read.
     """
     try:
         with path.open("rb") as file:

@@ -1,7 +1,7 @@
 """
-Where data operations are at the acc level: what enters data is immediately before the construct or
-directive, what leaves it immediately after. In between are only operations like them and what their operands
-are computed from: other work there would see data that its clause does not cover.
+Rules for the places of data operations at the acc level: entry operations are immediately before their
+construct or directive, exit operations immediately after it. Only other data operations and the computation
+of their operands may be in between, as other work there would see data that the clause does not cover.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _between(op: Operation) -> bool:
 
 
 def _nearest(op: Operation, step: Callable[[Operation], Operation | None]) -> Operation | None:
-    """What data operations at `op` belong to, in one direction."""
+    """The construct or directive to which data operations at `op` belong, searched in one direction."""
     found = step(op)
     while found is not None and _between(found):
         found = step(found)
@@ -64,10 +64,10 @@ def entry_placed(op: Operation) -> Iterator[str]:
 
 
 def exit_placed(op: Operation) -> Iterator[str]:
-    """An exit operation follows the construct or directive that has its data."""
+    """An exit operation follows the construct or directive that uses its data."""
     before = _nearest(op, lambda each: each.prev_op)
     if isinstance(before, acc.ExitDataOp | acc.DeclareExitOp) or (
         isinstance(before, _REGIONS) and op.operands[0] in before.operands
     ):
         return
-    yield "it is not immediately after the construct or directive that has its data"
+    yield "it is not immediately after the construct or directive that uses its data"

@@ -1,5 +1,5 @@
 """
-Routines for compressed arrays in `openacc.h` (our reference, section 8; Table 4.2 of the thesis).
+Routines for compressed arrays in `openacc.h` (a research extension; docs/compression.md).
 
 Sizes are those of the plain data. `type` is `"float"` or `"double"`, with a format after a colon where
 it is not the default of 16 or 32 bits: `"float:bits12"`, `"double:half"`, `"float:centred"`,
@@ -42,7 +42,7 @@ SIGNATURES: dict[str, tuple[str, str]] = {
 
 
 def format_of(text: str) -> PackedFormat:
-    """The format a `type` argument names. Raises `acc_error_invalid_argument`."""
+    """The format that a `type` argument names. Raises `acc_error_invalid_argument`."""
     base, *words = text.split(":")
     members = 1
     if words and words[-1].startswith("soa") and words[-1][3:].isdecimal():
@@ -109,14 +109,14 @@ class CompressionRoutines:
         self._perform("exit", Request(host, 0, size, DataKind.COPYOUT, DataFlag.DYNAMIC))
 
     def is_compressed(self, host: int) -> int:
-        """The device address of a compressed array's element; null for anything else."""
+        """The device address of the element of a compressed array at `host`; null for other addresses."""
         entry = self._runtime.current.table.at(host)
         return entry.device_address(host) if entry is not None and entry.packed is not None else 0
 
     def coefficients(self, host: int) -> int:
         """
-        The address of c0, c1, 1 / c0 of each member, valid until the array is asked about again; null
-        if plain.
+        The address of c0, c1, 1 / c0 of each member, valid until the next call for the same array; null if
+        the array is not compressed.
         """
         entry = self._runtime.current.table.at(host)
         if entry is None or entry.packed is None:
@@ -130,9 +130,9 @@ class CompressionRoutines:
 
     def statistics(self, host: int, result: int) -> int:
         """
-        Minimum, maximum, largest absolute and relative error (-1 unless they are measured),
-        saturated values on the way in, and in stores of kernels that were waited for (-1 if some do
-        not count them), as six doubles; 1 if the array is compressed.
+        Writes six doubles to `result`: minimum, maximum, largest absolute and relative error (-1 if not
+        measured), the number of saturated values on the way to the device, and that in stores of finished
+        kernels (-1 if some kernels do not count them). Returns 1 if the array is compressed.
         """
         entry = self._runtime.current.table.at(host)
         if entry is None or entry.packed is None:
@@ -147,7 +147,7 @@ class CompressionRoutines:
         return 1
 
     def report(self) -> None:
-        """Prints a line per compressed array so far."""
+        """Prints a line for each compressed array so far."""
         ctypes.CDLL(None).fflush(None)
         for line in self._runtime.current.mapper.compressor.reports.lines():
             print(line, file=sys.stderr, flush=True)

@@ -1,9 +1,9 @@
 """
-Compressed arrays on a device: how they are made, moved, checked, and reported.
+Compressed arrays on a device: creation, transfers, checks, and reports.
 
-An `Entry` of the present table whose `packed` is set has device storage of `PackedFormat` elements.
-The table keeps speaking of host bytes; only this file, and `Entry.device_address`, know the
-difference. Host memory always holds plain numbers: transfers encode and decode.
+An `Entry` of the present table whose `packed` is set has device storage of `PackedFormat` elements. The
+table counts in host bytes; only this file and `Entry.device_address` convert them. Host memory always holds
+plain numbers: transfers encode and decode.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from .codec import Codec
 
 ALIGNMENT = 16
-"""Kernels load packed elements by so many bytes at a time where element 0 is aligned to them."""
+"""The bytes of packed elements that kernels load at a time, if element 0 is aligned to them."""
 
 
 _TOLD = struct.Struct("=3q")
 
 Ranges: TypeAlias = tuple[tuple[float, float], ...]
-"""The least and greatest number of each member."""
+"""The smallest and the largest number of each member."""
 
 
 @dataclass(frozen=True, slots=True)
 class PackedRequest:
-    """What a data record asks of a compressed array; `address` is that of its `Compression`."""
+    """The request of a data record for a compressed array; `address` is that of its `Compression`."""
 
     format: PackedFormat
     decodes: bool
@@ -67,8 +67,8 @@ class PackedRequest:
 class Packed:
     """
     The packed storage of an entry: `coefficients` are those of each member; `plane` is the size of one
-    member's array where structures have become arrays; `allocation` is what to free (element 0 may
-    stand a little after it, so that the address of the host pointer's element 0 is aligned).
+    member's array where structures have become arrays; `allocation` is the address to free (element 0 may
+    be a little after it, so that the address of the host pointer's element 0 is aligned).
     """
 
     format: PackedFormat
@@ -77,12 +77,12 @@ class Packed:
     report: TransferReport
     plane: int = 0
     raw: Raw | None = None
-    """The numbers that the first transfer is to pack, if the device has them already."""
+    """The plain numbers that the first transfer packs, if they are already on the device."""
     encodings: tuple[Conversion, ...] = ()
     decodings: tuple[Conversion, ...] = ()
-    """What the host does with the numbers of each member on their way, once it has been asked."""
+    """The conversions of each member's numbers in transfers by the host, made on first use."""
     table: ctypes.Array[ctypes.c_double] = field(init=False, repr=False)
-    """The coefficients, for host code to read."""
+    """The coefficients, in memory that host code reads."""
 
     def __post_init__(self) -> None:
         words = [word for coefs in self.coefficients for word in coefs.words]
@@ -90,23 +90,24 @@ class Packed:
 
     @property
     def words(self) -> bytes:
-        """The address of the coefficients, the plane and the counter, as a `Compression` ends."""
+        """The last words of a `Compression`: address of the coefficients, plane, counter."""
         return _TOLD.pack(ctypes.addressof(self.table), self.plane, self.report.counters)
 
     def bytes_of(self, host_bytes: int) -> int:
-        """How far apart on the device numbers so many host bytes apart are, in one member's array."""
+        """The distance on the device, in one member's array, of numbers that are `host_bytes` apart on the
+        host."""
         return host_bytes // self.format.record_bytes * self.format.storage_bytes
 
     def size_of(self, host_bytes: int) -> int:
-        """The packed size of so many bytes of plain numbers."""
+        """The packed size in bytes of `host_bytes` bytes of plain numbers."""
         return host_bytes // self.format.base_bytes * self.format.storage_bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """
-    What the descriptor at `address` is told, whose first word is `head`: the words that follow
-    `shape`.
+    The words to write into the descriptor at `address` after its `shape`; `head` is the descriptor's first
+    word.
     """
 
     address: int
@@ -115,11 +116,11 @@ class Answer:
 
     @property
     def place(self) -> int:
-        """Where the words go."""
+        """The address to which the words are written."""
         return self.address + Compression.coefficients.offset
 
     def agrees(self) -> bool:
-        """Whether the descriptor still asks for what it asked for."""
+        """Whether the descriptor's first word is unchanged, so that the answer is still right."""
         return ctypes.c_int64.from_address(self.address).value == self.head
 
     def give(self) -> None:
@@ -129,8 +130,8 @@ class Answer:
 
 def answer_for(packed: Packed, address: int) -> Answer | None:
     """
-    The answer to the descriptor at `address`, of a kernel that decodes the array as it is packed;
-    None for anything else, which needs a closer look.
+    The answer to the descriptor at `address` of a kernel that decodes the array's own format; None in other
+    cases, which `Compressor` checks.
     """
     given = Compression.from_address(address)
     if given.format != packed.format.word or not given.flags & CompressionFlag.DECODES:
@@ -141,8 +142,8 @@ def answer_for(packed: Packed, address: int) -> Answer | None:
 
 class Compressor:
     """
-    Makes and moves the compressed arrays of one device. `measure`: find the errors of every transfer
-    to the device, which costs a pass over the data.
+    Makes and moves the compressed arrays of one device. `measure`: compute the errors of every transfer to
+    the device, which takes a pass over the data.
     """
 
     def __init__(self, device: Device):
@@ -165,8 +166,8 @@ class Compressor:
 
     def check(self, entry: Entry, request: Request) -> None:
         """
-        That a compute construct and the array on the device agree. Raises
-        `acc_error_invalid_argument` where a kernel would misread the data.
+        Checks that a compute construct and the array on the device have the same format. Raises
+        `acc_error_invalid_argument` if a kernel would misread the data.
         """
         wanted, held = request.packed, entry.packed
         if not request.kernel or (wanted is None and held is None):
@@ -175,7 +176,7 @@ class Compressor:
             raise self._mismatch(
                 entry,
                 request,
-                f"'{request.name}' is compressed on the device, and this construct reads plain numbers",
+                f"'{request.name}' is compressed on the device, but this construct reads plain numbers",
                 f"add compression({request.name}) to the construct, or map the array without"
                 " compression",
             )
@@ -193,8 +194,8 @@ class Compressor:
             raise self._mismatch(
                 entry,
                 request,
-                f"this construct decodes '{request.name}' as {wanted.format}, and it is on the device"
-                f" as {held.format}",
+                f"this construct decodes '{request.name}' as {wanted.format}, but the array on the"
+                f" device has the format {held.format}",
                 "give both clauses the same format",
             )
 
@@ -210,8 +211,8 @@ class Compressor:
 
     def create(self, request: Request, copies_in: bool, queue: Queue) -> Packed:
         """
-        Storage for an absent section, with its coefficients. Raises `acc_error_invalid_argument`
-        without a range where nothing can be scanned, and for ranges that cannot be used.
+        Storage for an absent section, with its coefficients. Raises `acc_error_invalid_argument` if there
+        is neither a range nor data to scan, and for invalid ranges.
         """
         wanted = request.packed
         assert wanted is not None
@@ -247,7 +248,8 @@ class Compressor:
             ) from None
 
     def _ranges(self, request: Request, copies_in: bool, queue: Queue) -> tuple[Raw | None, Ranges]:
-        """The range of each member of an absent section, and its numbers if the device has them now."""
+        """The range of each member of an absent section, and its plain numbers if the scan has copied them
+        to the device."""
         wanted = request.packed
         assert wanted is not None
         if wanted.range is not None or not wanted.format.needs_range:
@@ -268,15 +270,15 @@ class Compressor:
 
     def place(self, packed: Packed, request: Request) -> int:
         """
-        The device address of the section's first element: such that the element at the host base
-        is aligned, as long as the section starts at a whole element from there.
+        The device address of the section's first element, chosen so that the element at the host base is
+        aligned, if the section starts at a whole number of elements from there.
         """
         fmt = packed.format
         ahead = request.offset // fmt.record_bytes * fmt.storage_bytes
         return packed.allocation + ahead % ALIGNMENT
 
     def deliver(self, entry: Entry, request: Request) -> None:
-        """Writes what the kernel needs into the request's descriptor."""
+        """Writes the data that the kernel needs into the request's descriptor."""
         wanted, packed = request.packed, entry.packed
         if wanted is None or packed is None or not wanted.address:
             return
@@ -323,7 +325,8 @@ class Compressor:
 
 
 def check_whole(request: Request, fmt: PackedFormat) -> None:
-    """That a section has whole numbers, or whole structures where these have become arrays."""
+    """Raises `acc_error_invalid_argument` unless a section consists of whole numbers, or of whole
+    structures for structures of arrays."""
     if request.bytes % fmt.record_bytes or request.offset % fmt.record_bytes:
         what = "numbers" if fmt.members == 1 else "structures"
         raise AccRuntimeError(
@@ -336,7 +339,7 @@ def check_whole(request: Request, fmt: PackedFormat) -> None:
 def _runs(
     entry: Entry, start: int, strips: Iterable[Strips], fmt: PackedFormat
 ) -> Iterable[RecordRun]:
-    """The neighbouring records of each contiguous run of bytes."""
+    """The runs of consecutive records, one for each contiguous run of bytes."""
     for strip in strips:
         whole = strip.width == strip.pitch or strip.rows == 1
         width = strip.width * strip.rows if whole else strip.width

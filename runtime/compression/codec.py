@@ -20,10 +20,11 @@ from ..native.member_scan import member_scan_ir, records_of_row
 from .codec_ir import codec_ir
 
 PIECE = 1 << 18
-"""Elements below which a second thread does not pay."""
+"""The number of elements below which a second thread does not pay."""
 
 LONGEST = 1 << 30
-"""Elements whose saturated ones a 32-bit counter can count: a wider one would halve the speed."""
+"""The most elements per call, so that a 32-bit counter of saturated ones cannot overflow: a wider counter
+would halve the speed."""
 
 MAX_THREADS = 16
 MOVES = ("encode", "decode", "encode_strided", "decode_strided")
@@ -33,7 +34,7 @@ _I32, _I64, _F64, _PTR = ctypes.c_int32, ctypes.c_int64, ctypes.c_double, ctypes
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What compressing an array does to it."""
+    """The errors that compression makes in an array."""
 
     absolute: float
     relative: float
@@ -69,8 +70,8 @@ class Codec:
         self, coefs: Coefficients, stride: int = 1, note: Callable[[int], None] | None = None
     ) -> Conversion:
         """
-        Packs numbers that are `stride` numbers apart in host memory; `note` is told how many of them
-        are saturated.
+        The conversion that packs numbers which are `stride` numbers apart in host memory; `note` gets the
+        number of saturated ones.
         """
         name = "encode" if stride == 1 else "encode_strided"
         native = self._native(name, coefs.inverse, coefs.offset, stride)
@@ -81,7 +82,7 @@ class Codec:
         return Conversion(native, apply, note)
 
     def decoding(self, coefs: Coefficients, stride: int = 1) -> Conversion:
-        """Unpacks numbers, to be `stride` numbers apart in host memory."""
+        """The conversion that unpacks numbers to places `stride` numbers apart in host memory."""
         name = "decode" if stride == 1 else "decode_strided"
         native = self._native(name, coefs.c0, coefs.c1, stride)
 
@@ -93,13 +94,13 @@ class Codec:
     def encode(
         self, target: int, source: int, count: int, coefs: Coefficients, stride: int = 1
     ) -> int:
-        """`encoding` of `count` numbers; how many of them are saturated."""
+        """Performs `encoding` on `count` numbers; returns the number of saturated ones."""
         return self.encoding(coefs, stride).apply(target, source, count)
 
     def decode(
         self, target: int, source: int, count: int, coefs: Coefficients, stride: int = 1
     ) -> None:
-        """`decoding` of `count` numbers."""
+        """Performs `decoding` on `count` numbers."""
         self.decoding(coefs, stride).apply(target, source, count)
 
     def _native(self, name: str, a: float, b: float, stride: int) -> NativeMove:
@@ -109,7 +110,7 @@ class Codec:
     def _move(
         self, name: str, how: NativeMove, target: int, source: int, count: int, *, packs: bool
     ) -> list[int]:
-        """The function's results for the pieces of an array."""
+        """Runs the native function on the pieces of an array; returns the result for each."""
         function = self._moves[name]
         to, from_ = (how.device_step, how.host_step) if packs else (how.host_step, how.device_step)
 
@@ -121,8 +122,8 @@ class Codec:
 
     def scan(self, source: int, count: int, stride: int = 1) -> tuple[float, float]:
         """
-        The least and greatest finite one of `count` numbers, `stride` numbers apart; (0, 0) if there
-        is none.
+        The smallest and the largest finite number among `count` numbers, `stride` numbers apart; (0, 0) if
+        none is finite.
         """
 
         def piece(at: int, length: int) -> tuple[float, float]:
@@ -169,8 +170,8 @@ class Codec:
 
     def measure(self, source: int, count: int, coefs: Coefficients, stride: int = 1) -> Measured:
         """
-        The largest errors that a round trip makes on the finite ones of `count` numbers, `stride`
-        numbers apart.
+        The largest errors of a round trip of the finite numbers among `count` numbers, `stride` numbers
+        apart.
         """
         measure = self._measure if stride == 1 else self._measure_strided
 
@@ -185,8 +186,8 @@ class Codec:
 
     def _split(self, count: int, piece: Callable[[int, int], Any], weight: int = 1) -> list[Any]:
         """
-        Results of `piece(start, length)` over all elements, each of so many numbers, on several threads
-        if it pays.
+        The results of `piece(start, length)` for pieces that cover all elements, on several threads if that
+        pays; `weight` is the numbers per element.
         """
         parts = max(min(self._threads, count * weight // PIECE), -(-count // LONGEST))
         if parts <= 1:

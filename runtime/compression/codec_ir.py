@@ -33,7 +33,7 @@ GREATEST = {32: 2.0**128 - 2.0**104, 64: sys.float_info.max}
 
 
 def float_text(value: float) -> str:
-    """A constant as LLVM writes it, exactly: the bits of the double."""
+    """A constant in LLVM's exact form: the bits of the double in hexadecimal."""
     return f"0x{struct.unpack('>Q', struct.pack('>d', value))[0]:016X}"
 
 
@@ -156,8 +156,8 @@ done:
 @dataclass(frozen=True)
 class Loop:
     """
-    The text of a loop over an array: what is computed before it, the values it carries, the body of
-    element `%i`, and what follows it.
+    The text of a loop over an array: the code before it, the values it carries, its body for element `%i`,
+    and the code after it.
     """
 
     before: str
@@ -166,7 +166,8 @@ class Loop:
     after: str
 
     def function(self, head: str, first: str = "0", step: str = "1") -> str:
-        """A function of that head, whose loop takes every `step`-th of `%count` elements."""
+        """A function with the header `head`, whose loop takes every `step`-th of `%count` elements, from
+        `first` on."""
         text = _LOOP.format(
             before=self.before,
             phis=self.phis,
@@ -208,7 +209,7 @@ SCAN_RESULT = """  store double %low_out, ptr %result
 
 
 def _saturated(fmt: PackedFormat) -> str:
-    """Whether `%q` is a code of numbers out of range, as `%extreme`."""
+    """Code that sets `%extreme` to whether `%q` is a code for numbers out of range."""
     store = f"i{8 * fmt.storage_bytes}"
     match fmt.code:
         case Code.RANGE | Code.CENTRED:
@@ -232,8 +233,8 @@ def _element(fmt: PackedFormat) -> tuple[str, str, int]:
 
 def encode_loop(fmt: PackedFormat, after: str, *, strided: bool) -> Loop:
     """
-    Packs `%source` into `%target`; `strided`: the plain numbers are `%stride` numbers apart. `after`
-    finds the number of saturated ones in `%total`.
+    A loop that packs `%source` into `%target`; `strided`: the plain numbers are `%stride` numbers apart.
+    The code `after` it has the number of saturated ones in `%total`.
     """
     real, (store, unit, align) = _real(fmt), _element(fmt)
     return Loop(
@@ -252,7 +253,7 @@ def encode_loop(fmt: PackedFormat, after: str, *, strided: bool) -> Loop:
 
 
 def decode_loop(fmt: PackedFormat, after: str, *, strided: bool) -> Loop:
-    """Unpacks `%source` into `%target`, as `encode_loop` the other way round."""
+    """A loop that unpacks `%source` into `%target`; for the arguments see `encode_loop`."""
     real, (store, unit, align) = _real(fmt), _element(fmt)
     return Loop(
         _coefficients(fmt, "c0", "c1"),
@@ -276,8 +277,9 @@ def _plain(strided: bool) -> str:
 
 def scan_loop(fmt: PackedFormat, after: str, *, strided: bool = False) -> Loop:
     """
-    The least and greatest finite number of `%source`, which `after` finds in `%low_end` and
-    `%high_end`, and as doubles in `%low_out` and `%high_out`. `strided`: as of `encode_loop`.
+    A loop that finds the smallest and the largest finite number of `%source`; the code `after` it has them
+    in `%low_end` and `%high_end`, and as doubles in `%low_out` and `%high_out`. `strided`: as for
+    `encode_loop`.
     """
     real, base = _real(fmt), fmt.base_bits
     infinity = float_text(float("inf"))

@@ -1,6 +1,6 @@
 """
-LLVM IR of the codec's loops as GPU kernels, made of the same loops as the host's (`codec_ir.py`), so
-that the bits are the same.
+LLVM IR of the codec's loops as GPU kernels. They are made from the same loops as the host's code
+(`codec_ir.py`), so that the results are bit-identical.
 
     encode(ptr target, ptr source, i64 count, double inverse, double offset, i64 stride, ptr counter)
                                 the number of saturated ones is added to the i64 at `counter`
@@ -8,8 +8,8 @@ that the bits are the same.
     scan(ptr source, i64 count, i64 stride, ptr keys)
                                 raises two i64 to the keys of the least and greatest finite number
 
-Threads take elements in turn. A *key* orders doubles as unsigned integers; that of the least number
-is complemented, so that both words begin with zero and only grow.
+Consecutive threads take consecutive elements. A *key* maps doubles to unsigned integers of the same order;
+the key of the smallest number is complemented, so that both words start at zero and only grow.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ done:
 
 
 def _over_lanes(combine: str) -> str:
-    """%v5 from every lane's %v0, in five exchanges."""
+    """Code that combines the values %v0 of all lanes of a warp into %v5, in five exchanges."""
     lines: list[str] = []
     for number, distance in enumerate(_LANES):
         lines.append(f"  %o{number} = call i64 @other_lane(i64 %v{number}, i32 {distance})")
@@ -106,7 +106,7 @@ def _over_lanes(combine: str) -> str:
 
 
 def codec_kernels(fmt: PackedFormat) -> str:
-    """The module of kernels for one format; its member count does not matter."""
+    """The module of kernels for one format, whose number of members is ignored."""
     encode = encode_loop(
         fmt, "  call void @count(ptr %counter, i32 %total)\n  ret void", strided=True
     )
@@ -148,7 +148,7 @@ def _kernel(loop: Loop, head: str) -> str:
 
 
 def range_of_keys(low_word: int, high_word: int) -> tuple[float, float]:
-    """The least and greatest number that `scan` has found; (0, 0) if there is none."""
+    """The smallest and the largest number that `scan` found; (0, 0) if there is none."""
     low, high = _number(low_word ^ 0xFFFF_FFFF_FFFF_FFFF), _number(high_word)
     return (low, high) if low <= high else (0.0, 0.0)
 

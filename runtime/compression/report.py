@@ -1,10 +1,10 @@
 """
-What compression did to the arrays of a device: the reports, and the counters in its memory.
+Reports on the compressed arrays of a device, and the counters in its memory.
 
-Kernels add the numbers that saturate when they store them to words of device memory, which live as
-long as the device: nothing has to be fetched when an array goes. A report has many of these words,
-so that threads need not wait for each other where much saturates: a kernel chooses one by the address
-it stores at.
+Kernels count the numbers that saturate when they store them in words of device memory. These exist as long
+as the device, so that nothing has to be fetched when an array is removed. A report has many such words, so
+that threads need not wait for one another where many numbers saturate: a kernel chooses a word by the
+address of the store.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 SLOT_WORDS = COUNTER_WORDS + 2
 SLOT_BYTES = 8 * SLOT_WORDS
 SLOTS = 64
-"""Reports per allocation of counters."""
+"""The number of reports whose counters are allocated together."""
 
 
 @dataclass(slots=True)
 class TransferReport:
     """
-    What compression did to one array, for `--compression-report` and `acc_compression_report`.
-    `ranges` are those of the members; `counters` is the address of `COUNTER_WORDS` words, whose sum is
-    how many numbers saturated when kernels stored them, and of one for when the device packed the
-    host's. `counted`: whether all kernels count.
+    The report on one array, for `--compression-report` and `acc_compression_report`. `ranges` are those of
+    the members; `counters` is the address of `COUNTER_WORDS` words, whose sum is the number of values that
+    saturated in stores of kernels, and of one more word for values that the device packed. `counted`:
+    whether all kernels count.
     """
 
     name: str
@@ -77,23 +77,24 @@ class TransferReport:
         return max(high for _, high in self.ranges)
 
     def note_errors(self, measured: Measured) -> None:
-        """Takes note of what a transfer did to numbers on their way to the device."""
+        """Adds the errors of a transfer to the device to the report."""
         self.absolute = max(self.absolute, measured.absolute)
         self.relative = max(self.relative, measured.relative)
         self.measured = True
 
     def note_incoming(self, saturated: int) -> None:
-        """Counts numbers that saturated when the host packed them."""
+        """Adds the number of values that saturated when the host packed them."""
         self.saturated_in += saturated
 
     @property
     def packing_counter(self) -> int:
-        """The address of the last counter."""
+        """The address of the counter for values that the device packs, which is the last one."""
         return self.counters + 8 * COUNTER_WORDS
 
 
 class Reports:
-    """The reports of one device by name and format, for all times that an array comes and goes."""
+    """The reports of one device by name and format; an array that is mapped several times has one
+    report."""
 
     def __init__(self, device: Device):
         self._device = device
@@ -107,7 +108,7 @@ class Reports:
         ranges: tuple[tuple[float, float], ...],
         count: int,
     ) -> TransferReport:
-        """The report of an array that comes to the device, with its new ranges and size."""
+        """The report of an array that is mapped, updated with its new ranges and size."""
         report = self._reports.get((name, fmt))
         if report is None:
             report = TransferReport(name, fmt, ranges, count, self._slot())
@@ -116,7 +117,7 @@ class Reports:
         return report
 
     def settle(self, reports: Sequence[TransferReport]) -> None:
-        """Fetches what the device has counted for `reports` in work that was waited for."""
+        """Fetches the device's counters for `reports`, for work that has finished."""
         device, queue = self._device, self._device.sync_queue
         words = (ctypes.c_int64 * SLOT_WORDS)()
         for report in reports:
@@ -126,13 +127,13 @@ class Reports:
             report.saturated_packing = words[COUNTER_WORDS]
 
     def lines(self) -> list[str]:
-        """A line per array, in the order they came."""
+        """A line for each array, in the order in which they were first mapped."""
         reports = list(self._reports.values())
         self.settle(reports)
         return [f"compression: {report.line()}" for report in reports]
 
     def _slot(self) -> int:
-        """The address of counters at zero."""
+        """The address of new counters, which are zero."""
         number = len(self._reports) % SLOTS
         if number == 0:
             queue = self._device.sync_queue

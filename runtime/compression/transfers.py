@@ -1,10 +1,11 @@
 """
-How plain numbers of the host become packed ones on the device, and back.
+Transfers between plain numbers on the host and packed ones on the device.
 
-The host encodes and decodes while it copies to or from the buffers of a transfer. Where it would have
-to pick members out of structures, the numbers come to the device as they are, if it has kernels to pack
-them (`Device.packer`) and room. Where the range has to be found, the first numbers do: the host reads
-the others while the bus is busy with these, and packs them once the range is known.
+The host encodes and decodes while it copies to or from the buffers of a transfer. If it would have to
+gather members of structures, the numbers are transferred plain instead, provided that the device has
+kernels to pack them (`Device.packer`) and enough memory. If the range has to be found first, the first
+numbers are transferred plain: the host scans the others during that transfer, and packs them once the range
+is known.
 """
 
 from __future__ import annotations
@@ -23,21 +24,21 @@ if TYPE_CHECKING:
     from .arrays import Packed
 
 DEVICE_BYTES = 4 << 20
-"""The host is done with fewer bytes before a kernel has been waited for."""
+"""The bytes below which the host packs in less time than a kernel takes."""
 
 BYTES_PER_CPU = 64 << 20
 """
-Kernels are loaded when so many bytes for each CPU have been packed in a format that they pack faster:
-loading takes milliseconds, or a tenth of a second where the driver has to compile them.
+The bytes per CPU thread that must have been packed in a format before its kernels are loaded: loading takes
+milliseconds, or a tenth of a second if the driver has to compile them.
 """
 
 MEMBERS_GAIN = 4
-"""How much more they gain where members are picked out of structures."""
+"""The factor by which kernels gain more where members are gathered from structures."""
 
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """Plain numbers in device memory: those of host memory from `host` to `end`."""
+    """Plain numbers in device memory: copies of host memory from `host` to `end`."""
 
     address: int
     host: int
@@ -46,7 +47,7 @@ class Raw:
 
 @dataclass(frozen=True, slots=True)
 class RecordRun:
-    """Neighbouring records: `count` of them at `host`; packed, their first members at `device`."""
+    """Consecutive records: `count` of them at `host`, whose packed first members are at `device`."""
 
     host: int
     count: int
@@ -54,7 +55,7 @@ class RecordRun:
 
 
 class Transfers:
-    """Moves runs of records of one device's arrays."""
+    """Transfers runs of records of one device's arrays."""
 
     def __init__(self, device: Device):
         self._device = device
@@ -65,8 +66,8 @@ class Transfers:
         self, fmt: PackedFormat, host: int, size: int, queue: Queue
     ) -> tuple[Raw, tuple[tuple[float, float], ...]] | None:
         """
-        The plain numbers in device memory, or the first ones, with the range of each member. None if
-        that does not pay, or there is no room.
+        Copies the plain numbers, or the first of them, to device memory, and finds the range of each
+        member. None if that does not pay, or if there is no memory.
         """
         raw, packer = self._room(fmt, size, queue)
         if raw is None or packer is None:
@@ -82,8 +83,8 @@ class Transfers:
         self, packed: Packed, raw: Raw, how: Sequence[Conversion], run: RecordRun, queue: Queue
     ) -> None:
         """
-        As `copy_in` of a run of numbers whose first ones were brought. The device packs these while the
-        host sends the others. The caller frees them.
+        As `copy_in`, for a run whose first numbers `bring` has copied. The device packs these while the
+        host packs and sends the others. The caller frees `raw`.
         """
         fmt = packed.format
         there = max(0, min(run.count, (raw.end - run.host) // fmt.record_bytes))
@@ -105,7 +106,7 @@ class Transfers:
             self.copy_in(packed, how, rest, queue)
 
     def pack(self, packed: Packed, raw: Raw, run: RecordRun, queue: Queue) -> None:
-        """The device packs a run of numbers that it has."""
+        """Lets the device pack a run of numbers that are in its memory."""
         packer = self._device.packer()
         assert packer is not None
         place = PackedPlace(run.device, packed.plane, run.count, packed.report.packing_counter)
@@ -115,7 +116,7 @@ class Transfers:
     def copy_in(
         self, packed: Packed, how: Sequence[Conversion], run: RecordRun, queue: Queue
     ) -> None:
-        """Host to device; `how` is what the host would do with the numbers of each member."""
+        """Host to device; `how` are the host's conversions for each member."""
         fmt = packed.format
         size = run.count * fmt.record_bytes
         if fmt.members > 1:
@@ -150,7 +151,7 @@ class Transfers:
     def _room(
         self, fmt: PackedFormat, size: int, queue: Queue
     ) -> tuple[int | None, DevicePacker | None]:
-        """Device memory for so many plain bytes, and the kernels; None where they are not used."""
+        """Device memory for `size` plain bytes, and the kernels; None for both if kernels are not used."""
         seen = self._seen[fmt] = self._seen.get(fmt, 0) + size
         if size < DEVICE_BYTES:
             return None, None

@@ -1,8 +1,8 @@
 """
 Plain numbers in a GPU's memory, scanned and packed there by kernels (`codec_kernels.py`).
 
-A host array whose range is not known would have to be read twice on the host. It comes to the device
-as it is instead, and these kernels take hundreds of times less than its transfer.
+The host would have to read an array with unknown range twice. Instead the array is transferred plain; these
+kernels then take a small fraction of the transfer's time.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ KERNELS = ("scan", "encode", "decode")
 
 class CudaPacker:
     """
-    The kernels of one GPU with so many `processors`; `load` makes a module of LLVM IR, and the
-    result of a scan goes through the `KEY_BYTES` of device memory at `keys`.
+    The kernels for one GPU with `processors` multiprocessors; `load` makes a module from LLVM IR, and scans
+    store their result in the `KEY_BYTES` bytes of device memory at `keys`.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""A GPU's context, which takes the driver some tenths of a second, made while a program is compiled."""
+"""Creates a GPU's context, which takes the driver some tenths of a second, while a program is compiled."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from ...compiler.backend.forks import before_copies
 
 class ContextAhead:
     """
-    The primary context of GPU `number` (None: nothing is done), made by a thread from `start` on; it stays
-    until the process ends. What fails, and where there is no driver, is told to whoever wants it.
+    Creates the primary context of GPU `number` (None: does nothing) in a thread from `start` on; the
+    context is kept until the process ends. Failures are ignored here: the first use of the GPU reports
+    them.
     """
 
     def __init__(self, number: int | None):
@@ -23,12 +24,13 @@ class ContextAhead:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Waits for the end: nobody may leave the process while the driver is at work."""
+        """Waits for the thread, as the process must not end while the driver is working."""
         if self._thread is not None:
             self._thread.join()
 
     def start(self) -> None:
-        """Begins, once. Copies of this process wait for the end, as they would lack the thread."""
+        """Starts the thread, once. This process is copied only after the thread has ended, as copies would
+        lack it."""
         if self._number is None or self._thread is not None:
             return
         self._thread = threading.Thread(target=self._open, name="accopt-context", daemon=True)

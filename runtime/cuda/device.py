@@ -2,7 +2,7 @@
 An NVIDIA GPU as an OpenACC device.
 
 Queues are non-blocking streams; memory comes from the driver's stream-ordered pool, which keeps what
-is freed; kernels are launched with the parameter array that compiled host code has already built.
+is freed; kernels are launched with the parameter array that compiled host code has built.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
     from ..data.present import PresentTable
 
 _TELLING = (b"vprintf", b"__assertfail")
-"""Functions of device code by which the host can tell how far a kernel is."""
+"""Functions of device code by which the host can observe the progress of a kernel."""
 JIT_LOG_BYTES = 16 << 10
 
 
 class CudaQueue:
-    """A stream."""
+    """A CUDA stream as a queue."""
 
     def __init__(self, device: CudaDevice):
         self._device = device
@@ -62,7 +62,8 @@ class CudaQueue:
 
     @property
     def stream(self) -> int:
-        """The driver's handle, for who puts work on it or waits for it: it has caught up with its asides."""
+        """The driver's handle, for putting work on the stream or waiting for it; the stream has caught up
+        with its asides (`native/queues.py`)."""
         native = self.native
         if native.count:
             self._device.catch_up(native)
@@ -105,8 +106,8 @@ class CudaQueue:
 
     def record(self) -> int:
         """
-        The queue's event, which stands for all work so far; for a later moment once it is asked for again,
-        which does no harm to who waits for it already.
+        Records the queue's event after all work so far. The next call records the same event again; earlier
+        waits for it are not affected.
         """
         event = self.event()  # recorded on streams of its own context only, which is current now
         driver = self._driver
@@ -122,7 +123,8 @@ class CudaQueue:
 
 
 def compute_capability(number: int, driver: Driver | None = None) -> tuple[int, int]:
-    """(9, 0) where GPU `number` is an sm_90; its context is not made for that. Raises `NoDeviceError`."""
+    """The compute capability of GPU `number`, for example (9, 0) for sm_90, without creating its context.
+    Raises `NoDeviceError`."""
     driver = driver or Driver()
     handle = _handle(driver, number)
     which = driver.api.CUdevice_attribute
@@ -140,12 +142,12 @@ def _handle(driver: Driver, number: int) -> Any:
     """The driver's handle of a GPU. Raises `NoDeviceError` if there is none of this number."""
     count = driver.call(driver.api.cuDeviceGetCount)
     if not 0 <= number < count:
-        raise NoDeviceError(f"device {number} was asked for, and there are {count}")
+        raise NoDeviceError(f"device {number} was requested, but there are {count}")
     return driver.call(driver.api.cuDeviceGet, number)
 
 
 class CudaDevice:
-    """GPU number `number` behind the `Device` protocol. Raises `NoDeviceError` without one."""
+    """GPU number `number` as a `Device`. Raises `NoDeviceError` if there is none."""
 
     type = DeviceType.NVIDIA
     shares_memory = False
@@ -177,7 +179,7 @@ class CudaDevice:
 
     @staticmethod
     def count(driver: Driver) -> int:
-        """How many GPUs the driver offers."""
+        """The number of GPUs that the driver offers."""
         return driver.call(driver.api.cuDeviceGetCount)
 
     @property
@@ -186,7 +188,7 @@ class CudaDevice:
         return compute_capability(self.number, self.driver)
 
     def watch_table(self, table: PresentTable) -> None:
-        """The driver's messages name no addresses."""
+        """Does nothing: the driver's messages contain no addresses."""
 
     def make_current(self) -> None:
         """
@@ -201,7 +203,7 @@ class CudaDevice:
         return self._context_handle
 
     def catch_up(self, queue: NativeQueue) -> None:
-        """Puts one of the device's queues after its asides."""
+        """Makes one of the device's queues wait for its asides."""
         self.make_current()
         if self._catch_up is None:
             self._catch_up = NativeCatchUp(self.driver.address("cuStreamWaitEvent"))
@@ -243,9 +245,9 @@ class CudaDevice:
 
     def managed_memory(self, most: int) -> tuple[int, int] | None:
         """
-        Address and size of memory that the host and all GPUs use alike, for a program's heap: at most `most`
-        bytes, and no more than is free here. None where the host cannot use it while kernels run. Its
-        pages are made where they are used first, and are zero.
+        Address and size of memory that the host and all GPUs share, for a program's heap: at most `most`
+        bytes, and at most the free memory of this GPU. None if the host cannot use such memory while
+        kernels run. Its pages are zero, and allocated where they are first used.
         """
         self.make_current()
         api, call = self.driver.api, self.driver.call
@@ -331,7 +333,7 @@ class CudaDevice:
             how.note(total)
 
     def packer(self) -> DevicePacker | None:
-        """Kernels for arrays that come to the device as they are."""
+        """The kernels that pack arrays which are transferred plain."""
         self.make_current()
         if self._packer is None:
             which = self.driver.api.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
@@ -517,8 +519,9 @@ class CudaDevice:
         self, symbol: str, function: Any, values: LaunchValues, queue: Queue, status: int
     ) -> None:
         """
-        The second try of a launch: of an empty grid (one gang runs what stands outside the loops), or
-        with more shared memory, with what the kernel declares, than 48 KiB.
+        Repeats a failed launch after changing it: an empty grid becomes one gang, which runs the code
+        outside the loops; for more than 48 KiB of shared memory, including what the kernel declares, the
+        kernel's limit is raised.
         """
         gx, gy, gz, bx, by, bz, shared, _, _, args = values
         grid = [max(1, n) for n in (gx, gy, gz)]
@@ -545,7 +548,7 @@ class CudaDevice:
         raise AccRuntimeError(ErrorClass.EXECUTION, f"the loaded GPU code has no kernel '{symbol}'")
 
     def _open_pool(self) -> Any:
-        """The default memory pool, told to keep what is freed; None where there is none."""
+        """The default memory pool, set to keep freed memory; None if the GPU has none."""
         api, call = self.driver.api, self.driver.call
         supported = api.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
         if not self._attribute(supported):
@@ -565,7 +568,7 @@ class CudaDevice:
         self._raise_limit(api.CUlimit.CU_LIMIT_STACK_SIZE, wanted)
 
     def _raise_limit(self, limit: Any, wanted: int) -> None:
-        """Makes a limit of the context at least `wanted`, which is possible before a kernel needs it."""
+        """Raises a limit of the context to at least `wanted`; to be called before a kernel needs it."""
         api, call = self.driver.api, self.driver.call
         if wanted > int(call(api.cuCtxGetLimit, limit)):
             call(api.cuCtxSetLimit, limit, wanted)
@@ -611,7 +614,7 @@ def cuda_devices(count: int | None = None, driver: Driver | None = None) -> Devi
     driver = driver or Driver()
     found = CudaDevice.count(driver)
     if count is not None and count > found:
-        raise NoDeviceError(f"{count} devices were asked for, and there are {found}")
+        raise NoDeviceError(f"{count} devices were requested, but there are {found}")
     return DeviceProvider(
         DeviceType.NVIDIA, count or found, lambda number: CudaDevice(number, driver)
     )

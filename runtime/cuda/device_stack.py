@@ -1,8 +1,8 @@
 """
 The stack of GPU threads, and the heap that they allocate from. ptxas adds up how much stack each kernel
-needs, but not where functions call themselves: such kernels get what the context's limit gives every
-thread, 1 KiB by default, and deeper recursion fails. The limit is raised for programs with recursion, as
-far as memory allows: the driver keeps that much for every thread that fits on the device. The heap, 8 MiB by
+needs, but not where functions call themselves: threads of such kernels get the stack of the context's
+limit, 1 KiB by default, and deeper recursion fails. The limit is raised for programs with recursion, as far
+as memory allows: the driver reserves the stack for every thread that fits on the device. The heap, 8 MiB by
 default, is made larger for programs whose kernels call `malloc`.
 """
 
@@ -48,8 +48,8 @@ def _reachable(start: str, calls: dict[str, set[str]]) -> set[str]:
 
 def stack_bytes(free: int, threads: int) -> int:
     """
-    Bytes of stack for each thread: what the environment says, or a thirty-second of the `free` memory
-    shared by the `threads` that fit on the device, 1 KiB to 16 KiB.
+    Bytes of stack for each thread: from the environment variable, or else a thirty-second of the `free`
+    memory divided by the `threads` that fit on the device, at least 1 KiB and at most 16 KiB.
     """
     given = _given(STACK_VARIABLE, "for each thread")
     if given is None:
@@ -64,8 +64,8 @@ def uses_heap(ptx: str) -> bool:
 
 def heap_bytes(free: int) -> int:
     """
-    Bytes of the device's heap: what the environment says, or an eighth of the `free` memory, 8 MiB to
-    1 GiB.
+    Bytes of the device's heap: from the environment variable, or else an eighth of the `free` memory, at
+    least 8 MiB and at most 1 GiB.
     """
     given = _given(HEAP_VARIABLE, "for the heap")
     return max(_LEAST_HEAP, min(_MOST_HEAP, free // _HEAP_SHARE)) if given is None else given

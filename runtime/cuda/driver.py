@@ -1,5 +1,5 @@
 """
-The CUDA driver: cuda.bindings for what is rare, plain ctypes for what a program repeats.
+The CUDA driver: cuda.bindings for rare calls, plain ctypes for frequent ones.
 
 Every call of the first kind goes through `Driver.call`, which raises with the error's name and
 meaning. The few functions on the path of each launch, copy and wait are bound once by ctypes, with
@@ -23,7 +23,7 @@ PEER_ACCESS_ALREADY_ENABLED = 704
 NOT_READY = 600
 
 _KERNEL_FAULTS = frozenset((700, 702, 714, 715, 716, 717, 718, 719))
-"""CUresult values by which a kernel that ran wrong shows: illegal address, timeout, traps, …"""
+"""CUresult values that report a failed kernel: illegal address, timeout, traps, …"""
 
 _u = ctypes.c_uint
 _p = ctypes.c_void_p
@@ -35,7 +35,7 @@ class Driver:
     """
     The loaded CUDA driver. Raises `NoDeviceError` when bindings, driver library or GPU is missing.
 
-    `api` and `library`: what is called instead of `cuda.bindings.driver` and `libcuda.so.1`, for tests.
+    `api` and `library` replace `cuda.bindings.driver` and `libcuda.so.1`, for tests.
     """
 
     def __init__(self, api: Any = None, library: Any = None) -> None:
@@ -72,14 +72,15 @@ class Driver:
         return ctypes.cast(getattr(self._library, name), ctypes.c_void_p).value or 0
 
     def call(self, function: Callable[..., Any], *args: object) -> Any:
-        """Calls a function of cuda.bindings; its result without the status, or raises."""
+        """Calls a function of cuda.bindings, and returns its result without the status. Raises
+        `AccRuntimeError` for a failure."""
         status, *values = function(*args)
         if int(status) != SUCCESS:
             raise self.failure(int(status), function.__name__)
         return values[0] if len(values) == 1 else tuple(values) or None
 
     def check(self, status: int, name: str) -> None:
-        """Raises unless a ctypes-bound function succeeded."""
+        """Raises `AccRuntimeError` unless a ctypes-bound function succeeded."""
         if status != SUCCESS:
             raise self.failure(status, name)
 

@@ -1,4 +1,5 @@
-"""What stands for GPUs while a process that must not use them makes the runtime's native code for them."""
+"""Stand-ins for GPUs in a process that compiles the runtime's native code for them but must not use
+them."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from ..native.queues import NativeQueue
 
 
 class _GpuToCome(HostDevice):
-    """Has what native code depends on: which of the driver's functions there are. No work is given to it."""
+    """A stand-in for a GPU, with the properties on which native code depends: the set of the driver's
+    functions. It gets no work."""
 
     type = DeviceType.NVIDIA
     reuses_blocks = False
@@ -39,5 +41,5 @@ class _GpuToCome(HostDevice):
 
 
 def gpus_to_come(count: int) -> DeviceProvider:
-    """Stands for `count` GPUs while native code is made for them."""
+    """Stand-ins for `count` GPUs."""
     return DeviceProvider(DeviceType.NVIDIA, count, lambda _: _GpuToCome())

@@ -1,9 +1,9 @@
 """
-Copies between two GPUs: by peer access where the machine has it, else through pinned memory.
+Copies between two GPUs: by peer access if the machine has it, otherwise through pinned memory.
 
 Without peer access a transfer goes through two pinned buffers piece by piece, on two queues of its own, one
 on each GPU: the first fills a buffer while the second empties the other. Events between the queues order
-all of it, so the host waits for nothing.
+the pieces, so the host never waits.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ PIECE = 4 << 20
 """Bytes of a buffer."""
 KERNEL_BYTES = 1 << 20
 """
-So many are copied by a kernel where kernels have to end first, and others wait: 5 µs less than a copy engine
-takes to begin and to be followed. (On an idle GPU it begins 1.6 µs sooner; and it needs no processors.)
+The most bytes that a kernel copies if kernels run before and after the copy: that takes 5 µs less than
+starting a copy engine and the kernel after it. (On an idle GPU the copy engine starts 1.6 µs sooner, and it
+needs no multiprocessors.)
 """
 
 _SIDE_WORDS = 11
@@ -38,7 +39,7 @@ assert 8 * _RECTANGLE_WORDS == RECTANGLE_BYTES
 
 
 def connect(to: CudaDevice, origin: CudaDevice) -> bool:
-    """Gives two GPUs access to each other's memory. Whether they have it."""
+    """Enables access of two GPUs to each other's memory; returns whether they have it."""
     driver, api = to.driver, to.driver.api
     pairs = ((to, origin), (origin, to))
     if not all(
@@ -61,7 +62,7 @@ def connect(to: CudaDevice, origin: CudaDevice) -> bool:
 
 
 class DirectPeer:
-    """The way from GPU `origin` to GPU `to`, which have access to each other's memory."""
+    """Copies from GPU `origin` to GPU `to`, which have access to each other's memory."""
 
     def __init__(self, to: CudaDevice, origin: CudaDevice):
         self._to, self._origin = to, origin
@@ -139,7 +140,7 @@ class DirectPeer:
         return KernelCopy(self._rows_kernel(copy.word), copy.blocks, THREADS, copy.values)
 
     def _rows_kernel(self, word: int) -> int:
-        """The handle of the kernel for words of so many bytes."""
+        """The handle of the kernel for words of `word` bytes."""
         if not self._kernels:
             driver, api = self._origin.driver, self._origin.driver.api
             module = self._origin.load_ir(rows_kernels())
@@ -153,7 +154,7 @@ class DirectPeer:
 
 
 class StagedPeer:
-    """The way from GPU `origin` to GPU `to` through the host; as `DirectPeer`."""
+    """Copies from GPU `origin` to GPU `to` through the host; the methods are those of `DirectPeer`."""
 
     def __init__(self, to: CudaDevice, origin: CudaDevice):
         driver, api = to.driver, to.driver.api
@@ -244,6 +245,6 @@ def _rectangle(api: Any, piece: PeerStrips) -> Any:
 
 
 def new_way(to: CudaDevice, origin: CudaDevice) -> DirectPeer | StagedPeer:
-    """The best way from one GPU to another, or to itself."""
+    """The best object for copies from one GPU to another, or to itself."""
     direct = to is origin or connect(to, origin)
     return DirectPeer(to, origin) if direct else StagedPeer(to, origin)

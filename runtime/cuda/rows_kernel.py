@@ -4,8 +4,8 @@ A kernel that copies rows of bytes into memory that its GPU has access to, for s
     copy_rows_W(ptr target, ptr source, i32 width, i32 all, i64 target_pitch, i64 source_pitch)
                                 `all` words of W bytes, `width` in a row; rows are so many bytes apart
 
-A copy engine takes its time to begin after a kernel, and a kernel after it: together more than small
-copies need.
+Starting a copy engine after a kernel, and a kernel after the copy engine, takes longer than a small copy
+itself.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def rows_copy(target: int, source: int, strips: PeerStrips) -> RowsCopy | None:
 
 
 def kernel_name(word: int) -> str:
-    """Of the kernel for words of so many bytes."""
+    """The name of the kernel for words of `word` bytes."""
     return f"copy_rows_{word}"
 
 

@@ -19,34 +19,36 @@ from ..native.transfer import BUFFERS, NativeTransfer, TransferJob
 from .driver import Driver
 
 PIECE = 2 << 20
-"""Bytes of a buffer. The driver takes 15 µs for a piece of any size, and the bus 42 for such a one."""
+"""Bytes of a buffer. The driver takes 15 µs for a piece of any size, and the bus 42 µs for one of this
+size."""
 
 LEAST_PIECE = 1 << 20
-"""Bytes for which handing a copy to the driver pays."""
+"""The bytes from which handing a copy to the driver pays."""
 
 PARTS = 8
-"""A thread that scans ahead looks at its buffers after so small a part of a piece."""
+"""The part of a piece after which a thread that scans ahead checks its buffers."""
 
 THRESHOLD = 4 << 20
-"""Transfers below this many bytes go straight to the driver."""
+"""Transfers below this number of bytes go directly to the driver."""
 
 BLOCK = 4 << 10
-"""Bytes of the host that the codec is given at a time, while the memory of the next ones is asked for."""
+"""The bytes of host memory that the codec gets at a time, while the next ones are prefetched."""
 
 FEW_THREADS = 8
 """
-Of more threads, one buffer of each on its way keeps the bus busy until the thread has filled the other;
-what more of them would wait for the bus had better be scanned, and cross it packed.
+The number of threads above which one buffer per thread in flight keeps the bus busy until the thread has
+filled its other one; more plain buffers would only wait for the bus, so the remaining numbers are scanned
+and transferred packed.
 """
 
 BYTES_PER_THREAD = 1 << 20
-"""A thread pays for so many bytes to move on the host."""
+"""The bytes moved on the host from which another thread pays."""
 
 
 class StagingCopier:
     """
-    Owns the pinned buffers of one device, whose `context` the threads enter; one transfer at a time
-    (the runtime's lock sees to it).
+    Owns the pinned buffers of one device, whose `context` the threads enter. There is one transfer at a
+    time, which the runtime's lock ensures.
     """
 
     def __init__(self, driver: Driver, context: int):
@@ -82,8 +84,8 @@ class StagingCopier:
         self, device: int, host: int, count: int, how: NativeMove, stream: int, *, out: bool
     ) -> int:
         """
-        As `copy_in` or `copy_out`, of `count` elements that change on their way. The sum of the
-        results of their function.
+        As `copy_in` or `copy_out`, for `count` elements that are converted. Returns the sum of the results
+        of the conversion function.
         """
         job = self._prepare(device, host, count, (how.host_step, how.device_step), 1, stream)
         job.move, job.a, job.b, job.stride = how.function, how.a, how.b, how.stride
@@ -96,9 +98,9 @@ class StagingCopier:
         self, device: int, host: int, count: int, base_bits: int, stream: int
     ) -> tuple[int, tuple[float, float]]:
         """
-        Copies the first ones of `count` numbers of `base_bits` to the device: how many, and the range of
-        all (the least and greatest finite one; (0, 0) if there is none). They are as many as the bus
-        takes while the threads read the others.
+        Copies the first of `count` numbers of `base_bits` bits to the device, as many as the bus can take
+        while the threads scan the others. Returns their count and the range of all numbers (the smallest
+        and the largest finite one; (0, 0) if none is finite).
         """
         scan = self._scan(base_bits)
         job = self._prepare(device, host, count, (scan.bytes, scan.bytes), PARTS, stream)
@@ -121,8 +123,8 @@ class StagingCopier:
         self, device: int, host: int, count: int, steps: tuple[int, int], parts: int, stream: int
     ) -> TransferJob:
         """
-        The job of one transfer, but for what is done on the way: `steps` are the bytes of an element
-        on the host and on the device, `parts` the units of a piece.
+        The job of one transfer, without its conversion: `steps` are the bytes of an element on the host and
+        on the device, `parts` the units of a piece.
         """
         bytes = count * max(steps)
         threads = max(1, min(self._threads, bytes // BYTES_PER_THREAD))
@@ -145,7 +147,7 @@ class StagingCopier:
             self._driver.check(int(job.status), "a transfer through pinned memory")
 
     def _scan(self, base_bits: int) -> NativeScan:
-        """The functions for numbers of so many bits."""
+        """The native functions for numbers of `base_bits` bits."""
         if base_bits not in self._scans:
             self._scans[base_bits] = native_scan(base_bits)
         return self._scans[base_bits][0]
@@ -154,7 +156,7 @@ class StagingCopier:
         return NativeMove(1, 1, self._native.memcpy)
 
     def _allocate(self, threads: int) -> None:
-        """Makes buffers for so many threads."""
+        """Allocates buffers for `threads` threads."""
         driver, api = self._driver, self._driver.api
         flags = int(api.CUevent_flags.CU_EVENT_DISABLE_TIMING)
         while len(self._owned) < BUFFERS * threads:

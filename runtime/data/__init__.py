@@ -1,4 +1,4 @@
 """
-Present tables and the meaning of data clauses: mapping, sections, rows of pointers, order among
+Present tables and the implementation of data clauses: mapping, sections, rows of pointers, order among
 queues.
 """

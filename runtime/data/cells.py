@@ -1,10 +1,10 @@
 """
-Cells: reduction results in pinned host memory instead of the device's.
+Cells: places for reduction results in pinned host memory instead of device memory.
 
-A reduction's scalar is `copy` by the specification (OpenACC 3.4, 2.5.15), so that every launch
-would allocate device memory, transfer a few bytes in, transfer them out, and free. A kernel reads
-and writes such a scalar once, through one thread, so it may as well live in host memory that the
-device can reach: entry stores the value, exit (after the queue was waited for) fetches it.
+A reduction's scalar is `copy` by the specification (OpenACC 3.4, 2.5.15), so that every launch would
+allocate device memory, transfer a few bytes in, transfer them out, and free. A kernel reads and writes such
+a scalar once, in one thread, so it can be in host memory that the device can access: entry stores the
+value, exit (after the queue was waited for) fetches it.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from ..device import CellPage
 from .present import Entry
 
 CELL = 16
-"""Bytes of a cell; larger data goes to the device."""
+"""Bytes of a cell; larger data gets device memory."""
 
 
 @dataclass(slots=True)
 class Cell:
-    """One scalar's place: `size` bytes of the variable at `base`."""
+    """The place of one scalar: `size` bytes, for the variable at `base`."""
 
     entry: Entry
     slot: int
@@ -29,21 +29,21 @@ class Cell:
     size: int
 
     def serve(self, base: int, size: int) -> None:
-        """Is the place of the variable at `base` from now on. Nobody may be using the cell."""
+        """Assigns the cell to the variable at `base`. The cell must not be in use."""
         self.base, self.size = base, size
         self.entry.host, self.entry.bytes = base, size
 
     def store(self) -> None:
-        """The variable's value into the cell."""
+        """Copies the variable's value into the cell."""
         ctypes.memmove(self.slot, self.base, self.size)
 
     def fetch(self) -> None:
-        """The cell's value into the variable."""
+        """Copies the cell's value into the variable."""
         ctypes.memmove(self.base, self.slot, self.size)
 
     @property
     def in_use(self) -> bool:
-        """Whether another region, entered by another thread, has its value here."""
+        """Whether a region that was entered, by any thread, has its value in the cell."""
         return self.entry.structured > 0
 
 
@@ -57,8 +57,8 @@ class Cells:
 
     def find(self, site: int, index: int, base: int, size: int) -> Cell | None:
         """
-        The cell of record `index` of a site for the variable at `base`. None if it is taken, too
-        large, or there is no room.
+        The cell of record `index` of a site, assigned to the variable at `base`. None if the cell is in
+        use, the variable is too large, or there is no cell left.
         """
         if self._page is None or size > CELL:
             return None
@@ -77,10 +77,10 @@ class Cells:
         return cell
 
     def of(self, site: int) -> dict[int, Cell]:
-        """The cells of a site so far, by the numbers of their records."""
+        """The cells that a site has so far, by the numbers of their records."""
         return {index: cell for (known, index), cell in self._cells.items() if known == site}
 
     def holding(self, site: int, index: int, device: int) -> Cell | None:
-        """The cell of record `index` of a site, if its variable is in it now, at `device`."""
+        """The cell of record `index` of a site, if it is in use and its device address is `device`."""
         cell = self._cells.get((site, index))
         return cell if cell is not None and cell.in_use and cell.entry.device == device else None

@@ -1,4 +1,5 @@
-"""Whether host memory that a data clause names is the program's: sections in bytes instead of elements."""
+"""Checks whether host memory that a data clause names exists: finds sections that are given in bytes
+instead of elements."""
 
 from __future__ import annotations
 
@@ -9,15 +10,15 @@ from functools import cache
 from typing import Any
 
 ENOUGH = 1 << 16
-"""Bytes from which on it is worth asking: shorter sections end within what the heap keeps."""
+"""The bytes from which a section is checked: shorter ones end within memory that the heap keeps."""
 
 _AT_ONCE = 1 << 30
 
 
 def is_mapped(start: int, size: int) -> bool:
     """
-    Whether the system has given the process all pages of `size` bytes from `start` (mincore(2)); True where
-    it does not say.
+    Whether all pages of the `size` bytes from `start` are mapped in the process (mincore(2)); True if the
+    system does not tell.
     """
     ask, answers = _mincore()
     if ask is None:
@@ -34,7 +35,7 @@ def is_mapped(start: int, size: int) -> bool:
 
 @cache
 def _mincore() -> tuple[Any, Any]:
-    """The system's function, if it has it, and room for its answers."""
+    """The function mincore, if the system has it, and a buffer for its result."""
     function = getattr(ctypes.CDLL(None, use_errno=True), "mincore", None)
     if function is not None:
         function.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)

@@ -1,12 +1,12 @@
 """
-Which records of a construct may stand for the program's own memory (`DataFlag.IN_PLACE`), on a device whose
-kernels reach it.
+Finds the records of a construct that may use the program's own memory (`DataFlag.IN_PLACE`), on a device
+whose kernels can access it.
 
-The compiler has seen that only the construct could tell. What is left to see at run time: that nothing of
-the memory is present, and that no other record's memory lies in it. A pointer object that a record attaches
-would hold, in a copy of it, the device's address of the data: of data in place that is the pointer as the
-program has it. So the structure or the rows of pointers that it lies in may be in place too if all that they
-point at is; these records are *tied*: all of them are in place or none.
+The compiler has checked that only the construct could observe the difference. At run time, this module
+checks that no byte of the memory is present, and that no other record's memory overlaps it. In a device
+copy, a pointer object that a record attaches would hold the device address of the data; for data in place,
+that is the program's own pointer. So the structure or the rows of pointers that contain it may be in place
+too if all their targets are. Such records are *tied*: either all of them are in place or none.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .present import PresentTable
 from .spans import overlapping
 
 Span = tuple[int, int]
-"""First address and the one past the last."""
+"""The first address, and the one past the last."""
 
 _IN_PLACE = int(DataFlag.IN_PLACE)
 _ROWS = int(DataFlag.ROWS)
@@ -35,7 +35,7 @@ NOT_SIMPLE = int(
     | DataFlag.DYNAMIC
     | DataFlag.INFERRED
 )
-"""Flags of clauses that take more than a look at the present table."""
+"""Flags of clauses that need more than a lookup in the present table."""
 _TRIPLE = struct.Struct("=qqq")
 _unpack = RECORD_FORMAT.unpack_from
 
@@ -43,8 +43,8 @@ _unpack = RECORD_FORMAT.unpack_from
 @dataclass(frozen=True, slots=True)
 class InPlace:
     """
-    A record in place: its `base`, the memory it means, what all this depends on (`watched`: addresses and
-    what they held), and whether other records must be in place for it to be (`tied`).
+    A record in place: its `base`, its memory, the words on which the decision depends (`watched`: addresses
+    and their contents), and whether other records must be in place too (`tied`).
     """
 
     base: int
@@ -55,7 +55,7 @@ class InPlace:
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """A record: the memory it means (each row on its own) and the pointer object that it may attach."""
+    """A record: its memory (each row separately) and the pointer object that it may attach."""
 
     base: int
     spans: Sequence[Span]
@@ -84,7 +84,7 @@ def records_in_place(raw: bytes, table: PresentTable) -> dict[int, InPlace]:
 
 
 def _read(raw: bytes, at: int) -> _Record | None:
-    """The record at `at`; None if what it means cannot be told."""
+    """The record at offset `at`; None if its memory cannot be determined."""
     base, offset, size, pointer, _, kind, flags, _, dims, shape = _unpack(raw, at)
     may_share = bool(flags & _IN_PLACE) and not flags & NOT_SIMPLE and kind <= _LAST_KIND
     if dims:
@@ -113,7 +113,7 @@ def _read_rows(base: int, pointer: int, shape: int, dims: int, may_share: bool) 
 
 
 def _is_absent(record: _Record, table: PresentTable) -> bool:
-    """Whether nothing of its memory is present, nor the pointer object that would be attached to it."""
+    """Whether neither its memory nor the pointer object that it attaches is present."""
     if not len(table):
         return True
     if record.pointer and table.overlapping(record.pointer, POINTER_BYTES):
@@ -122,7 +122,8 @@ def _is_absent(record: _Record, table: PresentTable) -> bool:
 
 
 def _ties(records: Sequence[_Record]) -> list[set[int]]:
-    """For each record, those that must be in place if it is: pointer objects and what they point at."""
+    """For each record, the indices of those that must be in place if it is: pointer objects and their
+    targets."""
     ties: list[set[int]] = [set() for _ in records]
     for i, record in enumerate(records):
         if not record.pointer:

@@ -1,11 +1,11 @@
 """
-Data regions that the compiler inferred: entered whole, or not at all.
+Data regions that the compiler inferred, which are entered completely or not at all.
 
-No directive asks for them, so they must not make a program fail that runs without them. Its constructs
-would map their sections one after another; the region maps all of them at once, and each as wide as
-its constructs need together. That is not possible where two sections overlap or one is present in
-part, because data on the device cannot grow (OpenACC 3.4, 2.6.4), nor where the device has no room.
-Then every construct fetches its data itself, as the program says.
+No directive requests them, so they must not make a program fail that runs without them. Its constructs
+would map their sections one after another; the region maps all of them at once, each as wide as its
+constructs together need. That is not possible where two sections overlap or one is present in part, because
+data on the device cannot grow (OpenACC 3.4, 2.6.4), nor if the device has too little memory. Then every
+construct maps its own data, as the program is written.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .mapping import Request
 
 SKIPPED = 0
-"""`device` of a request of a region that was not entered, and of an empty or null section."""
+"""The value of `device` in requests of a region that was not entered, and for empty or null sections."""
 
 
 def is_inferred(requests: Sequence[Request]) -> bool:

@@ -1,11 +1,10 @@
 """
-The meaning of data clauses (OpenACC 3.4, 2.6.3 to 2.6.8 and 2.7): what each does to the present
-table, the counters and the memory of a device, at entry and at exit.
+Performs data clauses (OpenACC 3.4, 2.6.3 to 2.6.8 and 2.7): their effects on the present table, the
+counters and the memory of a device, at entry and at exit.
 
-A construct's clauses are performed in two passes at entry (data, then attach), so that a pointer and
-its target may stand in any order, and mirrored in reverse at exit (detach, then data). Null pointers
-and zero-length sections are never mapped. On a device that shares memory with the host only data
-under `capture` is mapped.
+A construct's clauses are performed in two passes at entry (data, then attach), so that a pointer and its
+target may be named in any order, and in reverse at exit (detach, then data). Null pointers and zero-length
+sections are never mapped. On a device that shares memory with the host only data under `capture` is mapped.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ WORDS = {
     DataKind.DEVICE_RESIDENT: "device_resident",
     DataKind.LINK: "link",
 }
-"""How the user spells each clause."""
+"""The user's spelling of each clause."""
 
 
 @dataclass(slots=True)
@@ -97,7 +96,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A `declare link` variable: the device holds a pointer that enter data fills."""
+    """A `declare link` variable: the device holds a pointer to it, which `enter data` sets."""
 
     host: int
     bytes: int
@@ -105,10 +104,10 @@ class Link:
 
 
 Observer: TypeAlias = Callable[[Request, Entry, Queue], None]
-"""Told of an entry that has come into the present table, or left it."""
+"""Called with each entry that was added to the present table, or removed from it."""
 
 Watch: TypeAlias = Callable[[str, Request, int, Queue], AbstractContextManager[None]]
-"""Told of each device action: what, for which request, bytes, on which queue; wraps the action."""
+"""Called with each device action: its kind, request, bytes and queue; the result wraps the action."""
 
 
 def no_watch(what: str, request: Request, size: int, queue: Queue) -> AbstractContextManager[None]:
@@ -125,15 +124,15 @@ class Blocks(Protocol):
     """Keeps freed blocks of device memory whose last user was the synchronous queue."""
 
     def take_block(self, size: int) -> int | None:
-        """A block of so many bytes; None if there is none."""
+        """A block of `size` bytes; None if there is none."""
         ...
 
     def keep_block(self, address: int, size: int) -> int | None:
-        """Keeps a block; the one to be freed instead, if there is."""
+        """Keeps a block; returns a block to free instead, if there is one."""
         ...
 
     def drain(self) -> Sequence[int]:
-        """All kept blocks, which are not kept any more."""
+        """Returns all kept blocks, and keeps none."""
         ...
 
 
@@ -161,11 +160,11 @@ class Mapper:
         self.watch = watch
         self.ordering = ordering or Ordering(device)
         self.expose: Callable[[], None] = lambda: None
-        """Called before the program gets to know a device address, or uses one that it knows."""
+        """Called before a device address is passed to the program, or the program uses one."""
         self.mapped: Observer | None = None
         self.unmapped: Observer | None = None
         self.blocks: Blocks | None = None
-        """Who keeps freed blocks of device memory for later."""
+        """Keeps freed blocks of device memory for later."""
         self._read_pointer = read_pointer
 
     def enter(self, requests: Sequence[Request], queue: Queue) -> None:
@@ -218,7 +217,7 @@ class Mapper:
         return entered
 
     def _enter_inferred(self, requests: Sequence[Request], queue: Queue) -> None:
-        """Entry to a region the compiler inferred: all of it, or nothing (`inferred.py`)."""
+        """Entry to a region that the compiler inferred: completely or not at all (`inferred.py`)."""
         for request in requests:
             request.device = SKIPPED
         if not can_enter(requests, self.table):
@@ -249,8 +248,8 @@ class Mapper:
 
     def _leaving(self, request: Request) -> list[Request]:
         """
-        The parts of a request at exit: of a section through pointers each with the device address that it has
-        now, and none if its pointers were absent at entry.
+        The parts of a request at exit. Each part of a section through pointers has its present device address;
+        there are none if the pointers were absent at entry.
         """
         if not request.flags & DataFlag.ROWS:
             return [request]
@@ -262,7 +261,7 @@ class Mapper:
         return found
 
     def _device_address(self, request: Request) -> int:
-        """Where a request's base is on the device; on the host, if its data is not present."""
+        """The device address of a request's base; its host address if the data is not present."""
         entry = (
             self.table.containing(request.start, max(request.bytes, 1)) if request.base else None
         )
@@ -320,7 +319,7 @@ class Mapper:
         return True
 
     def _enter_absent(self, request: Request, queue: Queue) -> Entry | None:
-        """Maps absent data; None when the host's memory is to be used."""
+        """Maps absent data; None if host memory is used instead."""
         shared = self.device.shares_memory and not request.flags & DataFlag.CAPTURE
         if request.packed is not None:
             # Host memory is never packed: the kernel needs a copy whatever the device.
@@ -343,7 +342,7 @@ class Mapper:
 
     @staticmethod
     def _check_host_memory(request: Request) -> None:
-        """Raises for a section that is longer than what the program has there."""
+        """Raises `AccRuntimeError` for a section that extends past the program's memory."""
         if request.bytes < ENOUGH or is_mapped(request.start, request.bytes):
             return
         raise AccRuntimeError(
@@ -354,7 +353,8 @@ class Mapper:
         )
 
     def _enter_empty(self, entry: Entry | None, request: Request) -> None:
-        """A zero-length section is not mapped; a structured one holds what is present."""
+        """Handles a zero-length section: it is not mapped, but in a structured construct it keeps a present
+        entry."""
         implicit = bool(request.flags & DataFlag.IMPLICIT)
         if entry is None:
             if request.kind == DataKind.PRESENT and implicit and not self.device.shares_memory:
@@ -389,8 +389,8 @@ class Mapper:
 
     def _allocate(self, request: Request, queue: Queue) -> int:
         """
-        A block for a section, a kept one if there is one of that size, zeroed if the device wants that and
-        nothing is copied there; kept ones are freed if there is no room.
+        Allocates a block for a section: a kept one of that size if there is one, zeroed if the device requires
+        that and nothing is copied to it. If memory is short, frees the kept blocks first.
         """
         size, kept = request.bytes, None
         if self.blocks is not None and queue is self.device.sync_queue:
@@ -407,14 +407,14 @@ class Mapper:
         return self.device.allocate(size, queue)
 
     def free_kept(self) -> int:
-        """Frees the blocks that are kept for later; how many."""
+        """Frees the kept blocks; returns their number."""
         kept = self.blocks.drain() if self.blocks is not None else ()
         for address in kept:
             self.device.free(address, self.device.sync_queue)
         return len(kept)
 
     def _free(self, entry: Entry, queue: Queue) -> None:
-        """Frees an entry's block, or keeps it where the queue is its only user."""
+        """Frees an entry's block, or keeps it if the queue is its only user."""
         ordered = queue is self.device.sync_queue and not entry.users.queues and not entry.users.any
         if self.blocks is None or not ordered or entry.packed is not None:
             self.ordering.free(entry.allocation, entry.users, queue)
@@ -424,7 +424,7 @@ class Mapper:
             self.device.free(instead, queue)
 
     def _translate(self, request: Request) -> int:
-        """The result of clauses that look up without counting."""
+        """The device address for clauses that look data up without counting."""
         if request.kind in (DataKind.DEVICEPTR, DataKind.USE_DEVICE):
             self.expose()
         if request.base == 0 or request.kind == DataKind.DEVICEPTR:
@@ -470,7 +470,7 @@ class Mapper:
             entry.structured -= 1
 
     def unmap(self, entry: Entry, request: Request, queue: Queue) -> None:
-        """Takes an entry out of the table and frees its device memory, ordered on the queue."""
+        """Removes an entry from the table and frees its device memory, ordered on the queue."""
         self.table.remove(entry)
         for link in self._links_of(entry):
             self.ordering.before_copy(entry.users, queue)
@@ -535,7 +535,7 @@ class Mapper:
         self.moved = True
 
     def _exit_attachment(self, request: Request, queue: Queue) -> None:
-        """The detach that comes with a clause: not when the clause itself does nothing."""
+        """Performs the detach of a clause, unless the clause itself does nothing."""
         finalize = bool(request.flags & DataFlag.FINALIZE)
         if request.kind not in _NOT_MAPPED and request.base != 0 and request.bytes > 0:
             entry = self.table.containing(request.start, request.bytes)
@@ -577,8 +577,8 @@ class Mapper:
 
     def _strips(self, entry: Entry, request: Request) -> Iterable[Strips]:
         """
-        The bytes to move for a request. Attached pointers stay as they are on either side: a host
-        address is no use on the device, and a device address must not reach the host.
+        The bytes to move for a request, without attached pointers: a host address is useless on the device,
+        and a device address must not reach the host.
         """
         strips = strips_of(request.shape, request.offset, request.bytes)
         if not entry.attachments:

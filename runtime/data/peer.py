@@ -1,9 +1,10 @@
 """
-`update peer` and `acc_memcpy_d2d`: one device's copy of a section onto another device's copy of a section.
+`update peer` and `acc_memcpy_d2d`: copy one device's copy of a section to another device's copy of a
+section.
 
-The copy is put on a queue of each of the two devices, so that it comes after what either has been given and
-before what it is given next; events order the two. The host waits only for a synchronous copy where the
-program could tell (docs/devices.md, "When the host waits"), and holds no lock meanwhile.
+The copy is ordered on a queue of each of the two devices, after their previous work and before their next;
+events order the two queues. The host waits only for a synchronous copy, where the program could observe the
+difference (docs/devices.md, "When the host waits"), and holds no lock meanwhile.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class PeerSection:
     """
-    One side: `bytes` bytes of host memory from `base` on, or what `shape` selects of it; `clause` and `name`
-    are for messages.
+    One side: the `bytes` bytes of host memory from `base` on, or the part of them that `shape` selects;
+    `clause` and `name` are for messages.
     """
 
     state: DeviceState
@@ -42,12 +43,12 @@ class PeerSection:
 
     @property
     def offset(self) -> int:
-        """Where the section's first byte is, counted from `base`."""
+        """The offset of the section's first byte from `base`."""
         return sum(lower * stride for lower, _, stride in self.shape)
 
     @property
     def extent(self) -> int:
-        """Bytes from the section's first to its last."""
+        """The bytes from the section's first to its last one, gaps included."""
         if not self.shape:
             return self.bytes
         extents = [extent for _, extent, _ in self.shape]
@@ -58,7 +59,7 @@ class PeerSection:
 
     @property
     def size(self) -> int:
-        """Bytes that the section selects."""
+        """The number of bytes that the section selects."""
         if not self.shape or self.extent == 0:
             return self.extent
         size = self.shape[-1][2]
@@ -67,7 +68,8 @@ class PeerSection:
         return size
 
     def find(self) -> tuple[Entry | None, int]:
-        """Its entry, and the device address of its first byte. The device's lock is held."""
+        """The section's entry, and the device address of its first byte. The caller holds the device's
+        lock. Raises `acc_error_not_present`."""
         start = self.base + self.offset
         try:
             entry = self.state.table.lookup(start, self.extent, self.name)
@@ -89,15 +91,15 @@ class PeerSection:
         if entry.packed is not None:
             raise AccRuntimeError(
                 ErrorClass.INVALID_ARGUMENT,
-                f"'{self.name}' is compressed on the device, and goes to no other device",
+                f"'{self.name}' is compressed on the device, so it cannot be copied to another device",
                 requested=HostRange(start, self.extent),
                 device=self.state.device.name,
-                remedy="go through the host: update self on one device, update device on the other",
+                remedy="copy it through the host: update self on one device, update device on the other",
             )
         return entry, entry.device_address(start)
 
     def attached(self, entry: Entry | None) -> list[int]:
-        """Where attached pointers are, counted from the section's first byte."""
+        """The offsets of attached pointers from the section's first byte."""
         start = self.base + self.offset
         words = () if entry is None else entry.attachments
         return sorted(word - start for word in words)
@@ -107,8 +109,8 @@ def copy_peer(
     runtime: Runtime, place: ProgramPlace, to: PeerSection, origin: PeerSection, number: int
 ) -> None:
     """
-    Copies `origin` onto `to` on queue `number` of both devices. Raises for sections of different sizes
-    (`acc_error_invalid_data_section`) and for absent ones.
+    Copies `origin` to `to` on queue `number` of both devices. Raises `AccRuntimeError` for sections of
+    different sizes (`acc_error_invalid_data_section`) and for absent ones.
     """
     if to.size != origin.size:
         raise AccRuntimeError(
@@ -146,7 +148,8 @@ def _put(
     queues: tuple[Queue, Queue],
     number: int,
 ) -> None:
-    """Puts the copy on queues of the two devices, whose locks are held; twice on one that is waited for."""
+    """Enqueues the copy on queues of the two devices, whose locks are held; `queues` is the same queue
+    twice if the other device is idle."""
     synchronous = queues[0] is to.state.sync_queue
     (entry, target), (other, source) = to.find(), origin.find()
     for side, used, queue in ((to, entry, queues[0]), (origin, other, queues[1])):
@@ -169,13 +172,13 @@ def _put(
 
 
 _MOST_STRIPS = 16
-"""Of copies that native code repeats."""
+"""The most rectangles of a copy that native code repeats."""
 
 
 def _remember(
     runtime: Runtime, sides: tuple[PeerSection, PeerSection], strips: list[PeerStrips], number: int
 ) -> None:
-    """Tells native code of a copy, if it can make the next one."""
+    """Registers a copy with native code, if that can perform the next one."""
     to, origin = sides
     way = to.state.device.native_way(origin.state.device)
     if way is None:
@@ -188,7 +191,7 @@ def _remember(
 
 
 def _words(to: PeerSection, origin: PeerSection) -> list[int]:
-    """What the sections select, as the words of `PeerUpdate`."""
+    """The shapes of the sections as words in the form of `PeerUpdate`."""
     counts = [to.bytes, origin.bytes, len(to.shape), len(origin.shape)]
     return counts + [word for triple in (*to.shape, *origin.shape) for word in triple]
 
@@ -210,7 +213,7 @@ def _native_side(section: PeerSection, number: int, default: int, *, run: bool) 
 
 def _native_queue(state: DeviceState, queue: Queue) -> NativeQueue:
     known = state.device.native_queue(queue)
-    assert known is not None, "native ways are between devices with events"
+    assert known is not None, "native copies need devices with events"
     return known
 
 
@@ -222,7 +225,7 @@ def _strips(to: PeerSection, origin: PeerSection) -> Iterator[PeerStrips]:
 
 
 def _users(side: PeerSection) -> list[Queue]:
-    """Queues whose work on the section may not be done."""
+    """The queues whose work on the section may not be finished."""
     with side.state.lock:
         entry, _ = side.find()
         if entry is None:

@@ -1,4 +1,5 @@
-"""Two sections of as many bytes, whatever their shapes, as rectangles that one copy takes each."""
+"""Splits a copy between two sections of equal size and any shapes into rectangles, each of which the driver
+copies at once."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ from ..device import Strips
 @dataclass(frozen=True, slots=True)
 class PeerStrips:
     """
-    `rows` runs of `width` bytes from `source` on to `target` on, `source_pitch` and `target_pitch` bytes
-    apart. Offsets count from addresses that the user knows.
+    A rectangle: `rows` runs of `width` bytes, from `source` on and to `target` on, `source_pitch` and
+    `target_pitch` bytes apart. Both are offsets from addresses that the caller knows.
     """
 
     target: int
@@ -24,16 +25,16 @@ class PeerStrips:
 
     @property
     def target_bytes(self) -> int:
-        """From the first byte written to the last."""
+        """The bytes from the first to the last one written."""
         return self.target_pitch * (self.rows - 1) + self.width
 
     @property
     def source_bytes(self) -> int:
-        """From the first byte read to the last."""
+        """The bytes from the first to the last one read."""
         return self.source_pitch * (self.rows - 1) + self.width
 
     def pieces(self, most: int) -> Iterator[PeerStrips]:
-        """The same in pieces of `most` bytes at most."""
+        """The copy in pieces of at most `most` bytes."""
         if self.width > most:
             for row in range(self.rows):
                 target, source = self.target_of(row), self.source_of(row)
@@ -52,16 +53,16 @@ class PeerStrips:
             )
 
     def target_of(self, row: int) -> int:
-        """Where a row is written."""
+        """The offset to which a row is written."""
         return self.target + row * self.target_pitch
 
     def source_of(self, row: int) -> int:
-        """Where a row is read."""
+        """The offset from which a row is read."""
         return self.source + row * self.source_pitch
 
 
 def paired(targets: Iterable[Strips], sources: Iterable[Strips]) -> Iterator[PeerStrips]:
-    """The copies that fill `targets` with `sources`, byte after byte; as long as both last."""
+    """The copies that fill `targets` with `sources`, byte after byte, up to the end of the shorter one."""
     targets, sources = list(targets), list(sources)
     alike = [(t.width, t.rows) for t in targets] == [(s.width, s.rows) for s in sources]
     if alike:
@@ -80,7 +81,7 @@ def _runs(strips: Iterable[Strips]) -> Iterator[tuple[int, int]]:
 def _common_runs(
     targets: Iterator[tuple[int, int]], sources: Iterator[tuple[int, int]]
 ) -> Iterator[tuple[int, int, int]]:
-    """Target, source and length of what lies together on both sides."""
+    """Target, source and length of each run that is contiguous on both sides."""
     target, left = next(targets, (0, 0))
     source, held = next(sources, (0, 0))
     while left and held:
@@ -117,7 +118,7 @@ def _joined(runs: Iterable[tuple[int, int, int]]) -> Iterator[PeerStrips]:
 def without(
     strips: Iterable[PeerStrips], targets: list[int], sources: list[int], width: int
 ) -> Iterator[PeerStrips]:
-    """The strips less the `width` bytes at each of these places of the target, and of the source."""
+    """The strips without the `width` bytes at each of these offsets of the target and of the source."""
     for strip in strips:
         target_words = _inside(targets, strip.target, strip.target_bytes, width)
         source_words = _inside(sources, strip.source, strip.source_bytes, width)

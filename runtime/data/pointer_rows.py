@@ -3,7 +3,7 @@ Sections through arrays of pointers: `a[0:n][0:m]` of `float **a` (OpenACC 3.4, 
 
 Such a clause means the block of pointers and every row they point to, each row attached to its
 pointer. A request for one has the flag `ROWS` and a shape whose dimensions of pointers, which are
-followed to the next dimension, have a negative stride; `parts` are the requests it stands for.
+followed to the next dimension, have a negative stride; `parts` returns the requests for its parts.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ Triple = tuple[int, int, int]
 @dataclass(frozen=True, slots=True)
 class Part:
     """
-    A block of pointers, or a row: `bytes` from `base + offset`, where `base` is the value of the pointer at
-    `pointer` (0 if that is unknown); `shape` of a row of several dimensions.
+    A block of pointers, or a row: `bytes` bytes from `base + offset`, where `base` is the value of the
+    pointer at `pointer` (0 if that is unknown); `shape` is set for a row of several dimensions.
     """
 
     base: int
@@ -41,16 +41,17 @@ _BLOCK_KINDS = {
     DataKind.COPYIN: DataKind.CREATE,
     DataKind.COPYOUT: DataKind.CREATE,
 }
-"""What a clause on the rows asks for the pointers: their values come from attaching the rows."""
+"""Kind of a clause on the rows → kind for the block of pointers, whose values are set by attaching the
+rows."""
 
 
 def parts(
     request: Request, read_pointer: Callable[[int], int], *, leaving: bool = False
 ) -> list[Request]:
     """
-    The requests that `request` stands for, the block of pointers first; only itself if it has no
-    rows. `leaving`: the clause is that of `exit data`, whose `copyout` ends the block's life. An
-    update has no block: only rows are moved.
+    The requests for the parts of `request`, the block of pointers first; only `request` itself if it has no
+    rows. `leaving`: the clause is on `exit data`, whose `copyout` also removes the block. An update has no
+    block: only rows are moved.
     """
     if not request.flags & DataFlag.ROWS:
         return [request]
@@ -77,7 +78,8 @@ def parts(
 def expand(
     base: int, pointer: int, dims: Sequence[Triple], read_pointer: Callable[[int], int]
 ) -> Iterator[Part]:
-    """The parts of the section `dims` from `base`, which stands at `pointer`; the block of pointers first."""
+    """The parts of the section `dims` from `base`, the value of the pointer object at `pointer`; the block
+    of pointers first."""
     last = next((i for i, (_, _, stride) in enumerate(dims) if stride < 0), None)
     head = list(dims) if last is None else [(a, n, abs(s)) for a, n, s in dims[: last + 1]]
     offset = sum(lower * stride for lower, _, stride in head)

@@ -1,10 +1,10 @@
 """
-The present table of one device: which host memory has a copy there (OpenACC 3.4, 2.6).
+The present table of one device: the host memory that has a copy on it (OpenACC 3.4, 2.6).
 
-An `Entry` maps a range of host bytes to a device address and carries the structured and dynamic
-reference counters, and the attachment counters of the pointer objects that lie in it. Entries never
-overlap, so a list sorted by start address answers every question with one bisection. The table
-touches no device; `mapping.py` gives the data clauses their meaning on it.
+An `Entry` maps a range of host bytes to a device address and carries the structured and dynamic reference
+counters, and the attachment counters of the pointer objects in it. Entries never overlap, so every lookup
+is one bisection of a list sorted by start address. The table does not access the device; `mapping.py`
+performs data clauses on it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Entry:
 
     @property
     def live(self) -> bool:
-        """Whether anything still holds the data on the device."""
+        """Whether a counter still keeps the data on the device."""
         return self.pinned or self.structured + self.dynamic > 0
 
     def device_address(self, host: int) -> int:
@@ -66,7 +66,7 @@ class Entry:
 
     @property
     def device_bytes(self) -> int:
-        """Bytes of device memory behind the entry."""
+        """The bytes of the entry's device memory."""
         if self.packed is None:
             return self.bytes
         return max(self.packed.plane * self.packed.format.members, 1)
@@ -77,7 +77,7 @@ class Entry:
 
 
 class Mirror(Protocol):
-    """What is told of each entry that comes or goes."""
+    """Is notified of each entry that is added or removed."""
 
     def insert(self, entry: Entry) -> None: ...
 
@@ -85,7 +85,8 @@ class Mirror(Protocol):
 
 
 def _freed(name: str, held: Sequence[Entry]) -> str:
-    """What to add where another variable is mapped in the memory of this one: it may be there no more."""
+    """A hint for messages if another variable is mapped in the memory of this one, whose memory may have
+    been freed."""
     others = [e.origin for e in held if e.origin and f"'{name}'" not in e.origin]
     return f"; if what {others[0]} maps was freed: delete it before" if others else ""
 
@@ -94,16 +95,16 @@ class PresentTable:
     """
     Entries sorted by host address.
 
-    `epoch` changes whenever an entry comes or goes: an answer remembered together with the epoch
-    stays right while the epoch is unchanged.
+    `epoch` changes whenever an entry is added or removed: a remembered answer is valid as long as the epoch
+    is unchanged.
     """
 
     def __init__(self) -> None:
         self.epoch = 0
         self.changed: Callable[[], None] = lambda: None
-        """Called when an entry has come or is about to go, and when more queues use one."""
+        """Called when an entry was added or is about to be removed, and when it gets more users."""
         self.mirror: Mirror | None = None
-        """What follows the table's entries (`native/present_rows.py`)."""
+        """A copy of the table that follows its changes (`native/present_rows.py`)."""
         self._starts: list[int] = []
         self._entries: list[Entry] = []
 
@@ -122,7 +123,7 @@ class PresentTable:
         return entry if address < entry.host + entry.bytes else None
 
     def containing(self, start: int, size: int) -> Entry | None:
-        """The entry that contains all of `[start, start + size)`; no error when there is none."""
+        """The entry that contains all of `[start, start + size)`; None if there is none."""
         index = bisect_right(self._starts, start) - 1
         if index < 0:
             return None
@@ -166,7 +167,7 @@ class PresentTable:
         return self._insert(entry)
 
     def follow(self, host: int, size: int, device: int) -> Entry:
-        """Adds an entry that the mirror has already."""
+        """Adds an entry that the mirror already has."""
         return self._insert(Entry(host, size, device))
 
     def _insert(self, entry: Entry) -> Entry:
@@ -179,7 +180,7 @@ class PresentTable:
         return entry
 
     def remove(self, entry: Entry) -> None:
-        """Takes an entry out; its device memory is the caller's business."""
+        """Removes an entry; the caller frees its device memory."""
         index = bisect_right(self._starts, entry.host) - 1
         assert self._entries[index] is entry
         self.changed()
@@ -190,7 +191,7 @@ class PresentTable:
         self.epoch += 1
 
     def index(self, entry: Entry) -> int | None:
-        """The place of an entry among the others by host address; None if it is not in the table."""
+        """The index of an entry in the order of host addresses; None if it is not in the table."""
         index = bisect_right(self._starts, entry.host) - 1
         return index if index >= 0 and self._entries[index] is entry else None
 

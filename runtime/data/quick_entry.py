@@ -1,14 +1,13 @@
 """
-The path of a compute construct whose data is present already: count it, translate it, nothing else.
+The fast path for compute constructs whose data is already present: it only counts and translates addresses.
 
-Each site remembers the records of its last entry, byte for byte, with the entries they found. While
-the present table's epoch stays the same, equal bytes mean equal answers, and only the counters
-remain to be moved. Other records are looked up one by one; the first that needs more than counting
-is left, with all after it, to `Mapper`. Constructs that can be counted in native code are handed
-over to `native/data.py`.
+Each site remembers the records of its last entry, byte for byte, with the entries that they found. While
+the present table's epoch is unchanged, equal bytes have equal answers, and only counters change. Other
+records are looked up one by one; the first that needs more than counting, and all after it, are left to
+`Mapper`. Constructs that can be counted in native code are handed over to `native/data.py`.
 
-Where nothing is present and only the construct could tell (`DataFlag.IN_PLACE`), kernels of the host
-device work in the program's memory, and there is nothing to move either.
+If nothing is present and only the construct could observe the difference (`DataFlag.IN_PLACE`), kernels of
+the host device work in the program's memory, and nothing is moved either.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ _string_at = ctypes.string_at
 
 @dataclass(slots=True)
 class _Found:
-    """What a record stands for: the data, and the attachments that hold its pointer object."""
+    """The result of looking up a record: its entry, and the attachments of its pointer object."""
 
     entry: Entry
     attachments: dict[int, int] | None
@@ -51,34 +50,35 @@ class _Found:
     cell: Cell | None = None
     answer: Answer | None = None
     rows: Sequence[_Found] = ()
-    """What a section through an array of pointers maps besides the array (`entry`)."""
+    """The rows of a section through an array of pointers, whose array is `entry`."""
     watched: Sequence[tuple[int, bytes]] = ()
-    """Addresses of the pointers and sizes of such a section, and what they held."""
+    """Addresses of the pointers of such a section and the sizes, with the pointers' values."""
     tied: bool = False
-    """Whether it is in place, and only if other records of the construct are (`in_place.py`)."""
+    """Whether the record is in place; and whether it is so only if other records of the construct are
+    (`in_place.py`)."""
 
     def all(self) -> tuple[_Found, ...]:
-        """This and its rows."""
+        """This result and those of its rows."""
         return (self, *self.rows)
 
 
 @dataclass(slots=True)
 class _Remembered:
-    """Records as they came, as they left, and what they stand for."""
+    """The remembered records of a site: their bytes before and after entry, and their results."""
 
     epoch: int
     before: bytes
     after: bytes
     entries: list[Entry]
     attached: list[_Found]
-    """Those whose pointer object is on the device."""
+    """The results whose pointer object is on the device."""
     cells: list[Served]
     answers: list[Answer]
-    """What compressed arrays' descriptors are told."""
+    """The answers to the descriptors of compressed arrays."""
     watched: list[tuple[int, bytes]]
 
     def as_region(self) -> EnteredRegion:
-        """What native code is to know of it."""
+        """The records in the form that native code takes over."""
         attached = [
             (found.attachments, found.pointer)
             for found in self.attached
@@ -90,7 +90,7 @@ class _Remembered:
 
 
 class QuickEntry:
-    """Entry to and exit from regions on data of one present table that is there to stay."""
+    """Entry to and exit from regions whose data stays in one present table."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class QuickEntry:
 
     @property
     def native(self) -> DeviceSlots | None:
-        """Takes over repeated constructs, where native code can see what they are about."""
+        """The native code that takes over repeated constructs; None if the device has none."""
         return self._native
 
     @native.setter
@@ -134,15 +134,15 @@ class QuickEntry:
             )
 
     def settle(self) -> None:
-        """Makes the table's counters complete, before anyone but this class looks at them."""
+        """Adds native code's counts to the table's counters, before other code reads them."""
         if self._native is not None:
             self._native.disarm()
             self._native.rows.absorb_all()
 
     def before(self, requests: Sequence[Request], what: str) -> None:
         """
-        Before `requests` are performed ("enter" or "exit"): makes the counters that they may bring to zero
-        complete, and takes from native code what their entries' coming or going changes.
+        Prepares for `requests` to be performed (`what`: "enter" or "exit"): completes the counters that may
+        become zero, and takes back from native code what depends on entries that are added or removed.
         """
         native = self._native
         if native is None:
@@ -158,15 +158,15 @@ class QuickEntry:
             native.rows.absorb(leaving(requests, self._table))
 
     def after(self) -> None:
-        """After `requests` were performed: what has come is native code's, too."""
+        """After `requests` were performed: lets native code use the new entries, too."""
         if self._native is not None:
             self._native.rows.publish()
 
     def enter(self, site: int, records: int, count: int, queue: Queue | None = None) -> int:
         """
-        Enters leading records of which nothing needs to move; returns how many. `queue`: that of an
-        asynchronous construct. Others are over when their exit comes, so that their reductions may use
-        cells.
+        Enters the leading records for which nothing has to be moved, and returns their number. `queue`:
+        that of an asynchronous construct, None for a synchronous one, which has finished at its exit, so
+        that its reductions may use cells.
         """
         if self._native is None:
             return self._enter(site, records, count, queue)
@@ -179,7 +179,7 @@ class QuickEntry:
         return done
 
     def _hand_over(self, site: int, known: _Remembered, queue: Queue | None) -> None:
-        """Has native code do what has just been done the next time."""
+        """Lets native code perform this entry the next time."""
         native = self._native
         assert native is not None
         region = known.as_region()
@@ -225,7 +225,7 @@ class QuickEntry:
         return count
 
     def exit(self, site: int, records: int, count: int) -> int:
-        """The mirror of `enter`, from the last record: returns how many records remain."""
+        """The exit for `enter`, from the last record backwards; returns the number of remaining records."""
         if self._native is None:
             return self._exit(site, records, count)
         self._native.rows.open()
@@ -257,7 +257,7 @@ class QuickEntry:
         return self._exit_each(site, raw, count)
 
     def take_block(self, size: int) -> int | None:
-        """As `Blocks` in `mapping.py`, whose blocks native code may take, too."""
+        """As in `Blocks` (`mapping.py`); native code may take these blocks, too."""
         return None if self._native is None else self._native.rows.take_block(size)
 
     def keep_block(self, address: int, size: int) -> int | None:
@@ -267,7 +267,7 @@ class QuickEntry:
         return () if self._native is None else self._native.rows.drain()
 
     def _claim(self, site: int) -> bool:
-        """Whether no region that native code knows of is in the site's cells; they are ours if so."""
+        """Claims the site's cells for Python; false if a region of native code uses them."""
         return self._native is None or self._native.claim(site)
 
     def _release(self, site: int) -> None:
@@ -340,13 +340,13 @@ class QuickEntry:
         return 0
 
     def _shared(self, raw: bytes) -> dict[int, _Found]:
-        """The records, by their places in `raw`, for which the construct may work in the program's memory."""
+        """The results of records that may be in place, by their offsets in `raw`."""
         return {
             at: _found_in_place(known) for at, known in records_in_place(raw, self._table).items()
         }
 
     def _leave_cell(self, site: int, raw: bytes, index: int) -> bool:
-        """Fetches the value of a record whose variable is in a cell; false if it is in none."""
+        """Fetches the value of a record's variable from its cell; false if it is not in a cell."""
         device = _DEVICE.unpack_from(raw, index * RECORD_BYTES + RECORD_DEVICE_AT)[0]
         cell = self._cells.holding(site, index, device)
         if cell is None:
@@ -357,8 +357,8 @@ class QuickEntry:
 
     def _find(self, raw: bytes, at: int, cells_of: int | None) -> _Found | None:
         """
-        What the record at `at` stands for, if its clause only counts present data, or can use a
-        cell of the site `cells_of`.
+        The result for the record at `at`, if its clause only counts present data, or can use a cell of the
+        site `cells_of`; otherwise None.
         """
         base, offset, size, pointer, _, kind, flags, _, dims, shape = _unpack(raw, at)
         if size <= 0 or base == 0 or kind > _LAST_SIMPLE_KIND or flags & NOT_SIMPLE:
@@ -384,7 +384,7 @@ class QuickEntry:
         return _Found(entry, attachments, pointer, entry.device_address(base), answer=answer)
 
     def _find_rows(self, raw: bytes, at: int) -> _Found | None:
-        """What the record at `at` stands for if it is a section through an array of pointers."""
+        """The result for the record at `at`, if it is a section through an array of pointers."""
         base, _, _, pointer, _, _, flags, _, dims, shape = _unpack(raw, at)
         if not flags & _ROWS or flags & _COMPRESSED:
             return None
@@ -422,15 +422,15 @@ def _found_in_place(known: InPlace) -> _Found:
 
 
 def is_in_place(records: bytes, at: int) -> bool:
-    """Whether the record at `at`, entered before, stands for host memory itself: nothing is to be done."""
+    """Whether the entered record at `at` is in place, so that its exit does nothing."""
     base, _, _, _, device, _, flags, *_ = _unpack(records, at)
     return bool(flags & _IN_PLACE) and device == base
 
 
 def _stays_present(known: _Remembered) -> bool:
     """
-    Whether the data just entered is held, and its pointers attached, by something else as well, so that
-    its exit only counts.
+    Whether something else also keeps the entered data present and its pointers attached, so that the exit
+    only counts.
     """
     if not known.entries or not _stay_attached(known.attached):
         return False
@@ -455,7 +455,7 @@ def _free(cells: list[Served]) -> bool:
 
 
 def _attached(found: _Found) -> bool:
-    """Whether the pointer object, if it is on the device, is attached already."""
+    """Whether the pointer object is already attached, or not on the device."""
     return found.attachments is None or found.attachments.get(found.pointer, 0) > 0
 
 
@@ -478,7 +478,7 @@ def _count(found: _Found, step: int) -> None:
 
 
 def _count_attachment(found: _Found, step: int) -> None:
-    """Moves the attachment counter; a counter at zero has no place in the table."""
+    """Changes the attachment counter by `step`; a counter that becomes zero is removed."""
     counters = found.attachments
     assert counters is not None
     count = counters.get(found.pointer, 0) + step
@@ -489,7 +489,7 @@ def _count_attachment(found: _Found, step: int) -> None:
 
 
 def has_cells(records: int, count: int) -> bool:
-    """Whether one of `count` records at an address may be a scalar in a cell."""
+    """Whether one of the `count` records at address `records` may be a scalar in a cell."""
     return _has_cells(_string_at(records, RECORD_BYTES * count))
 
 

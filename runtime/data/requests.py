@@ -1,4 +1,4 @@
-"""Data records of compiled code → requests of the data clauses."""
+"""Converts data records of compiled code to requests of data clauses."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-Sections as runs of bytes: non-contiguous updates and transfers that step around attached pointers.
+Sections as runs of bytes, for non-contiguous updates and for transfers that leave out attached pointers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Shape = Sequence[tuple[int, int, int]]
 
 
 def innermost_run(shape: Shape) -> tuple[int, list[tuple[int, int, int]]]:
-    """The bytes that lie together at the inner end of a section, and the dimensions around them."""
+    """The number of contiguous bytes at the inner end of a section, and the dimensions around them."""
     *outer, (_, extent, stride) = shape
     width = extent * stride
     while outer and (outer[-1][1] == 1 or outer[-1][2] == width):
@@ -24,7 +24,7 @@ def innermost_run(shape: Shape) -> tuple[int, list[tuple[int, int, int]]]:
 
 def strips_of(shape: Shape, offset: int, size: int) -> Iterator[Strips]:
     """
-    The bytes of a section, counted from its first byte.
+    The bytes of a section, as offsets from its first byte.
 
     No `shape` means the `size` contiguous bytes. `offset` is the section's start relative to the
     base that `shape` counts from. Adjacent runs are merged, and the innermost non-contiguous
@@ -44,7 +44,7 @@ def strips_of(shape: Shape, offset: int, size: int) -> Iterator[Strips]:
 
 
 def split_around(strips: Iterator[Strips], words: Sequence[int], width: int) -> Iterator[Strips]:
-    """The strips less the `width` bytes at each of the ascending offsets `words`."""
+    """The strips without the `width` bytes at each of the ascending offsets `words`."""
     for strip in strips:
         low = strip.offset
         high = strip.offset + strip.pitch * (strip.rows - 1) + strip.width

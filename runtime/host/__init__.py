@@ -1,1 +1,1 @@
-"""The CPU as a device, and what each host thread has of its own."""
+"""The CPU as a device, and variables of host threads."""

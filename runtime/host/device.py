@@ -1,7 +1,7 @@
 """
 The CPU as an OpenACC device: its own memory by default, gangs over threads, queues as threads.
 
-Device memory is separate from the program's, so that a missing data clause shows up as on a GPU.
+Device memory is separate from the program's, so that a missing data clause has an effect, as on a GPU.
 A kernel is a native function `void k(i64 gang_begin, i64 gang_end, i64 num_gangs, ptr args)`, which
 native threads call for ranges of gangs (`native/gangs.py`).
 """
@@ -47,15 +47,16 @@ if TYPE_CHECKING:
 ALIGNMENT = 256
 POISON = 0xCB
 _IN_PLACE = 1
-"""The synchronous queue to compiled code, for which other queues are Python's."""
+"""The handle of the synchronous queue for compiled code; launches on other queues go through Python."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostOptions:
     """
-    `threads`: CPU threads per launch; 0 takes the processors that this process may use (`usable_processors`).
-    `shared_memory`: device addresses are host addresses, and data clauses move nothing.
-    `poison`: fill new device memory with 0xCB, so that reading it uninitialised shows.
+    Options of the host device. `threads`: CPU threads per launch; 0 takes the processors that this process
+    may use (`usable_processors`). `shared_memory`: device addresses are host addresses, and data clauses
+    move nothing. `poison`: fill new device memory with 0xCB, so that reads of uninitialised memory have an
+    effect.
     """
 
     threads: int = 0
@@ -84,8 +85,8 @@ class InlineQueue:
 
 class ThreadQueue:
     """
-    An async queue: a thread that does its work in order. After a failure the rest is skipped, and
-    whoever joins the queue next gets the error.
+    An async queue: a thread that executes its work in order. After a failure the rest is skipped, and the
+    next wait for the queue raises the error.
     """
 
     def __init__(self, name: str):
@@ -104,7 +105,8 @@ class ThreadQueue:
         self._thread.start()
 
     def _check_process(self) -> None:
-        """A forked child has no threads but one, and an empty queue: what was in it is its parent's."""
+        """Starts with an empty queue in a forked child, which lacks the thread; the queued work belongs to
+        its parent."""
         if self._process != os.getpid():
             self._begin()
 
@@ -175,13 +177,13 @@ class ThreadQueue:
 
 class HostDevice:
     """
-    The CPU behind the `Device` protocol (see there for what the methods promise): number `number` of
-    `count`, each with memory, queues and global variables of its own.
+    The CPU as a `Device` (see there for the methods' contracts): number `number` of `count`, each with its
+    own memory, queues and global variables.
     """
 
     type = DeviceType.HOST
     tells = False
-    """Kernels are done when their launch returns."""
+    """Kernels have finished when their launch returns."""
     clears_blocks = True
     """Programs rely on fresh device memory being zero, as a GPU's is in practice."""
 
@@ -209,7 +211,7 @@ class HostDevice:
         self._cells: ctypes.Array[ctypes.c_int64] | None = None
 
     def watch_table(self, table: PresentTable) -> None:
-        """Messages of the host device name no addresses."""
+        """Does nothing: messages of the host device contain no addresses."""
 
     def new_queue(self) -> Queue:
         queue = ThreadQueue(f"accopt-queue-{len(self._queues)}")
@@ -221,7 +223,8 @@ class HostDevice:
         return DeviceProperties("CPU", os.uname().machine, "accopt", memory, self.shares_memory)
 
     def free_memory(self) -> int:
-        """What was free at the start less what the program holds: its own steps show, others' do not."""
+        """The memory that was free at the start minus the program's device memory, so that only the
+        program's own allocations change it."""
         return max(self._free_at_start - self._held, 0)
 
     def allocate(self, size: int, queue: Queue) -> int:
@@ -262,7 +265,7 @@ class HostDevice:
         _submit(queue, lambda: how.perform(host, device, count))
 
     def packer(self) -> None:
-        """The host encodes."""
+        """None: the host encodes."""
         return None
 
     def copy_device(self, target: int, source: int, size: int, queue: Queue) -> None:
@@ -334,13 +337,13 @@ class HostDevice:
         return kernel
 
     def make_current(self) -> None:
-        """There are no contexts."""
+        """Does nothing: there are no contexts."""
 
     def native_context(self) -> int:
         return 0
 
     def native_queue(self, queue: Queue) -> NativeQueue | None:
-        """Queues have no events."""
+        """None: queues have no events."""
 
     def enter_function(self) -> int:
         return 0
@@ -362,13 +365,13 @@ class HostDevice:
         return ctypes.addressof(kernel), _IN_PLACE if queue is self.sync_queue else 0
 
     def peer_driver(self) -> PeerDriver | None:
-        """Copies come through Python."""
+        """None: copies go through Python."""
 
     def native_way(self, origin: Device) -> None:
         return None
 
     def leave_peers(self) -> None:
-        """Nothing is kept."""
+        """Does nothing: there are no resources to release."""
 
     def close(self) -> None:
         for queue in self._queues:

@@ -1,8 +1,8 @@
 """
 Variables of host threads (OpenACC 3.4, 2.3).
 
-A thread that C code made is unknown to Python, which forgets everything about it whenever a call of
-ours returns. The first variable that a thread uses therefore makes Python keep its state.
+Python does not know threads that C code made, and discards their state whenever a callback returns. So the
+first variable that such a thread uses makes Python keep its state.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import threading
 
 
 class PerThread(threading.local):
-    """Base of variables that every host thread has for itself: `__init__` runs once in each."""
+    """Base class of variables that each host thread has its own copy of: `__init__` runs once in each
+    thread."""
 
     def __init__(self) -> None:
         mine = threading.get_ident()

@@ -1,4 +1,4 @@
 """
-The paths that repeat, as native code compiled once per program: data clauses, launches, CPU
+Frequent paths of the runtime as native code, compiled once per program: data clauses, launches, CPU
 threads, transfers.
 """

@@ -1,6 +1,7 @@
 """
-Reading a clock: a program that asks for the time finds synchronous constructs done, as if each had been
-waited for (docs/devices.md, "When the host waits"). Its calls of these functions come here first:
+Functions that read a clock: before a program reads the time, its synchronous constructs must have finished,
+as if the host had waited for each (docs/devices.md, "When the host waits"). Its calls of clock functions go
+to these:
 
     i64 NAME(i64, ptr)      waits for the synchronous queues that have work, then calls C's function
     double MPI_Wtime()      the same with the monotonic clock (MPI 4.1, 9.6)
@@ -25,7 +26,7 @@ CLOCKS = (
     "times",
     "timespec_get",
 )
-"""Functions with up to two arguments; these and the result are integers or addresses."""
+"""Clock functions of C with up to two arguments; arguments and result are integers or addresses."""
 
 _IR = """
 ; waits for the asides that a queue has now, which it keeps
@@ -125,7 +126,8 @@ define i64 @settled_{name}(i64 %first, ptr %second) {{{{
 
 
 class NativeClocks:
-    """The functions (`addresses`, by C's names) for devices that are entered by `enter_context(context)`."""
+    """The compiled functions (`addresses`, by C's names); `enter_context(context)` makes a device
+    current."""
 
     def __init__(self, devices: NativeDevices, driver: NativeDriver, enter_context: int):
         libc = ctypes.CDLL(None)

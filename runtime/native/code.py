@@ -1,8 +1,8 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # (llvmlite has no complete types)
 """
-Native code of the runtime itself: LLVM IR with the addresses of this process as symbols, so that the object
-code is the same in every process and comes from the disk cache.
+Native code of the runtime itself: LLVM IR with addresses of this process as symbols, so that the object
+code is the same in every process and can be taken from the disk cache.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class NativeCode:
     alive with the object. A field of `addresses` stands for that integer constant (an `i64`), one of
     `constants` for its text; only the latter are part of what the cache knows the code by.
 
-    Places that `addresses` names are taken for different variables: what is in another one is a constant
-    offset from it (`offset_from`).
+    LLVM treats the addresses as those of different variables, so an address inside the same object must be
+    written as an offset (`offset_from`).
     """
 
     def __init__(self, text: str, addresses: Mapping[str, int], constants: Mapping[str, int | str]):
@@ -53,7 +53,7 @@ class NativeCode:
 
 
 def offset_from(name: str, offset: int) -> str:
-    """The field of a place `offset` bytes after the one that `addresses` calls `name`."""
+    """The text of a field for the address `offset` bytes after the one called `name` in `addresses`."""
     return f"ptrtoint (ptr getelementptr (i8, ptr @{_PREFIX}{name}, i64 {offset}) to i64)"
 
 
@@ -63,8 +63,8 @@ def _integer(name: str) -> str:
 
 def _object(ir: str) -> bytes:
     """
-    The object code of `ir`, from the cache or into it. Code generation alone, without passes over the IR: a
-    cold start waits for it.
+    The object code of `ir`, from the cache, or compiled and put there. It is generated without optimisation
+    passes, as a cold start waits for it.
     """
     cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
     key = content_key(

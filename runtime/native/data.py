@@ -3,27 +3,27 @@ The data path in native code: `__accopt_data_enter` and `__accopt_data_exit` for
 is present, as most constructs in a loop are.
 
 Clauses that only count are looked up in the present table's rows (`present_rows.py`). For others, Python
-(`quick_entry.py`) finds out what a construct's records stand for. If nothing had to move, and
-the data would stay present without this construct, it *arms* the site: it leaves the records, with
-the device addresses they found, in a `Slot`. From then on a native function compiled once per program
-compares the records the host code brings with those of the slot, the first words of compressed
-arrays' descriptors (format and flags) with those of then, and so the pointers of sections through arrays of
-pointers. If they are equal it stores the device
-addresses, tells the descriptors their coefficients, moves the values of reductions to or from their
-cells, and counts in the slot how many regions are open. Anything else goes to the Python entry point.
+(`quick_entry.py`) looks the construct's records up. If nothing had to move, and the data would stay present
+without this construct, it *arms* the site: it leaves the records, with the device addresses they found, in
+a `Slot`. From then on a native function compiled once per program compares the records from the host code
+with those of the slot, and likewise the first words of compressed arrays' descriptors (format and flags)
+and the pointers of sections through arrays of pointers. If all are equal, it stores the device addresses,
+writes the coefficients into the descriptors, moves the values of reductions to or from their cells, and
+counts in the slot how many regions are open. Anything else goes to the Python entry point.
 
-The counters of the present table lack the regions open in slots. That is safe because
+The counters of the present table do not include the regions that are open in slots. That is safe because
 
-- a slot is armed only while Python's counters alone keep its entries present and its pointers attached,
-  and Python *disarms* all slots before entries come or go and before a clause that is
-  more than counting;
-- to disarm is to add the open regions to the entries' counters: their exits then come to Python.
+- a slot is armed only while Python's counters alone keep its entries present and its pointers attached, and
+  Python *disarms* all slots before entries are added or removed and before a clause that does more than
+  counting;
+- disarming adds the open regions to the entries' counters, and their exits then go to Python.
 
-The cells of a site serve one region at a time. A word of the site says whether they do: native code counts it
-as it enters and leaves, Python claims it before it uses cells and releases it when it has emptied them.
+The cells of a site serve one region at a time. A word of the site tells whether they are in use: native
+code counts in it at entry and exit; Python claims it before it uses cells, and releases it when it has
+emptied them.
 
-One word for each device is the lock between the two sides. Native code tries it a few times, and calls
-Python if it stays taken, so it never waits.
+A word of each device is the lock between native code and Python. Native code tries to take it a few times,
+and calls Python if it is held longer, so it never blocks.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ from .present_rows_code import TEMPLATE as ROWS_TEMPLATE
 from .text import structure
 
 WAYS = 8
-"""Slots of a site: programs that swap two or three arrays bring their records in as many versions."""
+"""Slots of a site: programs that swap two or three arrays have as many versions of the records."""
 
 TRIES = 64
-"""For longer than these take nobody holds the lock but who has been interrupted."""
+"""The number of tries for the lock: it is held longer only by a thread that was interrupted."""
 
 _SLOT_BYTES = 88
 _POINTER_FIELD = 3
@@ -68,7 +68,7 @@ _TOLD_WORDS = _TOLD.size // 8
 
 @structure("slot")
 class _Slot(ctypes.Structure):
-    """What native code reads and counts; `words` of `records` are compared, as 64-bit integers."""
+    """A slot in the memory of native code; the `words` 64-bit integers of `records` are compared."""
 
     _fields_ = (
         ("armed", ctypes.c_int64),
@@ -119,7 +119,7 @@ class _Served(ctypes.Structure):
 
 
 Served = tuple[Cell, int, int]
-"""A cell with the address and size of the variable it serves in a region."""
+"""A cell, with the address and size of its variable in a region."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +127,9 @@ class EnteredRegion:
     """
     A region just entered, to be taken over: its `records` hold their device addresses; its `entries` (those
     of `cells` among them) have been counted once for each record, and so have `attached`, attachment
-    counters with the pointer's place in them. `answers`: to the descriptors of compressed arrays, for as
-    long as they ask for the same. `watched`: memory that all of this depends on, and what it held.
+    counters with the pointer's place in them. `answers`: to the descriptors of compressed arrays, valid
+    while the descriptors are unchanged. `watched`: the memory words on which all of this depends, and their
+    contents.
     """
 
     records: bytes
@@ -140,14 +141,14 @@ class EnteredRegion:
 
     @property
     def only_counts(self) -> bool:
-        """Whether it is one entry, and nothing else, that each record stands for."""
+        """Whether each record only counts one entry."""
         more = self.answers or self.attached or self.watched or _pointers_of(self.records)
         return not more and len(self.records) == RECORD_BYTES * len(self.entries)
 
 
 @dataclass(slots=True)
 class _Armed:
-    """What an armed slot stands for, and the memory it points at."""
+    """The region of an armed slot, and the memory that the slot points to."""
 
     entries: Sequence[Entry]
     attached: Sequence[tuple[dict[int, int], int]]
@@ -155,7 +156,7 @@ class _Armed:
     memory: Sequence[ctypes.Array[Any]]
     absent: Sequence[tuple[int, int]]
     """
-    Host memory (start, end) that must not come to be present: pointer objects, and what is used in place.
+    Ranges of host memory (start, end) that must remain absent: pointer objects, and memory used in place.
     """
 
 
@@ -163,8 +164,8 @@ class NativeData:
     """
     The compiled functions (`enter_address`, `exit_address`) of one program, for the devices of `devices`.
 
-    `slow_enter` and `slow_exit`: C addresses of the Python entry points. `driver`: what copies little data,
-    if the devices have one; `enter_context`: as for `NativeDevices`.
+    `slow_enter` and `slow_exit`: C addresses of the Python entry points. `driver`: the driver that copies
+    small data, if the devices have one; `enter_context`: as for `NativeDevices`.
     """
 
     def __init__(
@@ -221,7 +222,7 @@ class NativeData:
 
 class DeviceSlots:
     """
-    The slots of one device, whose row native code reads. All methods are called with the device's lock held.
+    The slots of one device, whose row native code reads. Callers of all methods hold the device's lock.
     """
 
     def __init__(self, sites: int, native: NativeData, row: DeviceRow, address: int):
@@ -241,13 +242,14 @@ class DeviceSlots:
             self._release_lock,
             copies=native.copies,
         )
-        """What the slots need not know: clauses that only count."""
+        """The rows of the present table, for clauses that only count."""
         row.book = self.rows.address
 
     def arm(self, site: int, region: EnteredRegion, *, asynchronous: bool = False) -> None:
         """
         Takes over the region just entered at `site`: its counts become the slot's first open region.
-        `asynchronous`: any queue may enter it, as its entries' users say; else only synchronous constructs.
+        `asynchronous`: any queue may enter it, which its entries' users record; otherwise only synchronous
+        constructs may.
         """
         first = site * WAYS
         if asynchronous:
@@ -293,11 +295,13 @@ class DeviceSlots:
         self._reserve()
 
     def _reserve(self) -> None:
-        """Arrays that are created natively change nothing for armed slots."""
+        """Reserves the memory of armed slots, so that arrays which native code creates do not affect
+        them."""
         self.rows.reserve({span for known in self._armed.values() for span in known.absent})
 
     def claim(self, site: int) -> bool:
-        """Takes the site's cells for a region that Python enters, unless one is in them; see `release`."""
+        """Claims the site's cells for a region that Python enters, unless another region uses them; see
+        `release`."""
         self._take_lock()
         try:
             free = not self._busy[site]
@@ -307,7 +311,8 @@ class DeviceSlots:
             self._release_lock()
 
     def release(self, site: int) -> None:
-        """A region in the site's cells, whoever entered it, is over, as Python has found."""
+        """Releases the site's cells after Python has left the region that used them, whether Python or
+        native code entered it."""
         self._take_lock()
         try:
             self._busy[site] = max(self._busy[site] - 1, 0)
@@ -315,7 +320,7 @@ class DeviceSlots:
             self._release_lock()
 
     def settle(self, site: int) -> None:
-        """Disarms the site's slots that have open regions: their next exit or entry is Python's."""
+        """Disarms the site's slots with open regions: their next exit or entry goes to Python."""
         first = site * WAYS
         indices = [i for i in range(first, first + WAYS) if i in self._armed]
         if indices:
@@ -328,7 +333,7 @@ class DeviceSlots:
                 self._release_lock()
 
     def _forget_synchronous(self, site: int) -> None:
-        """Disarms the slots that would refuse what a new one takes."""
+        """Disarms the site's slots for synchronous constructs only, as a new slot accepts any queue."""
         self._take_lock()
         try:
             for index in range(site * WAYS, site * WAYS + WAYS):
@@ -350,11 +355,11 @@ class DeviceSlots:
 
     @property
     def armed(self) -> int:
-        """How many slots are armed."""
+        """The number of armed slots."""
         return len(self._armed)
 
     def _disarm(self, index: int) -> None:
-        """Takes the slot from native code: its open regions are in the counters from now on."""
+        """Disarms a slot: adds its open regions to the entries' counters."""
         known = self._armed.pop(index, None)
         if known is None:
             return
@@ -384,7 +389,7 @@ def _count(
 
 
 def _pointers_of(records: bytes) -> list[int]:
-    """The pointer objects that records name."""
+    """The addresses of the pointer objects in records."""
     found = (
         RECORD_FORMAT.unpack_from(records, at)[_POINTER_FIELD]
         for at in range(0, len(records), RECORD_BYTES)

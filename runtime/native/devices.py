@@ -1,16 +1,16 @@
 """
-The device of each host thread, where compiled code finds it.
+The device of each host thread, in a form for compiled code.
 
 A thread's device is a variable of the thread (`pthread_getspecific`): the address of a *row*, one for each
-device that the program may use and one for the host; null for the device to begin with. A row has what
-native code needs of its device: the context to make current, and the tables of `launch.py` and
-`data.py`. So a construct on one of many devices costs what it costs on the only one.
+device that the program may use and one for the host; null for the device to begin with. A row has the data
+about its device that native code needs: the context to make current, and the tables of `launch.py` and
+`data.py`. So a construct on one of many devices takes as long as on a single one.
 
-    enter(i32 site, i64 number) -> i64 former      device `number` is the thread's from now on
-    leave(i32 site, i64 former)                    and the former one again
+    enter(i32 site, i64 number) -> i64 former      makes `number` the thread's device
+    leave(i32 site, i64 former)                    makes the former one the thread's device again
 
-Rows, and places in a row that are written, do not share cache lines: threads with a device each do not
-disturb one another.
+Rows do not share cache lines, nor do the fields of a row that are written: threads with different devices
+do not slow one another down.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ ROW_BYTES = 3 * _LINE
 @structure("row")
 class DeviceRow(ctypes.Structure):
     """
-    What native code knows of a device. `opened`: it has been used. `context`: what `enter_context` takes to
-    make it current, 0 if there is nothing to do. `waits`: synchronous constructs are waited for. `sync`:
-    the address of the synchronous queue's `NativeQueue`. `postpones`: so may waits for other queues be.
-    `epoch`: how many synchronous constructs, postponed waits and copies between devices the host has gone
-    on from; `settled`: what it was when a clock was read. `present` changes with the present table, the
-    queues and the users of data. The tables, and `lock`, are those of `NativeLauncher` and `NativeData`;
-    `book` is that of `PresentRows`.
+    The data of a device for native code. `opened`: it has been used. `context`: the argument of
+    `enter_context` that makes it current, 0 if that is not needed. `waits`: the host waits for synchronous
+    constructs. `sync`: the address of the synchronous queue's `NativeQueue`. `postpones`: waits for other
+    queues may be postponed. `epoch`: the number of synchronous constructs, postponed waits and copies
+    between devices for which the host has not waited; `settled`: the epoch at the last reading of a clock.
+    `present` changes whenever the present table, the queues or the users of data change. The tables, and
+    `lock`, are those of `NativeLauncher` and `NativeData`; `book` is that of `PresentRows`.
     """
 
     _fields_ = (
@@ -76,7 +76,7 @@ define internal ptr @row() alwaysinline {{
 }}
 """
 """
-The beginning of modules that read rows; `addresses` and `constants` of `NativeDevices` are its fields.
+The beginning of modules that read rows; its fields are in `addresses` and `constants` of `NativeDevices`.
 """
 
 CONTEXT_IR = """
@@ -192,8 +192,8 @@ class NativeDevices:
     """
     The rows of `count` devices and the host, and the functions over them (`enter_address`,
     `leave_address`). `initial`: the row of the device to begin with. `slow_enter(site, number)`: C address
-    of the entry point in Python, for devices that nobody has used. `enter_context(context)`: that of
-    the driver's function, 0 if devices need none. `types`: the device types that mean these devices.
+    of the entry point in Python, for devices that are not open. `enter_context(context)`: C address of the
+    driver's function, 0 if devices need none. `types`: the device types that select these devices.
     """
 
     def __init__(
@@ -218,7 +218,8 @@ class NativeDevices:
         if libc.pthread_key_create(ctypes.byref(key), None):
             raise OSError("no thread-specific key is left in this process (pthread_key_create)")
         self.close = weakref.finalize(self, libc.pthread_key_delete, key)
-        """Gives the key back (a process has about a thousand); nothing may run any more."""
+        """Deletes the thread-specific key (a process has about a thousand); no code may use it
+        afterwards."""
         self.addresses = {
             "getspecific": _address(libc.pthread_getspecific),
             "key": key.value,
@@ -261,7 +262,7 @@ class NativeDevices:
         self._leave(0, number)
 
     def row_address(self, number: int) -> int:
-        """Where the row of a device is."""
+        """The address of the row of a device."""
         return ctypes.addressof(self.rows[number])
 
 

@@ -1,6 +1,6 @@
 """
-The entry points that are compiled code (`data.py`, `launch.py`, `devices.py`), and what
-they are told of each device.
+The entry points that are compiled code (`data.py`, `launch.py`, `devices.py`), and their data for each
+device.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from .waits import NativeWaits
 
 class NativeEntries:
     """
-    The compiled entry points of one program with so many sites, for the devices of `devices`; none until
-    `addresses` is asked for.
+    The compiled entry points of one program with `sites` sites, for the devices of `devices`; they are
+    compiled by the first call of `addresses`.
     """
 
     def __init__(self, sites: int, devices: NativeDevices):
@@ -88,7 +88,7 @@ class NativeEntries:
     def _of_queues(
         self, slow: Mapping[str, int], driver: NativeDriver, enter_context: int
     ) -> dict[str, int]:
-        """Those that make sense where queues have events: waits, and clocks."""
+        """The entry points for devices whose queues have events: waits and clocks."""
         if self._waits is None or self._clocks is None:
             in_python = slow["acc_wait"], slow["acc_wait_async"], slow["__accopt_wait"]
             self._waits = NativeWaits(self._devices, driver, in_python)
@@ -110,12 +110,12 @@ class NativeEntries:
         )
 
     def serve(self, state: DeviceState) -> None:
-        """Data entries that the device's quick entry knows are native code's from now on."""
+        """Lets native code serve the data entries that the device's quick entry remembers."""
         if self._data is not None and state.row < self._devices.count:
             state.quick.native = self._data.of(state.row)
 
     def forget(self, states: Iterable[DeviceState]) -> None:
-        """Everything comes to Python."""
+        """Lets all calls go to Python, until they are remembered again."""
         if self._launcher is not None:
             self._launcher.forget()
         if self._peers is not None:
@@ -127,7 +127,7 @@ class NativeEntries:
                 state.quick.native = None
 
     def copied(self, known: Known) -> None:
-        """The next copy of these bytes between these devices on this queue needs no Python."""
+        """Lets native code perform the next copy of these bytes between these devices on this queue."""
         if self._peers is not None and self._launcher is not None:
             tables = [self._launcher.of(side.row) for side in (known.to, known.origin)]
             slot = tables[0].slot(known.number)
@@ -135,12 +135,12 @@ class NativeEntries:
                 self._peers.remember(known, slot)
 
     def forget_launches(self, state: DeviceState) -> None:
-        """Launches on a device come to Python once more."""
+        """Lets the next launch of each site on a device go to Python."""
         if self._launcher is not None and state.row < self._devices.count:
             self._launcher.of(state.row).forget()
 
     def forget_default_queue(self) -> None:
-        """Launches on the default queue come to Python once more."""
+        """Lets launches on the default queue go to Python."""
         if self._launcher is not None:
             self._launcher.forget_default()
         if self._peers is not None:
@@ -157,7 +157,7 @@ class NativeEntries:
         scratch: bool,
         epoch: int,
     ) -> None:
-        """The site's next launch on this device with this queue number needs no Python."""
+        """Lets native code perform the site's next launch on this device with this queue number."""
         if self._launcher is not None and state.row < self._devices.count:
             handles = state.device.native_handles(kernel, queue, alone=scratch)
             known = state.device.native_queue(queue)
@@ -171,12 +171,13 @@ class NativeEntries:
             )
 
     def interrupt(self, site: int, state: DeviceState) -> None:
-        """The site's next launch on a device comes to Python: no other thread's goes in between."""
+        """Lets the site's next launch on a device go to Python, so that no other thread's launch comes in
+        between."""
         if self._launcher is not None and state.row < self._devices.count:
             self._launcher.of(state.row).interrupt(site)
 
     def remember_scratch(self, site: int, state: DeviceState, address: int, held: int) -> None:
-        """The site's scratch memory on a device: `held` bytes at `address`."""
+        """Registers the site's scratch memory on a device: `held` bytes at `address`."""
         if self._launcher is not None and state.row < self._devices.count:
             self._launcher.of(state.row).remember_scratch(site, address, held)
 

@@ -1,4 +1,4 @@
-"""What a signal said, as a frame of a guarded call has it (`guard_code.py`, the table)."""
+"""The data of a signal, read from the frame of a guarded call (`guard_code.py`, the table)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import struct
 from dataclasses import dataclass
 
 _TRACE = 64
-"""Addresses of a traceback, at most."""
+"""The most addresses in a traceback."""
 
 
 @dataclass(frozen=True)
 class Fault:
     """
-    What a signal said: its number and code (sigaction(2)), the address that was accessed and whether it
-    was to be written, the stack pointer, and the instruction at fault followed by return addresses.
+    A signal: its number and code (sigaction(2)), the accessed address and whether the access was a write,
+    the stack pointer, and the address of the faulting instruction followed by return addresses.
     """
 
     signal: int
@@ -25,7 +25,7 @@ class Fault:
 
 
 def read_fault(frame: bytes) -> Fault | None:
-    """The fault that the bytes of a frame describe, None if it was no signal."""
+    """The fault in the bytes of a frame; None if the call did not end by a signal."""
     number, code, address, rip, error, stack, count, why = struct.unpack_from(
         "<iiQQQQii", frame, 80
     )

@@ -7,32 +7,33 @@ The CPU threads that run gangs: a team for the whole process, in native code.
 The thread that launches is a member of the team. It divides the gangs into a share for each member, opens
 them to the others, runs its own, and closes the launch when nothing is left; then it waits for those that
 still run some. Member t always begins with share t, half of it at a time, so that memory that a launch has
-touched is near the member that will use it next; who has finished helps others, unless shares are of one
-piece (then the launching thread alone does). Nobody waits for members
-that have yet to wake: their shares are taken by others.
+touched is near the member that will use it next. A member that has finished its share helps others, unless
+shares are single pieces (then only the launching thread helps). No member waits for others that have yet to
+wake: the others' shares are taken over.
 
-Members that find no work look at a word of their own for a while (their *door*, which a launch that has a
-share for them changes), then sleep (`futex`). Who is woken wakes two more, so that the launching thread
-wakes two at most. Who joins a launch says so in a word of its own, too: members write nothing in common.
+Members that find no work spin for a while on a word of their own (their *door*, which a launch with a share
+for them changes), then sleep (`futex`). A woken member wakes two more, so that the launching thread wakes
+at most two. A member that joins a launch records it in a word of its own, too: members do not write to
+shared words.
 
-How many threads a launch is worth is *measured*: each kernel remembers how long a gang takes. One that was
-short is begun by the launching thread alone; if the first eighth takes longer than expected, the rest is
-opened to the team. What the team takes is compared with what one thread takes, now and then: where
-processors are busy with other work, or data is in other threads' caches, one thread does not wait for
-others that do not come, and a kernel stays in its thread until the team is faster again. Results do not
-depend on it: gangs are those of the launch, and reductions fold their parts in the order of gangs
+The number of threads for a launch is decided by *measurement*: each kernel remembers how long a gang takes.
+The launching thread starts a short launch alone; if the first eighth takes longer than expected, the rest
+is opened to the team. From time to time the time of the team is compared with that of one thread: one
+thread may be faster if processors are busy with other work, or if data is in its cache; the kernel then
+runs in one thread until the team is faster again. Results do not depend on the number of threads: gangs are
+those of the launch, and reductions combine their parts in the order of gangs
 (`passes/convert_acc_compute_to_host/gang_partials.py`).
 
-Several threads may launch at a time. Each has a *job* of its own, members take part in any; when there are
-more launches than jobs, one runs in its own thread. Kernels whose launches share memory (scratch memory) run
-one after the other.
+Several threads may launch at the same time. Each launch has a *job*, and members take part in any job; when
+there are more launches than jobs, the further ones run only in their own threads. Launches of kernels that
+share scratch memory run one after the other.
 
 A member may also be *taken* for a function of its own, as a thread of an OpenMP team (`team_take`,
-`team_call`, `team_release`): it helps with no launch until that returns, so that the threads of both are
-the same ones, and a launch by one of them finds only those to help that have nothing else to do.
+`team_call`, `team_release`): it does not help with launches until that function returns. So OpenMP and
+launches use the same threads, and a launch by one of them is helped only by members that are idle.
 
-Members take no signals, and end with the process. A forked process has none of them; it begins its own
-when it needs them (`forked`).
+Members block signals, and end with the process. A forked process has no members; it starts its own when it
+needs them (`forked`).
 """
 
 from __future__ import annotations
@@ -50,19 +51,21 @@ if TYPE_CHECKING:
 MAX_THREADS = 256
 JOBS = 8
 SPIN_NS = 200_000
-"""For so long a member without work spins: longer than most host code between two constructs takes."""
+"""The time for which a member without work spins: longer than most host code between two constructs
+takes."""
 WORTH_NS = 5_000
-"""What takes less is not worth a second thread, even one that spins."""
+"""The time below which a launch is not worth a second thread, even one that spins."""
 WAKE_NS = 40_000
-"""The same where the others sleep."""
+"""The time below which a launch is not worth a second thread if the others sleep."""
 OWED_NS = 200_000
-"""Launches between the two, together: they come often enough for the others to stay awake."""
+"""The total time of launches between the two limits from which they wake the others, as such launches are
+then frequent enough to keep them awake."""
 SHARE_NS = 1_000
-"""A member more for each of these."""
+"""The time of a launch for each further member."""
 PROBE_NS = 500_000
-"""A launch that takes the team less runs in one thread once, to see what that takes."""
+"""The time of the team below which a launch is run once in one thread, to compare."""
 COPY_BYTES = 1 << 20
-"""Copies of less are made by one thread."""
+"""The bytes below which one thread copies."""
 _COPY_PIECES = 256
 _OPT_LEVEL = 2
 _SIGNAL_STACK_BYTES = 1 << 16
@@ -72,9 +75,9 @@ _PAUSE = {
     "x86_64": ("@llvm.x86.sse2.pause()", "@llvm.x86.sse2.pause()"),
     "aarch64": ("@llvm.aarch64.hint(i32 1)", "@llvm.aarch64.hint(i32)"),
 }
-"""Calls and declarations of what tells the processor that a thread spins."""
+"""The call, and the declaration, of the instruction that tells the processor that a thread spins."""
 _OWN_SIGNALS = (4, 5, 6, 7, 8, 11, 31)
-"""SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS: raised by what a thread itself does."""
+"""SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS: signals that a thread's own actions raise."""
 
 
 TEAM_SERVICES = (
@@ -99,8 +102,8 @@ waiting for a word to change (sleeping looks at its lower half).
 class GangKernel(ctypes.Structure):
     """
     A kernel as `launch` takes it: the address of its function, the measured time of a gang (1/1024 ns; 0:
-    not known), the threads it may use, and whether its launches must not overlap; what a gang has taken in
-    launches by one thread, and by the team from begin to end, and how often that was compared.
+    not known), the threads it may use, and whether its launches must not overlap; the times of a gang in
+    launches by one thread and by the team, and the number of comparisons.
     """
 
     _fields_ = (
@@ -182,13 +185,13 @@ class GangTeam:
             )
             self._launch = guarding.raising(prototype, self.launch_address)
         self.services = {f"__accopt_{name}": self._program.address(name) for name in TEAM_SERVICES}
-        """C addresses of what OpenMP's runtime asks of the team (`compiler/c/openmp/runtime.c`)."""
+        """C addresses of the functions that OpenMP's runtime uses (`compiler/c/openmp/runtime.c`)."""
         self._on_fork(self._program.address("forked"))
 
     def _on_fork(self, child: int) -> None:
         """
-        Has the C library call `child` in forked processes. What POSIX calls `pthread_atfork` is not in
-        glibc's shared library.
+        Registers `child` with the C library to be called in forked processes; POSIX's `pthread_atfork` is
+        not in glibc's shared library.
         """
         libc: Any = ctypes.CDLL(None)
         handler = ctypes.c_void_p(child)
@@ -198,15 +201,16 @@ class GangTeam:
             libc["pthread_atfork"](None, None, handler)
 
     def kernel(self, function: int, threads: int) -> GangKernel:
-        """A kernel for at most so many threads; alive as long as it may be launched."""
+        """A kernel for at most `threads` threads; the caller keeps it alive as long as it may be
+        launched."""
         return GangKernel(function, 0, min(threads, MAX_THREADS))
 
     def launch(self, kernel: GangKernel, grid: tuple[int, int, int], args: int) -> None:
-        """Runs all gangs; without Python's lock."""
+        """Runs all gangs, without Python's global lock."""
         self._launch(ctypes.addressof(kernel), *grid, 1, 1, 1, 0, 0, args, None)
 
     def copy(self, target: int, source: int, size: int, threads: int) -> None:
-        """As `memmove`, of memory that does not overlap; large ones by several threads."""
+        """Copies memory that does not overlap; large blocks in several threads."""
         if size < COPY_BYTES or threads == 1:
             ctypes.memmove(target, source, size)
             return

@@ -1,10 +1,10 @@
 """
-The functions of `gangs.py` as LLVM IR: memory, clock and sleep here, and the parts of the other files. Format
+LLVM IR of the functions of `gangs.py`: memory, clock and sleep here, the rest in the other files. Format
 fields: `max_threads`, threads of the team; `jobs`, launches it works on at a time; `pause` and
-`pause_declared`, a call of the processor's instruction for a thread that spins; `wait_number`, that of the
-system call `futex`; `spin_ns`, `worth_ns`, `wake_ns`, `owed_ns`, `share_ns`, `probe_ns`, in ns; `signals`,
-those that no thread of the team takes; `signal_stack`, `beds_bytes`, `jobs_bytes` and `calls_bytes`, sizes in
-bytes of a stack and of tables.
+`pause_declared`, a call of the processor's instruction for a thread that spins; `wait_number`, the number
+of the system call `futex`; `spin_ns`, `worth_ns`, `wake_ns`, `owed_ns`, `share_ns`, `probe_ns`, in ns;
+`signals`, the signals that the threads of the team block; `signal_stack`, `beds_bytes`, `jobs_bytes` and
+`calls_bytes`, sizes in bytes of a stack and of tables.
 """
 
 from .gangs_launches import LAUNCHES
@@ -68,6 +68,6 @@ define internal void @rouse(ptr %word) noinline {{
 }}
 
 """
-"""What the functions share."""
+"""Definitions that the functions share."""
 
 TEMPLATE = STATE + WAKING + SHARING + TEAM + MEMBER + LAUNCHES + FORKED

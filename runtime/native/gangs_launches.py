@@ -1,4 +1,4 @@
-"""Launches on the team of `gangs.py`, as LLVM IR (`gangs_code.py`): by as many threads as are worth it."""
+"""LLVM IR of launches on the team of `gangs.py` (`gangs_code.py`), by the measured number of threads."""
 
 LAUNCHES = """\
 ; gangs %first to %gangs - 1, which are expected to take %total ns, with the team; 1/1024 ns a gang takes

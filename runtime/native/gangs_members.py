@@ -1,4 +1,4 @@
-"""The members of the team of `gangs.py`, as LLVM IR (`gangs_code.py`): made, woken, asleep, forked."""
+"""LLVM IR of the members of the team of `gangs.py` (`gangs_code.py`): creation, waking, sleep, fork."""
 
 WAKING = """\
 ; wakes member %i if it sleeps and the launch wants so many
@@ -82,7 +82,7 @@ answer:
 }}
 
 """
-"""Who is woken, by a number that their door changes to, and who is made."""
+"""Wakes members, by changing their doors to a number, and creates new ones."""
 
 MEMBER = """\
 ; a thread of the team, for the life of the process; faults that leave no stack are told from another one
@@ -148,7 +148,7 @@ doze:
 }}
 
 """
-"""What a member does for life."""
+"""The main loop of a member."""
 
 FORKED = """\
 ; in a forked process: its threads are those it begins

@@ -1,4 +1,5 @@
-"""How members share the gangs of a launch, as LLVM IR (`gangs_code.py`): halves of shares, and who is in."""
+"""LLVM IR by which members share the gangs of a launch (`gangs_code.py`): halving shares, joining, and
+leaving."""
 
 SHARING = """\
 ; half of what is left of a share, at least %grain gangs: the first in the upper half, the last in the lower
@@ -169,4 +170,4 @@ done:
 }}
 
 """
-"""Taking gangs, working at a job, coming to help, and waiting for who does."""
+"""Taking gangs, working on a job, joining it to help, and waiting for helpers."""

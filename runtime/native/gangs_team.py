@@ -1,4 +1,5 @@
-"""Members as threads of an OpenMP team, as LLVM IR (`gangs_code.py`), and the words such threads wait at."""
+"""LLVM IR for members as threads of an OpenMP team (`gangs_code.py`), and for the words on which such
+threads wait."""
 
 TEAM = """\
 ; runs what member %i was called for

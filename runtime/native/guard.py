@@ -1,17 +1,17 @@
 """
-Leaving C code that went wrong, back to the Python code that called it.
+Leaves C code after an error, back to the Python code that called it.
 
-A *guarded* call of a C function notes the caller's registers in a frame of its thread, and makes the function
-return to code of ours. Whatever goes wrong below it leaves the same way, with the frame saying what:
+A *guarded* call of a C function saves the caller's registers in a frame of its thread, and makes the
+function return to our code. An error inside of it leaves the same way, and the frame records the reason:
 
-- a callback of the runtime that failed: its exception has been dealt with in Python, C code is left where the
+- a callback of the runtime failed: its exception has been handled in Python, and C code is left when the
   callback returns;
-- a signal that a fault in C code raised: the handler notes the fault, and has the thread go on where the
-  guarded call returns. A fault in a thread of the runtime (the gangs of the host target) is passed on to the
-  thread that waits for it.
+- a fault in C code raised a signal: the handler records the fault, and lets the thread continue where the
+  guarded call returns. A fault in a thread of the runtime (the gangs of the host target) is passed on to
+  the thread that waits for it.
 
-No Python code is skipped: a fault below a callback into Python, which is not in another guarded call,
-goes to whoever handled the signal before. The code is for x86-64 (`supported`).
+Python code is never skipped: a fault inside a callback into Python that is not in another guarded call goes
+to the previous handler of the signal. The code is for x86-64 (`supported`).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _REGISTER_ARGUMENTS = 6
 
 
 class FaultSignal(Exception):
-    """A guarded call of the runtime's own ended by a fault, which nobody has explained yet."""
+    """Reports that a guarded call of the runtime itself ended by a fault, which is not explained yet."""
 
     def __init__(self, fault: Fault):
         super().__init__(f"signal {fault.signal}")
@@ -96,7 +96,8 @@ class Guard:
         return self._stub(address, self._enter)
 
     def callback(self, address: int, arguments: int) -> int:
-        """That of one that calls a callback, and leaves C code if it has failed; with few arguments."""
+        """The address of a function that calls a callback with up to `arguments` arguments, and leaves C
+        code if the callback has failed."""
         return self._stub(address, self._back) if arguments <= _REGISTER_ARGUMENTS else address
 
     def inside(self) -> bool:
@@ -104,7 +105,7 @@ class Guard:
         return bool(self._active())
 
     def fail(self) -> None:
-        """Has C code be left when the current callback returns."""
+        """Makes the current callback leave C code when it returns."""
         self._fail()
 
     def outcome(self) -> Fault | bool:

@@ -15,10 +15,11 @@ The native code of guarded calls (`guard.py`). A frame, in memory of its own, pe
 | 640 | how many callbacks into Python it is in |
 | 644 | 1 while a fault is described |
 
-Walking the stack of a program that has overwritten it, or called what is no code, may be a fault in the
-handler: then what has been found is all that is known.
+Walking a stack that the program has overwritten may cause a fault in the handler: the traceback then ends
+there.
 
-`keys`: of the thread's innermost frame, of the frame of the call that failed last, of its signal stack.
+`keys`: the thread-specific keys of the thread's innermost frame, of the frame of the call that failed last,
+and of its signal stack.
 """
 
 from __future__ import annotations
@@ -463,7 +464,7 @@ def _module_assembly(text: str) -> str:
 
 
 def _with_message(ir: str, message: bytes) -> str:
-    """The code with a text to print in its place."""
+    """The code with the text that it prints filled in."""
     text = "".join(f"\\{byte:02x}" for byte in message)
     return ir.replace("OVERWRITTEN_BYTES", str(len(message))).replace("OVERWRITTEN_TEXT", text)
 

@@ -2,14 +2,14 @@
 The launch path in native code: `__accopt_launch` for kernels and queues that have been used before,
 and `__accopt_scratch` for memory that has been allocated.
 
-A repeated launch needs three words: the kernel's handle, the queue's stream, and the status. They
-are in two tables of each device that Python fills on the first launch of each site and queue; a native
-function compiled once per program reads those of the calling thread's device (`devices.py`) and calls
-`cuLaunchKernel` by address. Whatever it does not know, or fails, goes to the Python entry point, which
-launches again and reports.
+A repeated launch needs three words: the kernel's handle, the queue's stream, and the status. They are in
+two tables of each device that Python fills on the first launch of each site and queue; a native function
+compiled once per program reads those of the calling thread's device (`devices.py`) and calls
+`cuLaunchKernel` by address. Launches that it does not know, or that fail, go to the Python entry point,
+which launches again and reports errors.
 
-Launches that use the same scratch memory must run one after the other, so a site that has some takes
-the native path only on the queue of its last launch: Python orders it after another one.
+Launches that use the same scratch memory must run one after the other, so a site with scratch memory takes
+the native path only on the queue of its last launch: on another queue, Python orders the launch.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from .devices import ROW_IR, DeviceRow, NativeDevices
 from .queues import ORDER_IR, QUEUE_ADDRESSES, QUEUE_IR
 
 MAX_QUEUES = 64
-"""Queues with numbers from 0 up to this take the native path; then come two slots:"""
+"""Queues with numbers from 0 up to this take the native path; after them come two slots:"""
 SYNC_SLOT = MAX_QUEUES
 DEFAULT_SLOT = MAX_QUEUES + 1
 """The queue of a bare `async`, while no thread has chosen another than the default."""
 
 _ANY_QUEUE = -1
-"""In the table of scratch memory's queues: the site has none."""
+"""The entry in the table of scratch memory's queues for a site without scratch memory."""
 
 _IR = """
 define ptr @scratch(i32 %site, i64 %bytes) {{
@@ -216,19 +216,19 @@ class NativeLauncher:
         return found
 
     def forget_default(self) -> None:
-        """A thread has chosen its own default queue: a bare `async` goes to Python for good."""
+        """Sends a bare `async` to Python from now on, as a thread has chosen its own default queue."""
         self._default_known = False
         for tables in self._tables.values():
             tables.forget_default()
 
     def forget(self) -> None:
-        """Back to Python for everything."""
+        """Sends everything to Python, until it is remembered again."""
         for tables in self._tables.values():
             tables.forget()
 
 
 class LaunchTables:
-    """The tables of one device, of which native code knows from its row."""
+    """The tables of one device, which native code reads through the device's row."""
 
     def __init__(self, sites: int, row: DeviceRow, default_known: bool = True):
         table = ctypes.c_int64 * max(sites, 1)
@@ -259,10 +259,10 @@ class LaunchTables:
         known: int = 0,
     ) -> None:
         """
-        From now on this site, and this queue (the value of the async clause), go the native way.
-        `scratch`: the site uses scratch memory, and this launch was the last to do so. `epoch`: that of the
-        row when the queue was put after the constructs that nobody has waited for. `known`: the address of
-        the queue's `NativeQueue`, 0 if waits for it come to Python.
+        Lets launches of this site, and on this queue (the value of the async clause), take the native path.
+        `scratch`: the site uses scratch memory, and this launch was the last to do so. `epoch`: the row's
+        epoch when the queue was ordered after the constructs for which the host has not waited. `known`:
+        the address of the queue's `NativeQueue`, 0 if waits for it go to Python.
         """
         index = self.slot(queue)
         if index is None:
@@ -274,7 +274,7 @@ class LaunchTables:
         self._kernels[site] = kernel
 
     def slot(self, queue: int) -> int | None:
-        """The place of a queue in the tables by the value of the async clause; None if it has none."""
+        """The index of a queue in the tables, by the value of the async clause; None if it has none."""
         if queue in (ASYNC_SYNC, ASYNC_ON_DEVICE):
             return SYNC_SLOT
         if queue in (ASYNC_NOVAL, ASYNC_DEFAULT):
@@ -282,22 +282,22 @@ class LaunchTables:
         return queue if 0 <= queue < MAX_QUEUES else None
 
     def forget_default(self) -> None:
-        """A thread has chosen its own default queue: a bare `async` goes to Python for good."""
+        """Sends a bare `async` to Python from now on, as a thread has chosen its own default queue."""
         self._default_known = False
         self._streams[DEFAULT_SLOT] = self._queues[DEFAULT_SLOT] = 0
 
     def interrupt(self, site: int) -> None:
-        """The site's next launch goes to Python."""
+        """Sends the site's next launch to Python."""
         self._kernels[site] = 0
 
     def remember_scratch(self, site: int, address: int, size: int) -> None:
-        """The scratch memory of a site, which holds `size` bytes."""
+        """Registers the scratch memory of a site: `size` bytes at `address`."""
         self._scratch_bytes[site] = 0
         self._scratch[site] = address
         self._scratch_bytes[site] = size
 
     def forget(self) -> None:
-        """Back to Python for everything."""
+        """Sends everything to Python, until it is remembered again."""
         for table in (self._kernels, self._streams, self._queues, self._scratch_bytes):
             ctypes.memset(table, 0, ctypes.sizeof(table))
 

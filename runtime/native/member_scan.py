@@ -4,8 +4,8 @@ LLVM IR of a scan that finds the range of each member of an array of structures 
     scan_members(ptr source, i64 rows, ptr result)
 
 A *row* is `records_of_row` structures, read at once: a lane of the vector always sees the same member.
-`result` is the least and greatest finite number in every lane, in the base type, first all of the
-least ones; the greater one first where there is none. There is at least one row.
+`result` gets the smallest numbers of all lanes, then the largest ones, finite and in the base type; for a
+lane without a finite number the smallest is above the largest. There is at least one row.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from ...compiler.base.packed import PackedFormat
 from ..compression.codec_ir import GREATEST, float_text
 
 ROW_BYTES = 128
-"""At most, unless a structure is larger: four registers for each of minimum and maximum."""
+"""The most lanes of a row, unless a structure has more members: four registers each for minimum and
+maximum."""
 
 _FUNCTION = """
 declare {vector} @llvm.fabs.v{lanes}f{base}({vector})
@@ -49,7 +50,7 @@ done:
 
 
 def records_of_row(fmt: PackedFormat) -> int:
-    """How many structures are read at once."""
+    """The number of structures that are read at once."""
     return max(1, ROW_BYTES // fmt.record_bytes)
 
 

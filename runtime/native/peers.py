@@ -1,15 +1,15 @@
 """
-Copies between two devices in native code, for those that have been made before.
+Copies between two devices in native code, if the same copy was made before.
 
-Python (`data/peer.py`) makes the first copy of two sections on a queue and remembers in a table where they
-are on the devices. From then on, as long as neither device's present table changes (`DeviceRow.present`),
-native code copies by itself:
+Python (`data/peer.py`) makes the first copy of two sections on a queue, and stores their device addresses
+in a table. From then on, as long as neither device's present table changes (`DeviceRow.present`), native
+code performs the copy:
 
-- one with `async` is put beside that queue of either device (`peers_code.py`);
-- a synchronous one beside the synchronous queues, after the queues that use the data, and the host goes
-  on, if the program cannot tell (docs/devices.md, "When the host waits");
-- else it is made if all queues of both devices are idle, and waited for. If they are not, Python puts the
-  copy after what is under way.
+- a copy with `async` becomes an aside of that queue on both devices (`peers_code.py`);
+- a synchronous copy becomes an aside of the synchronous queues, after the queues that use the data, and the
+  host goes on, if the program cannot observe that (docs/devices.md, "When the host waits");
+- otherwise it is made if all queues of both devices are idle, and the host waits for it. If they are not
+  idle, Python orders the copy after the pending work.
 """
 
 from __future__ import annotations
@@ -31,19 +31,20 @@ from .queues import ASIDE_IR, ORDER_IR, QUEUE_ADDRESSES, QUEUE_IR, NativeQueue
 from .text import structure
 
 PLACES = 64
-"""Copies remembered: those of the halo exchange of a few arrays on eight devices."""
+"""The number of copies that are remembered: enough for the halo exchange of a few arrays on eight
+devices."""
 _SHAPED = -1
-"""Instead of a size, for sections that are more than one run of bytes."""
+"""The value in place of a size for sections of more than one run of bytes."""
 
 
 @structure("place")
 class _Place(ctypes.Structure):
     """
-    A remembered copy: what the program names, what it is on the devices, and their queues. `shape`: the
-    words that say what it selects (`Known.shape`), null if it is one run of bytes; `rectangle`: the first of
-    so many `rectangles` that the driver copies then. `kernel`: what copies instead where others wait for it
-    (`_launch_words`), or null. `slot`: that of the queue in the tables of launches.
-    `all` and `users`: `NativeQueue`s of the source's device, then of the target's, as many as the counts say.
+    A remembered copy: the program's arguments, the device addresses, and the queues. `shape`: the words of
+    its shape (`Known.shape`), null if it is one run of bytes; `rectangle`: the first of the `rectangles`
+    rectangles that the driver then copies. `kernel`: the kernel that copies instead if other work waits for
+    the copy (`_launch_words`), or null. `slot`: that of the queue in the tables of launches. `all` and
+    `users`: `NativeQueue`s of the source's device, then of the target's; their numbers are in the counts.
     """
 
     _fields_ = (
@@ -104,17 +105,17 @@ class PeerWay(Protocol):
     """The way of copies between two devices that have access to each other's memory."""
 
     def lane(self) -> NativeQueue:
-        """A queue of the source's device for them alone."""
+        """A queue of the source's device that is used only for these copies."""
         ...
 
     def rectangles(
         self, target: int, source: int, strips: Sequence[PeerStrips]
     ) -> ctypes.Array[ctypes.c_int64]:
-        """`RECTANGLE_BYTES` for each of the strips: what `PeerDriver.copy_rectangle` takes."""
+        """The arguments of `PeerDriver.copy_rectangle`, `RECTANGLE_BYTES` bytes for each of the strips."""
         ...
 
     def kernel(self, target: int, source: int, strips: Sequence[PeerStrips]) -> KernelCopy | None:
-        """A kernel that copies the strips; None if the driver's copies are faster in any case."""
+        """A kernel that copies the strips; None if the driver's copies are always faster."""
         ...
 
 
@@ -124,9 +125,9 @@ RECTANGLE_BYTES = 200
 @dataclass(frozen=True, slots=True)
 class Side:
     """
-    One side of a copy: the host address by which the program names it, its device's row, the address of its
-    first byte on the device and the bytes from there to its last, and queues of the device: the one that the
-    copy is on, all, and those that may use the data.
+    One side of a copy: its host address in the program, its device's row, the device address of its first
+    byte, the bytes from there to its last one, and queues of the device: the queue of the copy, all queues,
+    and those that may use the data.
     """
 
     host: int
@@ -141,9 +142,9 @@ class Side:
 @dataclass(frozen=True, slots=True)
 class Known:
     """
-    A copy just made; `number` is the value of the async clause. `shape`: of sections that are more than one
-    run of bytes the words of `PeerUpdate` from `to_bytes` to `from_dims` and what its shapes point to; else
-    empty. `strips`: what was copied.
+    A copy just made; `number` is the value of the async clause. `shape`: for sections of more than one run
+    of bytes, the words of `PeerUpdate` from `to_bytes` to `from_dims` and the contents of its shapes;
+    otherwise empty. `strips`: the copied rectangles.
     """
 
     to: Side
@@ -155,9 +156,9 @@ class Known:
 
 
 _MOST_EVENTS = 64
-"""That a native copy comes after: where there are more, Python makes it."""
+"""The most queues after which a native copy can be ordered; with more, Python makes the copy."""
 _KEPT = 4096
-"""Lists for native code that other threads may still be reading, though their place has been taken."""
+"""Replaced lists of native code that other threads may still be reading."""
 _WORDS = ctypes.sizeof(_Place) // 8
 
 
@@ -224,9 +225,8 @@ class NativePeers:
 
     def remember(self, known: Known, slot: int) -> None:
         """
-        A copy that is native code's from now on; `slot`: that of its queue in the tables of launches, which
-        both devices have. Called with the locks of both devices held, so that what is known of them is true
-        now.
+        Lets native code perform a copy from now on; `slot`: that of its queue in the tables of launches,
+        which both devices have. The caller holds the locks of both devices, so that `known` is up to date.
         """
         if known.number in (ASYNC_NOVAL, ASYNC_DEFAULT) and not self._default_known:
             return
@@ -267,12 +267,12 @@ class NativePeers:
         self._replace(index, place, shape)
 
     def forget(self) -> None:
-        """Everything comes to Python."""
+        """Sends everything to Python, until it is remembered again."""
         for index in range(PLACES):
             self._replace(index, _none())
 
     def forget_default(self) -> None:
-        """A thread has chosen its own default queue: a bare `async` goes to Python for good."""
+        """Sends a bare `async` to Python from now on, as a thread has chosen its own default queue."""
         self._default_known = False
         for index, place in enumerate(self._places):
             if place.number in (ASYNC_NOVAL, ASYNC_DEFAULT):
@@ -287,14 +287,15 @@ class NativePeers:
 
 
 def _launch_words(kernel: KernelCopy) -> ctypes.Array[ctypes.c_int64]:
-    """For native code: function, blocks, threads, and the addresses of the arguments."""
+    """A launch in the form for native code: function, blocks, threads, and the addresses of the
+    arguments."""
     places = map(ctypes.addressof, kernel.values)
     words = [kernel.function, kernel.blocks, kernel.threads, *places]
     return (ctypes.c_int64 * len(words))(*words)
 
 
 def _none() -> _Place:
-    """A place that stands for no copy."""
+    """An empty place in the table."""
     return _Place(size=-2, to=-2)
 
 

@@ -1,10 +1,10 @@
 """
-The functions of `peers.py` as IR: what a copy comes after, and the copy.
+LLVM IR of the functions of `peers.py`: orders a copy after other work, and copies.
 
-A copy is put on the *lane* between its two devices, a stream of the source's, after what the queues of both
-have on their streams and those of their asides that it has to come after (`queues.py`); then it is an aside
-of both. So copies of different memory are made at the same time, in both directions and between several
-pairs.
+A copy is put on the *lane* between its two devices, a stream of the source's device, after the work on the
+streams of both queues and those of their asides with which it conflicts (`queues.py`); then it becomes an
+aside of both queues. So copies of different memory run at the same time, in both directions and between
+several pairs.
 """
 
 from __future__ import annotations

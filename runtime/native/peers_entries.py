@@ -1,5 +1,5 @@
 """
-The entry points of `peers.py` as IR: whether native code knows the copy, else Python makes it.
+LLVM IR of the entry points of `peers.py`: they find the copy in the table, or call Python.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
 """
-The present table of a device where native code finds it: a row for each entry, sorted by host address, in
-memory that both sides change while they hold the device's lock (`DeviceRow.lock`).
+The present table of a device in the memory of native code: a row for each entry, sorted by host address.
+Python and native code change it while they hold the device's lock (`DeviceRow.lock`).
 
-A region whose clauses only count entries never comes to Python: native code looks its records up and counts
-them in the rows. What the rows count is missing from the entries' counters. That is safe because the counters
-in Python alone keep every entry present, and Python *absorbs* the rows' counts before it lets one of its
-counters fall to zero and before anyone else looks at them. Counters are sums: which side counted an entry
-does not matter to the one that counts the exit.
+A region whose clauses only count entries never calls Python: native code looks its records up and counts
+them in the rows. The entries' counters do not include the rows' counts. That is safe because the counters
+in Python alone keep every entry present, and Python *absorbs* the rows' counts before one of its counters
+falls to zero and before other code reads them. Counters are sums, so an entry may be counted by one side
+and its exit by the other.
 
-Native code also makes rows itself, for `create` of absent data and copies of little, with blocks of device
-memory that were freed before (`keep_block`), and lets them go when nothing holds them. Such rows are its
-*own*; before Python looks at the present table it makes entries of them, and *freezes* the structure of the
-rows until it is done (`open`, `publish`). Scalars of reductions that were in cells before
+Native code also adds rows itself, for `create` of absent data and for small copies, with blocks of device
+memory that were freed before (`keep_block`), and removes them when their counters are zero. Such rows are
+its *own*; before Python reads the present table, it converts them to entries, and *freezes* the structure
+of the rows until it has finished (`open`, `publish`). Scalars of reductions that were in cells before
 (`runtime/data/cells.py`), and data that a construct uses in place (`DataFlag.IN_PLACE`), need no entry.
 """
 
@@ -30,13 +30,14 @@ if TYPE_CHECKING:
     from ..data.present import Entry, PresentTable
 
 KEPT = 64
-"""Blocks of device memory that are kept at most."""
+"""The most blocks of device memory that are kept."""
 KEPT_BYTES = 1 << 28
-"""Bytes of all of them."""
+"""The most bytes of all kept blocks together."""
 BLOCK_BYTES = 1 << 24
-"""Larger ones are given back: the time of what uses them hides that of Python."""
+"""The bytes above which a block is freed instead of kept: the work on such a block takes much longer than
+Python."""
 SPANS = 64
-"""Spans of host memory that nothing is created over; with more nothing is created."""
+"""The most reserved spans of host memory; with more, native code creates no rows."""
 
 _MOST_ABSENT = 64
 _COUNTS, _ASYNCHRONOUS, _OWN = 1, 2, 4
@@ -81,7 +82,7 @@ structure("record")(DataRecord)
 
 @structure("book")
 class _Book(ctypes.Structure):
-    """`%book` of the code."""
+    """The type `%book` of the code."""
 
     _fields_ = (
         ("count", ctypes.c_int64),
@@ -101,7 +102,8 @@ class _Book(ctypes.Structure):
 
 @structure("entry")
 class _Row(ctypes.Structure):
-    """`%entry`: `open` regions are counted here, `block` is what the row's device memory has room for."""
+    """The type `%entry` of the code: `open` is the number of open regions counted here, `block` the size of
+    the row's block of device memory."""
 
     _fields_ = (
         ("host", ctypes.c_int64),
@@ -116,7 +118,7 @@ class _Row(ctypes.Structure):
 
 @structure("cell")
 class _CellRow(ctypes.Structure):
-    """`%cell`: where record number so-and-so of a site has its scalar, and which one is there now."""
+    """The type `%cell` of the code: the cell of a record of a site, and the variable that it holds now."""
 
     _fields_ = (
         ("slot", ctypes.c_int64),
@@ -142,7 +144,7 @@ class _Span(ctypes.Structure):
 
 
 class _Lock:
-    """The device's lock, for `with`."""
+    """The device's lock as a context manager."""
 
     def __init__(self, take: Callable[[], None], release: Callable[[], None]):
         self._take = take
@@ -157,9 +159,9 @@ class _Lock:
 
 class PresentRows:
     """
-    The rows of one device. `insert_row` and `remove_row` are native; `take` and `release` the lock's.
-    `copies`: native code may copy data to and from the device. All methods are called with the lock of the
-    device's state held, and without that of the device.
+    The rows of one device. `insert_row` and `remove_row` are native functions; `take` and `release` are
+    those of the lock. `copies`: native code may copy data to and from the device. Callers of all methods
+    hold the lock of the device's state, but not that of the device.
     """
 
     def __init__(
@@ -195,7 +197,7 @@ class PresentRows:
 
     @property
     def address(self) -> int:
-        """What native code finds everything by."""
+        """The address of the book, through which native code finds all tables."""
         return ctypes.addressof(self._book)
 
     # The table
@@ -210,9 +212,8 @@ class PresentRows:
         stream: int = 0,
     ) -> None:
         """
-        Follows `table` from now on; `in_place` and `creates`: what the device allows; `clears`: whether kept
-        blocks are zeroed (by this thread) before they are used again. `stream`: that of its synchronous
-        constructs.
+        Follows `table` from now on; `in_place` and `creates` tell what the device allows; `clears`: this thread
+        zeroes kept blocks before they are used again; `stream` is that of the device's synchronous constructs.
         """
         self._table = table
         self._ways = (_IN_PLACE if in_place else 0) | (_CREATES if creates else 0)
@@ -226,7 +227,7 @@ class PresentRows:
         self.publish()
 
     def detach(self) -> None:
-        """Native code knows nothing any more; the entries' counters are complete."""
+        """Removes all rows, after their counts were added to the entries' counters."""
         if self._table is None:
             return
         self.absorb_all()
@@ -237,7 +238,7 @@ class PresentRows:
             self._book.count = self._book.ways = 0
 
     def insert(self, entry: Entry) -> None:
-        """An entry has come; native code counts it after `publish`."""
+        """Adds a row for a new entry; native code counts in it after `publish`."""
         with self._lock:
             if self._book.count + KEPT >= self._book.capacity:
                 self._grow(2 * self._book.capacity)
@@ -245,13 +246,13 @@ class PresentRows:
         self._pending.add(entry)
 
     def remove(self, entry: Entry) -> None:
-        """An entry goes."""
+        """Removes the row of an entry."""
         with self._lock:
             self._remove_row(self.address, entry.host)
         self._pending.discard(entry)
 
     def open(self) -> None:
-        """Before Python looks at the present table: it is complete, and only Python changes it."""
+        """Completes the present table before Python reads it; only Python changes it until `publish`."""
         if self._frozen or self._table is None:
             return
         with self._lock:
@@ -266,7 +267,7 @@ class PresentRows:
                 row.open = 0
 
     def publish(self) -> None:
-        """Python has looked: native code counts what has come, and makes rows again."""
+        """Ends what `open` began: native code counts in all rows, and adds rows again."""
         if self._table is None or not self._frozen:
             return
         with self._lock:
@@ -281,7 +282,7 @@ class PresentRows:
             self._book.frozen = 0
 
     def count_asynchronous(self, entries: Iterable[Entry]) -> None:
-        """Native code may count these for any queue, as their users say from now on."""
+        """Lets native code count these entries for any queue; their users record that."""
         self._asynchronous = True
         with self._lock:
             for entry in entries:
@@ -291,7 +292,8 @@ class PresentRows:
                     row.flags |= _ASYNCHRONOUS
 
     def absorb(self, entries: Iterable[Entry]) -> None:
-        """What the rows count of these entries is in their counters from now on; the rows are open."""
+        """Moves the rows' counts of these entries to the entries' counters. Called between `open` and
+        `publish`."""
         with self._lock:
             for entry in entries:
                 row = self._row(entry)
@@ -300,7 +302,7 @@ class PresentRows:
                     row.open = 0
 
     def absorb_all(self) -> None:
-        """The same for all, and for scalars in cells."""
+        """`absorb` for all entries and for scalars in cells."""
         if self._table is None:
             return
         self.open()
@@ -314,7 +316,7 @@ class PresentRows:
     # Scalars of reductions
 
     def offer_cells(self, site: int, cells: Mapping[int, Cell]) -> None:
-        """Native code may use the cells of a site's records by their numbers."""
+        """Lets native code use these cells of a site, by the numbers of their records."""
         if len(self._offered.get(site, ())) == len(cells):
             return
         count = max(cells) + 1
@@ -330,7 +332,8 @@ class PresentRows:
         self._offered[site] = dict(cells)
 
     def adopt_cells(self, site: int) -> None:
-        """Regions that native code has entered with scalars in cells of the site are Python's to leave."""
+        """Lets Python perform the exits of regions that native code has entered with scalars in cells of
+        the site."""
         rows = self._cell_rows.get(site)
         if rows is None:
             return
@@ -346,8 +349,8 @@ class PresentRows:
 
     def keep_block(self, address: int, size: int) -> int | None:
         """
-        Keeps a block that has been freed. The one to be freed instead, if there is: this one if it is not
-        worth it, or a smaller one that it takes the place of. Native code has no rows of its own now.
+        Keeps a freed block. Returns a block to free instead, if any: this one if it is not worth keeping,
+        or a smaller one that it replaces. Native code must have no own rows now.
         """
         sizes = self._blocks[1 : 2 * self._book.kept : 2]
         if not self._ways & _CREATES or size > BLOCK_BYTES or sum(sizes) + size > KEPT_BYTES:
@@ -364,14 +367,14 @@ class PresentRows:
         return instead
 
     def take_block(self, size: int) -> int | None:
-        """A kept block of exactly so many bytes, the caller's from now on."""
+        """A kept block of exactly `size` bytes, which the caller then owns; None if there is none."""
         for i in range(self._book.kept):
             if self._blocks[2 * i + 1] == size:
                 return self._take(i)
         return None
 
     def drain(self) -> list[int]:
-        """All kept blocks, the caller's from now on."""
+        """All kept blocks, which the caller then owns."""
         self.open()
         return [self._take(i) for i in reversed(range(self._book.kept))]
 
@@ -387,7 +390,7 @@ class PresentRows:
         return address
 
     def reserve(self, spans: Iterable[tuple[int, int]]) -> None:
-        """Nothing is created over these spans (start, end) of host memory."""
+        """Forbids native code to create rows over these spans (start, end) of host memory."""
         words = [word for span in spans for word in span]
         fit = len(words) <= 2 * SPANS
         with self._lock:
@@ -400,7 +403,7 @@ class PresentRows:
         return (_Row * self._book.count).from_address(self._book.rows)
 
     def _row(self, entry: Entry) -> _Row | None:
-        """The row of an entry, if it is in the table; the structure is frozen."""
+        """The row of an entry, if it is in the table; the structure must be frozen."""
         index = self._table.index(entry) if self._table is not None else None
         return None if index is None else self._rows[index]
 

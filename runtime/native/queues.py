@@ -1,15 +1,16 @@
 """
-What native code knows of a queue: its stream, its event, and what is beside it.
+The state of a queue for native code: its stream, its event, and its asides.
 
-Copies between devices are not put on the streams of the queues that they belong to, which would chain them
-to one another, but on streams of their own (`peers_code.py`). A queue's next work comes after them all the
-same: the queue has a list of the events that it still has to be put after, its *asides*, and whoever puts
-work on the stream or waits for it has it *catch up* first. A wait that the host has gone on from (`waits.py`)
-is an aside, too. Who comes after the queue without being put on it waits for its event, which stands for what
-is on the stream, and for the asides themselves.
+Copies between devices are not put on the streams of their queues, where they would run one after the other,
+but on streams of their own (`peers_code.py`). A queue's next work must still come after them: so the queue
+has a list of events for which its stream must still wait, its *asides*, and code that puts work on the
+stream, or waits for it, lets it *catch up* first. A wait that was postponed (`waits.py`) is an aside, too.
+Work on another stream that must come after the queue waits for the queue's event, which covers the work on
+the stream, and for the asides themselves.
 
-An aside says which device memory it uses, so that a copy comes after those asides that it has to. What has no
-range uses all. An event may be recorded again, for more work of the same stream, while others rely on it.
+An aside has the range of device memory that it uses, so that a copy waits only for those asides with which
+it conflicts. An aside without a range uses all memory. An event may be recorded again, after more work on
+the same stream, while others still wait for it.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ from .code import NativeCode
 from .text import structure
 
 ASIDES = 16
-"""Of so many, the queue catches up with the first ones before it gets another."""
+"""The most asides of a queue; before it gets another one, it catches up with the first ones."""
 
 
 @structure("aside")
 class _Aside(ctypes.Structure):
-    """An event that stands for work on the bytes from `first` to before `last`, which `writes` to them."""
+    """An event after work on the device memory from `first` up to `last` (exclusive); `writes`: the work
+    writes to it."""
 
     _fields_ = (
         ("event", ctypes.c_int64),
@@ -38,13 +40,14 @@ class _Aside(ctypes.Structure):
 @structure("queue")
 class NativeQueue(ctypes.Structure):
     """
-    `transfers` counts what has been put on the queue that does not stay on its device, or waits for a queue
-    with such work; `settled` is how many of them the host has waited for. `postponed` counts the waits from
-    which the host went on, `joined` is how many of them it has made up for. `lock` is held while the list of
-    `count` asides changes.
+    The state of a queue. `transfers` counts the work on the queue that accesses memory outside of its
+    device, or waits for a queue with such work; `settled` is the number of them for which the host has
+    waited. `postponed` counts the postponed waits, `joined` those of them that have been made up for.
+    `lock` is held while the list of `count` asides changes.
 
-    Each count of work is raised after the work is on its way, and whoever waits reads it before: what it
-    then writes to `settled` or `joined` has been waited for, whatever other threads do.
+    Each count is raised after the work was enqueued, and a thread that waits reads it before waiting: so
+    the value that it then stores to `settled` or `joined` covers only finished work, whatever other threads
+    do.
     """
 
     _fields_ = (
@@ -159,7 +162,8 @@ none:
   ret i32 0
 }}
 """
-"""The type of a `NativeQueue` and its functions; `QUEUE_ADDRESSES` and the driver's are its fields."""
+"""LLVM IR of the type of a `NativeQueue` and its functions; its fields are `QUEUE_ADDRESSES` and the
+driver's."""
 
 ASIDE_IR = f"""
 ; the queue, one of the current device, has one more aside
@@ -207,7 +211,7 @@ done:
   ret i32 %result
 }}}}
 """
-"""Beside `QUEUE_IR`, for modules that give queues asides."""
+"""LLVM IR in addition to `QUEUE_IR`, for modules that add asides to queues."""
 
 ORDER_IR = """
 ; the table of the queues' `NativeQueue`s
@@ -277,7 +281,7 @@ none:
   ret i64 0
 }}
 """
-"""Beside `ROW_IR` and `QUEUE_IR`, for modules that put work on asynchronous queues."""
+"""LLVM IR in addition to `ROW_IR` and `QUEUE_IR`, for modules that put work on asynchronous queues."""
 
 _libc = ctypes.CDLL(None)
 QUEUE_ADDRESSES = {"yield": ctypes.cast(_libc.sched_yield, ctypes.c_void_p).value or 0}
@@ -293,5 +297,6 @@ class NativeCatchUp:
         self._call = function(self._code.address("catch_up"))
 
     def __call__(self, queue: NativeQueue) -> int:
-        """The driver's status. The context of the queue's device is current."""
+        """Lets the queue catch up, and returns the driver's status. The context of the queue's device must
+        be current."""
         return self._call(ctypes.addressof(queue))

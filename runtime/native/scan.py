@@ -1,16 +1,16 @@
 """
-The range of numbers in host memory, found while a transfer reads them (`transfer.py`), in
-native code:
+Native code that finds the range of numbers in host memory while a transfer reads them (`transfer.py`):
 
     scan32, scan64(ptr source, i64 count, ptr result)
     scan_copy32, scan_copy64(ptr target, ptr source, i64 count, ptr result)
 
-`result` is the least and greatest finite number, as doubles, the greater one first if there is none.
+`result` gets the smallest and the largest finite number, as doubles; if no number is finite, the first is
+larger than the second.
 
-The loops compare and keep, which ignores NaNs, and +inf among the least and -inf among the greatest
-ones. Where an infinity remains, a piece is read again, by the codec's loop (`codec_ir.py`), which tests
-every number. That is seldom, and two operations instead of six are what lets a thread read as
-fast as the memory gives.
+The loops use compare and select, which ignores NaNs, +inf for the smallest and -inf for the largest number.
+If an infinity remains, the piece is read again by the codec's loop (`codec_ir.py`), which tests every
+number. That is rare, and with two operations per number instead of six a thread reads as fast as the memory
+allows.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from ..compression.codec_ir import GREATEST, SCAN_RESULT, declarations, float_te
 
 VECTOR_BYTES = 64
 VECTORS = 2
-"""Of each pass of a loop: their minima are independent of each other."""
+"""The vectors in each pass of a loop, whose minima are independent of each other."""
 
 PREFETCH = 2 << 10
-"""How many bytes ahead memory is asked for: a tenth faster than what the processor does by itself."""
+"""The distance in bytes of prefetches, which are a tenth faster than the processor's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class NativeScan:
-    """The functions for numbers of so many bytes."""
+    """The compiled functions for numbers of one size."""
 
     bytes: int
     scan: int
@@ -79,7 +79,7 @@ done:
 
 
 def scan_ir(base_bits: int) -> str:
-    """The functions for numbers of so many bits."""
+    """LLVM IR of the functions for numbers of `base_bits` bits."""
     fmt = PackedFormat(base_bits, Code.RANGE, 8)
     careful = scan_loop(fmt, SCAN_RESULT).function(
         f"internal void @careful{base_bits}(ptr noalias %source, i64 %count, ptr noalias %result) noinline"
@@ -124,7 +124,8 @@ def _function(base_bits: int, *, copies: bool) -> str:
 
 
 def _loop(base_bits: int, *, copies: bool) -> str:
-    """The vectors of one pass, with what is least and greatest in each of their lanes."""
+    """The code of one pass: loads the vectors and updates the smallest and largest number in each of their
+    lanes."""
     real, lanes = _types(base_bits)
     vector = f"<{lanes} x {real}>"
     greatest, least = (float_text(sign * GREATEST[base_bits]) for sign in (1, -1))
@@ -153,7 +154,8 @@ def _loop(base_bits: int, *, copies: bool) -> str:
 
 
 def _rest(base_bits: int) -> str:
-    """`%low` and `%high`: the least and greatest of all lanes, as doubles."""
+    """Code that computes `%low` and `%high`, the smallest and the largest number of all lanes, as
+    doubles."""
     real, lanes = _types(base_bits)
     vector = f"<{lanes} x {real}>"
     text = after = ""
@@ -182,7 +184,7 @@ def _rest(base_bits: int) -> str:
 
 
 def native_scan(base_bits: int) -> tuple[NativeScan, object]:
-    """The functions, and what must live as long as they are used."""
+    """The compiled functions, and an object that must live as long as they are used."""
     from ...compiler.backend.cache import DiskCache
     from ...compiler.backend.jit import HostProgram
 
@@ -192,11 +194,11 @@ def native_scan(base_bits: int) -> tuple[NativeScan, object]:
 
 
 EMPTY = (GREATEST[64], -GREATEST[64])
-"""The range of no numbers."""
+"""The range of an empty set of numbers."""
 
 
 def union(ranges: Iterable[tuple[float, float]]) -> tuple[float, float]:
-    """The range of all numbers; (0, 0) if there is none."""
+    """The union of ranges; (0, 0) if all are empty."""
     lows, highs = zip(EMPTY, *ranges, strict=True)
     low, high = min(lows), max(highs)
     return (low, high) if low <= high else (0.0, 0.0)

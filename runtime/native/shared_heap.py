@@ -1,13 +1,13 @@
 """
-The heap of programs for memory that host and GPU share (`-gpu=managed`): `malloc` and its like in one range
-of addresses, whatever it is made of. What does not fit comes from the C library, and what came from there
-(`strdup`, `getline`, …) goes back.
+The heap of programs that share memory between host and GPU (`-gpu=managed`): `malloc` and related functions
+in one range of addresses. Blocks that do not fit come from the C library, and blocks from there (`strdup`,
+`getline`, …) are freed there.
 
-A block begins with its size and, 8 bytes before the memory it is for, how much later that begins than 16
-bytes behind the block's start (aligned memory). Blocks up to a mebibyte have a power of two as size and a
-list for each; larger ones are multiples of 64 KiB, of which the first that is at most twice as large as
-asked for is taken again. Memory that no block had before is taken to be zero, as the system and the GPU's
-driver give it.
+A block begins with its size. The word 8 bytes before its memory holds the distance of that memory from 16
+bytes after the block's start (not zero for aligned memory). Sizes up to a mebibyte are powers of two, with
+a list of free blocks for each; larger ones are multiples of 64 KiB, and the first free one that is at most
+twice as large as requested is used. Memory that was not in a block before is assumed to be zero, as it
+comes from the system and the GPU's driver.
 """
 
 from __future__ import annotations
@@ -316,7 +316,7 @@ done:
 class SharedHeap:
     """
     The functions of a heap in the `size` bytes at address `base`, which are zero. `functions`: their
-    addresses by the names that C has for them. Lives as long as a program uses it.
+    addresses by C's names. This object must live as long as a program uses them.
     """
 
     def __init__(self, base: int, size: int):

@@ -1,17 +1,16 @@
 """
-Threads of native code that wait for work, in LLVM IR: the part of `transfer.py` that knows
-nothing of transfers.
+LLVM IR of native threads that wait for work: the part of `transfer.py` that does not depend on transfers.
 
     perform(ptr team, ptr work, ptr argument, i64 threads)
     dismiss(ptr team)
 
-`perform` calls `work(argument)` in up to so many threads, the caller's being one, and returns when all
-calls have returned. The others are begun when they are first needed, and stay: to begin 16 threads takes
-half a millisecond, to wake them a tenth of that. `dismiss` ends them.
+`perform` calls `work(argument)` in up to `threads` threads, including the caller's, and returns when all
+calls have returned. The others are started when they are first needed, and kept: starting 16 threads takes
+half a millisecond, waking them a tenth of that. `dismiss` ends them.
 
-A team is zeroed memory. A call is a *ticket*, which any thread of the team takes when it has time. The
-caller takes back those that are still there when its own call is done: by then there is
-nothing left to do, and nobody waits for threads that have yet to wake.
+A team is zeroed memory. A call is a *ticket*, which any idle thread of the team takes. When its own call
+has returned, the caller takes back the remaining tickets: by then no work is left, and it need not wait for
+threads that have yet to wake.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ MAX_THREADS = 16
 
 
 class Team(ctypes.Structure):
-    """The memory of a team; zeros are what POSIX mutexes and conditions begin with on Linux."""
+    """The memory of a team; on Linux, zeros are initialised POSIX mutexes and conditions."""
 
     _fields_ = (
         ("mutex", ctypes.c_int64 * 8),

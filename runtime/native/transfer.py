@@ -1,24 +1,23 @@
 """
-The loops of large transfers in native code: threads move pieces between pageable memory and pinned
-buffers while the DMA engine moves others.
+Native code for large transfers: threads move pieces between pageable memory and pinned buffers while the
+DMA engine moves others.
 
     worker_in(ptr job), worker_out(ptr job), worker_find(ptr job)
 
-Several threads (`threads.py`) run the same worker. Each has two buffers and takes the next
-piece until none is left. What is done to a piece is a function `move`: `memcpy`, or one of
-the host codec's. All are called with the same arguments, those of the longest, as the C calling
-convention allows:
+Several threads (`threads.py`) run the same worker. Each has two buffers and takes the next piece until none
+is left. A piece is moved by a function `move`: `memcpy`, or one of the host codec's. All are called with
+the arguments of the one with the most parameters, as the C calling convention allows:
 
     move(ptr target, ptr source, i64 count, double a, double b, i64 stride) -> i32
 
 A transfer counts in *units*, and a piece has up to `most` of them.
 
-`worker_find` sends numbers whose range is asked for. A worker that finds its buffer still on its way
-does not wait: it scans a unit at the back. Where front and back meet all numbers have been scanned,
-those before the meeting point while they were copied.
+`worker_find` sends numbers and finds their range. A worker whose buffer is still in flight does not wait:
+it scans a unit at the back. When front and back meet, all numbers have been scanned; those before the
+meeting point were also copied.
 
-No thread holds Python's lock meanwhile: handing a piece to a Python thread costs 50 µs, as long as
-copying 250 KB takes.
+No thread holds Python's global lock meanwhile: handing a piece to a Python thread takes 50 µs, as long as
+copying 250 KB.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ if TYPE_CHECKING:
     from ...compiler.backend.jit import HostProgram
 
 BUFFERS = 2
-"""Of each thread: one is filled while the other one's contents are on their way."""
+"""The buffers of each thread: one is filled while the other one is in flight."""
 
 NOT_READY = 600
-"""CUDA_ERROR_NOT_READY: what `cuEventQuery` answers while the event is still ahead."""
+"""CUDA_ERROR_NOT_READY: the result of `cuEventQuery` before the event has happened."""
 
 _IR = """
 declare i64 @llvm.smin.i64(i64, i64)
@@ -356,12 +355,12 @@ done:
 
 class TransferJob(ctypes.Structure):
     """
-    One transfer of `count` elements, in units of `unit`. The units not taken are those from the lower
-    half of `bounds` to its upper half. An element has `host_step` bytes of pageable memory at `host`, and
+    One transfer of `count` elements, in units of `unit`. The units not taken are those from the lower half
+    of `bounds` to its upper half. An element has `host_step` bytes of pageable memory at `host`, and
     `device_step` at `device` and in the buffers. `move` is called with `block` elements at a time; its
-    results are added up in `total`. `idle`: how many of its buffers (0 or 1) a worker_find leaves unused
-    rather than have them queue for the bus. The ranges that worker_find finds are in `found`, one for each
-    worker, which begin as empty. `status` is that of a driver call that failed.
+    results are added up in `total`. `idle`: the number of its buffers (0 or 1) that a worker_find leaves
+    unused, so that they do not queue for the bus. The ranges that worker_find finds are in `found`, one for
+    each worker, initially empty. `status` is that of a driver call that failed.
     """
 
     _fields_ = (
@@ -399,7 +398,7 @@ class TransferJob(ctypes.Structure):
 
     @property
     def sent(self) -> int:
-        """The elements that were taken from the front."""
+        """The number of elements that were taken from the front."""
         return min((self.bounds & 0xFFFF_FFFF) * self.unit, self.count)
 
 
@@ -451,8 +450,8 @@ class NativeTransfer:
 
     def run(self, job: TransferJob, worker: Literal["in", "out", "find"]) -> None:
         """
-        Performs the job in its `threads` (1 to `MAX_THREADS`). Its `status`, `total` and `found` are
-        set then; copies to the device may still be on their way.
+        Performs the job in its `threads` (1 to `MAX_THREADS`), and sets its `status`, `total` and `found`.
+        Copies to the device may still be in flight afterwards.
         """
         team, work = ctypes.addressof(self._team), self._workers[worker]
         self._perform(team, work, ctypes.addressof(job), job.threads)
@@ -466,8 +465,8 @@ def _dismiss(
     program: HostProgram, dismiss: Callable[[int], None], team: Team, process: int
 ) -> None:
     """
-    Ends a team's threads; `program` is the one they run, which must outlive them. A forked process has
-    the team's memory without its threads.
+    Ends a team's threads; `program` is their code, which must outlive them. Does nothing in a forked
+    process, which has the team's memory without its threads.
     """
     if os.getpid() == process:
         dismiss(ctypes.addressof(team))

@@ -2,9 +2,10 @@
 Waits for queues in native code: `acc_wait`, `acc_wait_async` and `__accopt_wait` for queues that have been
 used natively before.
 
-Where several devices are in use, and the program cannot tell (docs/devices.md, "When the host waits"), the
-queue becomes an aside of the device's synchronous one and the host goes on: the wait is *postponed*. It must
-not be while work on the memory of the host, or of another device, may be pending, which `NativeQueue` knows.
+If several devices are in use, and the program cannot observe the difference (docs/devices.md, "When the
+host waits"), the queue becomes an aside of the device's synchronous one and the host goes on: the wait is
+*postponed*. That is not allowed while work on the memory of the host, or of another device, may be pending,
+which `NativeQueue` records.
 """
 
 from __future__ import annotations
@@ -226,7 +227,7 @@ end:
 class NativeWaits:
     """
     The functions (`addresses`, by their names) for the devices of `devices`. `slow`: C addresses of
-    `acc_wait`, `acc_wait_async` and `__accopt_wait` in Python, for what native code does not know.
+    `acc_wait`, `acc_wait_async` and `__accopt_wait` in Python, for queues that native code does not know.
     """
 
     def __init__(self, devices: NativeDevices, driver: NativeDriver, slow: tuple[int, int, int]):

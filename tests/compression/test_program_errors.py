@@ -129,7 +129,7 @@ int main(void) {
     ),
     "formats differ": (
         data("ccopy(bits12: a)", "compression(a)"),
-        "decodes 'a' as float as 16 bits, and it is on the device as float as 12 bits",
+        "decodes 'a' as float as 16 bits, but the array on the device has the format float as 12 bits",
     ),
     "not present": (
         data("copyin(lo)", "compression(a)"),

@@ -77,7 +77,7 @@ CASES = {
     ),
     "wrong device type": (
         'program.call("acc_set_device_type", DeviceType.NVIDIA)',
-        ["error: in acc_set_device_type: the program asks for a device of type acc_device_nvidia",
+        ["error: in acc_set_device_type: the program requests a device of type acc_device_nvidia",
          "--target=nvptx"],
     ),
     "no such device": (

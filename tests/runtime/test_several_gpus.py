@@ -353,7 +353,7 @@ def test_random_programs_of_several_threads(seed):
 def test_provider_of_fewer_devices():
     fake = FakeCuda(3)
     assert fake.provider(2).count == 2 and isinstance(fake.provider(), DeviceProvider)
-    with pytest.raises(NoDeviceError, match="4 devices were asked for, and there are 3"):
+    with pytest.raises(NoDeviceError, match="4 devices were requested, but there are 3"):
         fake.provider(4)
 
 

@@ -1,10 +1,10 @@
 """
-What constructs write to variables of which nothing is copied back, and the host then reads (`lost-writes`;
-specification 2.7: `copyin`, `create`).
+Warnings about host reads of variables that a construct wrote and whose data clause does not copy back
+(`lost-writes`; OpenACC 3.4, 2.7: `copyin`, `create`).
 
-A read counts where nothing after the construct can have brought the result: no directive of the function
-names the variable in another data clause or in `update`, and no code between has its address. A region
-around the function does not change that: while it is open, nothing is copied back either.
+A read is reported only if nothing after the construct can have copied the result back: no directive of the
+function names the variable in another data clause or in `update`, and no code in between has its address. A
+data region around the function makes no difference: while it is open, it copies nothing back either.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class _Write:
 
 
 def lost_writes(function: c.FunctionDecl, nodes: Sequence[Node]) -> Iterator[Diagnostic]:
-    """The first such read after each construct or data region of a function, whose nodes these are."""
+    """Warnings about the first such read after each construct or data region of `function`, whose nodes are
+    `nodes`."""
     named = _named(nodes)
     kept = {decl for decl, names in named.items() if names <= _HARMLESS and names & _ONE_WAY}
     if not kept or any(isinstance(node, c.Label | c.Asm | c.TeamStmt) for node in nodes):
@@ -44,7 +45,7 @@ def lost_writes(function: c.FunctionDecl, nodes: Sequence[Node]) -> Iterator[Dia
         clause = write.clause.spelling
         yield warning(
             read.loc,
-            f"'{decl.name}' is read here, and what the construct has written to it is not copied back",
+            f"'{decl.name}' is read here, but the construct's writes to it are not copied back",
             f"write 'copy' in place of '{clause}', or 'update self' in the region",
             [
                 (write.node.loc, "written here"),
@@ -72,8 +73,8 @@ def _variables(node: Node) -> Iterator[c.VarDecl]:
 
 class _Search:
     """
-    Goes through a function in the order of its text. `pending`: what constructs have written to the device's
-    copies of variables, as long as nothing may have brought it to the host.
+    Searches a function in the order of its text. `pending`: the writes of constructs to device copies of
+    variables, as long as nothing may have copied them to the host.
     """
 
     def __init__(self, kept: set[c.VarDecl]) -> None:
@@ -123,12 +124,14 @@ class _Search:
             self.found.append((use, decl, write))
 
     def _call(self, call: c.Call) -> None:
-        """Functions of the program may update variables that they see, or that it has handed out before."""
+        """Removes the writes that a call may copy to the host: a function of the program may update
+        variables that are visible to it, or whose address it may have."""
         if not _is_library(call):
             self._pending = {d: w for d, w in self._pending.items() if _is_own(d)}
 
     def _apart(self, *branches: c.Stmt) -> None:
-        """Branches of which one is taken, or none: a result is out of reach after all of them."""
+        """Searches branches of which at most one is taken; a write is still pending after them only if it
+        is pending after each."""
         before = dict(self._pending)
         after: dict[c.VarDecl, _Write] = dict(before)
         new: dict[c.VarDecl, _Write] = {}
@@ -157,7 +160,8 @@ class _Search:
             self._pending |= self._written(node)
 
     def _written(self, node: c.AccStmt) -> dict[c.VarDecl, _Write]:
-        """What a construct, or the constructs in a region, write to variables that its clauses keep there."""
+        """The writes of a construct, or of the constructs in a region, to variables that its clauses keep
+        on the device."""
         assert node.body is not None
         clauses = {
             item.base.expr.decl: clause
@@ -180,7 +184,8 @@ class _Search:
 
 
 class _Region:
-    """What constructs in a region write, the variables that host code there names, and whether it calls."""
+    """The writes of the constructs in a region, the variables that its host code names, and whether that
+    calls functions."""
 
     def __init__(self) -> None:
         self.writes: dict[c.VarDecl, Node] = {}
@@ -206,7 +211,8 @@ class _Region:
 
 
 def _data_of(lvalue: c.Expr) -> c.VarDecl | None:
-    """The variable that data clauses name where they mean an lvalue: a scalar, or what elements are of."""
+    """The variable that data clauses name for an lvalue: a scalar itself, or the array or pointer of an
+    element."""
     if isinstance(lvalue, c.VarRef):
         scalar = is_scalar(lvalue.decl.type) and not isinstance(lvalue.decl.type, PointerType)
         return lvalue.decl if scalar else None
@@ -218,12 +224,12 @@ def _is_library(call: c.Call) -> bool:
 
 
 def _is_own(decl: c.VarDecl) -> bool:
-    """Whether only the function itself knows the variable by name."""
+    """Whether the variable is local to the function."""
     return decl.storage is c.Storage.AUTO
 
 
 def _ends(statement: c.Stmt) -> bool:
-    """Whether control does not come to what follows a branch."""
+    """Whether control never reaches the statement after a branch."""
     while isinstance(statement, c.Compound) and statement.body:
         statement = statement.body[-1]
     return isinstance(statement, c.Return | c.Break | c.Continue | c.Goto)

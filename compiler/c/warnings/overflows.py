@@ -1,6 +1,6 @@
 """
-Calls of the C library that certainly write behind the end of an array (`stringop-overflow`): where both the
-bytes written and the size of what they are written to are known.
+Warnings about calls of the C library that certainly write past the end of an array (`stringop-overflow`):
+both the number of bytes and the size of the target are known.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..types import ArrayType, CType, PointerType, VoidType
 from .formats import least_printed, literal_text
 
 _STRINGS = {"strcpy": 1, "stpcpy": 1, "strcat": 1}
-"""Which argument is written with the null that ends it."""
+"""Function → the number of the string argument that is copied with its terminating null."""
 _COUNTED = {
     "memcpy": 2,
     "memmove": 2,
@@ -24,11 +24,12 @@ _COUNTED = {
     "fgets": 1,
     "snprintf": 1,
 }
-"""Which argument is the number of bytes."""
+"""Function → the number of the argument that is the number of bytes."""
 
 
 def overflowing_writes(function: c.FunctionDecl, nodes: Sequence[Node]) -> Iterator[Diagnostic]:
-    """The calls in a function, whose nodes these are, but for those in branches that are never taken."""
+    """Warnings about the calls in `function`, whose nodes are `nodes`, except those in branches that are
+    never taken."""
     found = {
         node: said
         for node in nodes
@@ -41,7 +42,7 @@ def overflowing_writes(function: c.FunctionDecl, nodes: Sequence[Node]) -> Itera
 
 
 def _reached(node: Node) -> Iterator[Node]:
-    """`node` and what is below it, without branches that a constant rules out."""
+    """`node` and the nodes below it, without branches that a constant condition excludes."""
     yield node
     parts = children(node)
     if isinstance(node, c.If | c.Conditional):
@@ -68,14 +69,14 @@ def _call(call: c.Call) -> Diagnostic | None:
         return None
     return warning(
         call.loc,
-        f"'{name}' writes {written} bytes to a place that has {room}",
+        f"'{name}' writes {written} bytes to a target of {room} bytes",
         "make the array longer, or write less",
         option="stringop-overflow",
     )
 
 
 def _written(name: str, call: c.Call) -> int | None:
-    """How many bytes a call writes at least; None if that is not known."""
+    """The least number of bytes that a call writes; None if it is not known."""
     if name in _STRINGS and len(call.args) > _STRINGS[name]:
         text = literal_text(call.args[_STRINGS[name]])
         return None if text is None else len(text) + 1
@@ -89,8 +90,8 @@ def _written(name: str, call: c.Call) -> int | None:
 
 def _room(target: c.Expr, *, whole: bool) -> int | None:
     """
-    The bytes from `target` to the end of the array it points into; with `whole`, which is of functions that
-    copy bytes of any object, to the end of the variable.
+    The bytes from `target` to the end of the array it points into; with `whole`, for functions that copy
+    bytes of any object, to the end of the variable.
     """
     match target:
         case c.PtrAdd(type=PointerType(pointee=element)):
@@ -115,7 +116,8 @@ def _room(target: c.Expr, *, whole: bool) -> int | None:
 
 
 def _size(t: CType) -> int | None:
-    """The size of a type; None if it is decided later: at run time, or by who allocates what ends with it."""
+    """The size of a type in bytes; None if it is determined at run time, or by the allocation of a
+    structure with a flexible array member."""
     if isinstance(t, ArrayType) and (t.is_vla or not t.is_complete):
         return None
     return t.size or None
