@@ -99,9 +99,9 @@ class MacroExpander:
         self, tokens: Sequence[Token], *, in_condition: bool = False, asked: set[str] | None = None
     ) -> list[Token]:
         """
-        `tokens` with all macros replaced; `in_condition`: but for the names that `defined` asks about, also
-        where a macro brings it, as everybody's compiler has it (C11 6.10.1 leaves that open). `asked` gets
-        the names that `##` makes.
+        `tokens` with all macros replaced. `in_condition`: except the operands of `defined`, even if a macro
+        produced the `defined`, as other compilers do (C11 6.10.1 leaves that undefined). `asked` collects
+        the names that `##` forms.
         """
         budget = _Budget(set() if asked is None else asked)
         run = _Expansion(self.table, self._disabled, self._count, budget, in_condition)
@@ -331,9 +331,9 @@ def _substituted(
     asked: set[str],
 ) -> list[Token]:
     """
-    A macro's text with parameters replaced by their `arguments` (beside `#` and `##`) or by what
-    `expanded` makes of them, and `##` carried out, whose results come to `asked`, too. `rest` is the
-    parameter of variable arguments.
+    A macro's text with parameters replaced by their `arguments` (beside `#` and `##`) or by the result of
+    `expanded`, and `##` carried out; `asked` also collects its results. `rest` is the parameter of variable
+    arguments.
     """
     out: list[Token] = []
     if _OPERATORS.isdisjoint([token.value for token in body]):

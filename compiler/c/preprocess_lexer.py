@@ -118,8 +118,8 @@ class LexedFile:
         self._offset = 1
         self._done: list[list[Token]] = []
         self._words: list[list[Token] | None] = []
-        self._behind: list[int] = []
-        """Physical lines up to the end of each logical one."""
+        self._after: list[int] = []
+        """The number of physical lines up to the end of each logical line."""
 
     def line(self, index: int) -> list[Token] | None:
         """Logical line number `index`, from 0, ending in a newline token; None after the last one."""
@@ -133,19 +133,19 @@ class LexedFile:
         return self._done[index]
 
     def words(self, index: int, line: list[Token]) -> list[Token] | None:
-        """What logical line number `index`, which is `line`, has as a directive (`_words`)."""
+        """The tokens of the directive in logical line number `index`, which is `line` (`_words`)."""
         if not self.is_shared:
             return _words(line)
         while len(self._words) <= index:
             self._words.append(_words(self._done[len(self._words)]))
         return self._words[index]
 
-    def behind(self, index: int, line: int, file: str) -> LexedFile:
-        """What follows the first `index` logical lines, as lines from `line` on of `file`."""
+    def after(self, index: int, line: int, file: str) -> LexedFile:
+        """The part after the first `index` logical lines, numbered from `line` on as lines of `file`."""
         rest = copy(self)
         rest.file, rest.is_shared, rest._done = file, False, []
         if self.is_shared:
-            rest._next = self._behind[index - 1]
+            rest._next = self._after[index - 1]
         rest._offset = line - rest._next
         return rest
 
@@ -244,7 +244,8 @@ class LexedFile:
 
 
 def _words(line: list[Token]) -> list[Token] | None:
-    """What follows the `#` of a directive, without space at either end, or no tokens; None for text."""
+    """The tokens after the `#` of a directive, without space at either end; none for an empty line; None for
+    text."""
     for index, token in enumerate(line):
         if token.type != "CPP_WS":
             return strip(line[index + 1 :]) if token.value == "#" else None

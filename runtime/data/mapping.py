@@ -248,8 +248,8 @@ class Mapper:
 
     def _leaving(self, request: Request) -> list[Request]:
         """
-        The parts of a request at exit. Each part of a section through pointers has its present device address;
-        there are none if the pointers were absent at entry.
+        The parts of a request at exit. Each part of a section through pointers has its present device
+        address; there are none if the pointers were absent at entry.
         """
         if not request.flags & DataFlag.ROWS:
             return [request]
@@ -389,8 +389,8 @@ class Mapper:
 
     def _allocate(self, request: Request, queue: Queue) -> int:
         """
-        Allocates a block for a section: a kept one of that size if there is one, zeroed if the device requires
-        that and nothing is copied to it. If memory is short, frees the kept blocks first.
+        Allocates a block for a section: a kept one of that size if there is one, zeroed if the device
+        requires that and nothing is copied to it. If memory is short, frees the kept blocks first.
         """
         size, kept = request.bytes, None
         if self.blocks is not None and queue is self.device.sync_queue:

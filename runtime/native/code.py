@@ -25,8 +25,8 @@ _OPT_LEVEL = 2
 class NativeCode:
     """
     The functions of a text of native code (`text.py`) with `str.format` fields, as code in this process,
-    alive with the object. A field of `addresses` stands for that integer constant (an `i64`), one of
-    `constants` for its text; only the latter are part of what the cache knows the code by.
+    alive with the object. A field in `addresses` is replaced by that integer constant (an `i64`), one in
+    `constants` by its text; only the latter are part of the cache key.
 
     LLVM treats the addresses as those of different variables, so an address inside the same object must be
     written as an offset (`offset_from`).

@@ -1,7 +1,8 @@
 """
-Regions that native code (`text.py`) enters and leaves by the rows of the present table alone, after that of
-the devices' rows, with contexts, and that of `present_rows_code.py`. Format fields: those of `LAYOUT`;
-`copy_to` and `copy_from`, addresses of functions as `cuMemcpyHtoDAsync` and `cuMemcpyDtoHAsync`.
+Native code (`text.py`) for regions that are entered and left by the rows of the present table alone. It
+follows the code of the devices' rows, with contexts, and that of `present_rows_code.py` in the same module.
+Format fields: those of `LAYOUT`; `copy_to` and `copy_from`, addresses of functions as `cuMemcpyHtoDAsync`
+and `cuMemcpyDtoHAsync`.
 """
 
 TEMPLATE = """

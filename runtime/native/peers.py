@@ -163,7 +163,7 @@ _WORDS = ctypes.sizeof(_Place) // 8
 
 
 _NAMED = ("target", "source", "size", "to", "origin", "number")
-"""The fields that the program's arguments are compared with, in this order; then `shape`."""
+"""The fields that are compared with the program's arguments, in this order; then `shape` is compared."""
 
 
 class NativePeers:

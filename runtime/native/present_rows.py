@@ -212,8 +212,9 @@ class PresentRows:
         stream: int = 0,
     ) -> None:
         """
-        Follows `table` from now on; `in_place` and `creates` tell what the device allows; `clears`: this thread
-        zeroes kept blocks before they are used again; `stream` is that of the device's synchronous constructs.
+        Follows `table` from now on; `in_place` and `creates` tell what the device allows; `clears`: this
+        thread zeroes kept blocks before they are used again; `stream` is that of the device's synchronous
+        constructs.
         """
         self._table = table
         self._ways = (_IN_PLACE if in_place else 0) | (_CREATES if creates else 0)

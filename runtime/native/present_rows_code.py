@@ -1,6 +1,6 @@
 """
-The functions over the rows of `present_rows.py` as native code (`text.py`): to find, make and count them.
-Format fields: those of `LAYOUT`. What a whole region does is in `counted_regions_code.py`.
+Native code (`text.py`) of the functions on the rows of `present_rows.py`: find, add and count rows. Format
+fields: those of `LAYOUT`. Entry to and exit from regions are in `counted_regions_code.py`.
 """
 
 TEMPLATE = """

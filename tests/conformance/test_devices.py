@@ -88,7 +88,7 @@ def test_routines_that_fail_name_their_line(tmp_path: Path) -> None:
     )
     far = accrun(program, "--target=host", "--devices=2", FAR="1")
     assert f"{program}:6: error: in acc_set_device_num: there is no device 7" in far.stderr
-    assert "help: take a number below acc_get_num_devices" in far.stderr
+    assert "help: use a number below acc_get_num_devices" in far.stderr
     absent = accrun(program, "--target=host", "--devices=2")
     assert f"{program}:7: error: in acc_update_peer: " in absent.stderr
 
