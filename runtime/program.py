@@ -1,8 +1,8 @@
 """
 The runtime of one program.
 
-`Runtime` holds the devices, and what entry points (`entry_points.py`) and `acc_*` routines (`api.py`) share;
-`callbacks` gives the C addresses of both to compiled host code.
+`Runtime` holds the devices, and the code that entry points (`entry_points.py`) and `acc_*` routines
+(`api.py`) share; `callbacks` returns the C addresses of both for compiled host code.
 """
 
 from __future__ import annotations
@@ -68,8 +68,9 @@ class Runtime:
     The OpenACC runtime for one program.
 
     `sites`: the module attribute `accx.sites`. `devices`: an opened device, or a provider of several.
-    `number`: the device to begin with (`ACC_DEVICE_NUM`). `trace`: what to report. `device_queues`: the
-    host goes on after constructs with `deviceid` where it cannot tell (`docs/devices.md`).
+    `number`: the device to begin with (`ACC_DEVICE_NUM`). `trace`: the events to report. `device_queues`:
+    the host goes on after constructs with `deviceid` wherever the program cannot observe that
+    (`docs/devices.md`).
 
     Life: construct; give `callbacks()` to the JIT; `start` once code is compiled; run; `finish`.
     """
@@ -91,7 +92,7 @@ class Runtime:
         )
         self.trace = Trace(trace or TraceOptions())
         self.fast = not self.trace.active
-        """Nobody watches: native code may serve entry points."""
+        """Whether no trace or callback is active, so that native code may serve entry points."""
         self._device_queues = device_queues
         self._shared: tuple[int, int] | None = None
         self.profile = Profile(Callbacks(self._profiling))
@@ -138,9 +139,9 @@ class Runtime:
 
     def share(self, host: int, size: int) -> None:
         """
-        Has all devices know `size` bytes at host address `host` as memory that they use like the host
-        (`CudaDevice.managed_memory`): as data that is present at the same address for good. The host
-        waits for every construct without async then, as it may read what the kernel writes.
+        Enters `size` bytes at host address `host`, memory that all devices share with the host
+        (`CudaDevice.managed_memory`), as data that is permanently present at the same address. From then
+        on, the host waits for every construct without async, as it may read the kernel's results.
         """
         self._shared = (host, size)
         self._device_queues = False
@@ -149,7 +150,7 @@ class Runtime:
             state.native.waits = 1
 
     def _begin(self, state: DeviceState) -> None:
-        """A device is used for the first time."""
+        """Prepares a device at its first use."""
         self.observation.watch(state)
         state.mapper.compressor.measure = self.trace.options.compression
         if self._shared is not None:
@@ -157,7 +158,7 @@ class Runtime:
         state.start(self._image, self._host_address)
 
     def _opened(self, state: DeviceState) -> None:
-        """Native code may change to the device from now on, and serves it."""
+        """Lets native code switch to the device, and serve it."""
         self.observation.watch(state)
         if self.fast:
             self.native.serve(state)
@@ -173,7 +174,7 @@ class Runtime:
             other.postpones = int(len(used) > 1)
 
     def settle(self) -> None:
-        """Waits for all work and prints the summary; raises what went wrong in pending work."""
+        """Waits for all work and prints the summary; raises an error that occurred in pending work."""
         for state in self.devices:
             try:
                 state.wait_all()
@@ -196,7 +197,8 @@ class Runtime:
         self.devices.close()
 
     def _profiling(self, active: bool) -> None:
-        """The first callback has been registered, or the last one is gone: native code or Python."""
+        """Switches between native code and Python when the first callback is registered or the last one
+        removed."""
         self.fast = not (self.trace.active or active)
         if active:
             self._forget_native()
@@ -207,7 +209,7 @@ class Runtime:
             self.observation.watch(state)
 
     def _forget_native(self) -> None:
-        """Everything comes to Python."""
+        """Sends all calls to Python, until they are remembered again."""
         self.native.forget(self.devices)
 
     def callbacks(self) -> dict[str, int]:
@@ -243,7 +245,7 @@ class Runtime:
         return addresses
 
     def _refused(self, site: int, status: int) -> None:
-        """The driver refused a launch of native code."""
+        """Reports that the driver refused a launch of native code."""
         try:
             self.current.device.make_current()
             self.current.sync_queue.wait()  # raises what the status stands for
@@ -251,16 +253,17 @@ class Runtime:
             self.failures.die(error, self.sites[site].place)
 
     def copied(self, known: Known) -> None:
-        """A copy between two devices has been put on their queues."""
+        """Registers with native code a copy between two devices that was put on their queues."""
         if self.fast:
             self.native.copied(known)
 
     def may_go_on(self, *states: DeviceState) -> bool:
-        """Whether nobody can tell that the host does not wait for synchronous work on devices."""
+        """Whether the host may go on without waiting for synchronous work on these devices, because the
+        program cannot observe that."""
         return self.fast and all(s.native.sync and not s.native.waits for s in states)
 
     def went_on(self, *states: DeviceState) -> None:
-        """The host has not waited for work on their synchronous queues."""
+        """Records that the host has not waited for work on the synchronous queues of these devices."""
         for state in dict.fromkeys(states):
             self.native_devices.count_construct(state.row)
 
@@ -273,7 +276,8 @@ class Runtime:
         async_queue: int = ASYNC_SYNC,
         place: ProgramPlace = API_PLACE,
     ) -> None:
-        """Joins queues (all of the device for None) on the host, or makes a queue wait for them."""
+        """Waits for queues (for None, all of the device) on the host, or makes queue `async_queue` wait for
+        them."""
         with self.visiting(state):
             if self.profile.active:
                 number = ASYNC_SYNC if numbers is None or len(numbers) != 1 else numbers[0]
@@ -284,7 +288,7 @@ class Runtime:
 
     @contextmanager
     def visiting(self, *states: DeviceState) -> Generator[None]:
-        """Work on devices that may not be the calling thread's, which is made current again."""
+        """For work on devices other than the calling thread's; afterwards that one is current again."""
         try:
             yield
         finally:
@@ -307,7 +311,7 @@ class Runtime:
                 waiter.wait_for(queue)
 
     def set_default_async(self, number: int) -> None:
-        """The queue of a bare `async` on this thread; a negative constant resets or unsets it."""
+        """Sets the queue of a bare `async` on this thread; a negative constant resets it."""
         number = DEFAULT_QUEUE if number in (ASYNC_NOVAL, ASYNC_DEFAULT) else number
         self.current.queue(number, number)
         if number != DEFAULT_QUEUE:
@@ -330,7 +334,8 @@ class Runtime:
 
     @contextmanager
     def _opening(self) -> Generator[None]:
-        """A device that is opened becomes the driver's current one: not the thread's."""
+        """Restores the thread's current device after opening another one, which becomes the driver's
+        current one."""
         known = len(self.devices)
         try:
             yield
@@ -341,7 +346,7 @@ class Runtime:
     def shutdown(
         self, device_type: int, number: int = NOT_GIVEN, place: ProgramPlace = API_PLACE
     ) -> None:
-        """Releases the data of one device, or of all of the type."""
+        """Releases the data of one device, or of all devices of the type."""
         states = [self.select(device_type, number)]
         if number < 0:
             states = self.devices.of_type(states[0].device.type)
@@ -362,8 +367,8 @@ class Runtime:
         what: str,
     ) -> None:
         """
-        Performs data clauses ("enter", "exit" or "update") on a queue. The device's lock is free while
-        the host waits for what they moved.
+        Performs data clauses ("enter", "exit" or "update") on a queue. The device's lock is released while
+        the host waits for the transfers.
         """
         watched = nullcontext()
         if self.profile.active:
@@ -389,7 +394,7 @@ class Runtime:
         queue: Queue,
         what: str,
     ) -> bool:
-        """Performs them; whether there is something to wait for. The lock is held."""
+        """Performs the clauses with the lock held; returns whether the host has to wait."""
         state.place = place
         state.quick.before(requests, what)
         mapper = state.mapper

@@ -1,8 +1,10 @@
 """
-Whether the rows behind arrays of pointers (`double **a`) and other arrays lie apart in the host's memory.
+Checks whether the rows of arrays of pointers (`double **a`) and other arrays do not overlap in the host's
+memory.
 
-Compiled code asks before it runs loops in parallel that write rows (`passes/guard_against_overlap.py`). The
-rows of a section are where the host's pointers say; as long as these stay the same, so does the answer.
+Compiled code calls this before it runs loops in parallel that write rows
+(`passes/guard_against_overlap.py`). The host's pointers determine the places of rows, so an answer is valid
+as long as these are unchanged.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ Triple = tuple[int, int, int]
 """Lower bound, extent, and stride in bytes of a dimension; negative where its elements are pointers."""
 
 MOST_ANSWERS = 1024
-"""Answers remembered before all are forgotten: a program may allocate without end."""
+"""The most answers that are remembered; then all are discarded, as a program may allocate any number of
+arrays."""
 
 _string_at = ctypes.string_at
 Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
@@ -27,7 +30,7 @@ Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 @dataclass(frozen=True)
 class PlacedSection:
-    """The section `dims` of what begins at `base`."""
+    """The section `dims` of the memory at `base`."""
 
     base: int
     kind: RowSection
@@ -47,22 +50,22 @@ def read_sections(numbers: bytes) -> list[PlacedSection]:
 
 @dataclass(frozen=True)
 class _Block:
-    """Pointers that have been read."""
+    """A block of pointers that was read."""
 
     address: int
     content: bytes
 
 
 class RowsApart:
-    """Answers so far, each with the pointers that it was found for."""
+    """The answers so far, each with the pointers for which it was found."""
 
     def __init__(self) -> None:
         self._answers: dict[bytes, tuple[list[_Block], bool]] = {}
 
     def apart(self, numbers: bytes) -> bool:
         """
-        Whether no memory that a written one of the sections `numbers` names is in a row of another section,
-        or in another row of its own. Nothing is said of two sections without pointers.
+        Whether no row of a written section in `numbers` overlaps a row of another section, or another row
+        of its own. Two sections without pointers are not compared.
         """
         known = self._answers.get(numbers)
         if known is not None:
@@ -81,7 +84,7 @@ class RowsApart:
 
 def _rows(section: PlacedSection, blocks: list[_Block]) -> Integers:
     """
-    What the pointers to the rows of a section are, or of an array its base; what was read for it is added to
+    The pointers to the rows of a section; for an array, its base. Adds the pointers that it reads to
     `blocks`.
     """
     bases = np.array([section.base], np.int64)
@@ -112,7 +115,7 @@ def _heads(dims: Sequence[Triple]) -> Iterator[list[Triple]]:
 
 
 def _offsets(head: Sequence[Triple]) -> Integers:
-    """How far the elements of a block are from its beginning, in ascending order."""
+    """The offsets of the elements of a block from its beginning, in ascending order."""
     total = np.zeros(1, np.int64)
     for lower, extent, stride in head:
         steps = np.arange(lower, lower + max(0, extent), dtype=np.int64) * stride
@@ -121,7 +124,8 @@ def _offsets(head: Sequence[Triple]) -> Integers:
 
 
 def _span(dims: Sequence[Triple]) -> tuple[int, int]:
-    """From where to where, in bytes from its beginning, a row reaches; empty if it ends first."""
+    """The first byte of a row and the one after its last, as offsets from its beginning; empty if the
+    second is not larger."""
     last = max((i + 1 for i, (_, _, stride) in enumerate(dims) if stride < 0), default=0)
     row = dims[last:]
     if any(extent <= 0 for _, extent, _ in row):
@@ -149,7 +153,7 @@ def _are_apart(sections: Sequence[PlacedSection], rows: Sequence[Integers]) -> b
     written, row = (kind & RowSection.WRITTEN) != 0, (kind & RowSection.ROWS) != 0
 
     def reached(which: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Integers:
-        """How far the memory of this kind reaches that begins before each."""
+        """For each row, the largest end of memory of this kind that begins before it."""
         ends = np.maximum.accumulate(np.where(which, end, 0))
         return np.concatenate((np.zeros(1, np.int64), ends[:-1]))
 

@@ -1,5 +1,5 @@
 """
-Sites: what the compiler knows about each place in the program that calls the runtime.
+Sites: the compiler's data about each place in the program that calls the runtime.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _CONSTRUCTS = {
     "data": "data construct",
     "launch": COMPUTE,
 }
-"""What messages call the kinds of site that are no directive's name."""
+"""Kind of site → its name in messages, if the kind is not the name of a directive."""
 
 
 @dataclass(frozen=True, slots=True)

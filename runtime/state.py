@@ -1,5 +1,5 @@
 """
-What the runtime keeps for one device: present table, queues, kernels, scratch memory.
+The runtime's state of one device: present table, queues, kernels, scratch memory.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class DeviceState:
         self.number = number
         self.row = number if row is None else row
         self.filling = 0
-        """Threads that wait, without the lock, until what they have copied to the device is there."""
+        """The number of threads that wait, without the lock, for their copies to the device."""
         self.lock = threading.RLock()
         self.place = ProgramPlace("declare")
-        """What is being done, for who watches."""
+        """The current action, for the trace and callbacks."""
         self.device = device
         self.sync_queue = device.sync_queue
         self._table = PresentTable()
@@ -59,7 +59,7 @@ class DeviceState:
         self.launchers: list[Launcher | None] = [None] * len(sites)
         self._sites = sites
         self.native = DeviceRow()
-        """What native code knows of the device."""
+        """The device's row for native code."""
         self.mapper.expose = self.expose
         self._ordered: dict[Queue, int] = {}
         self._table.changed = self._changed
@@ -71,7 +71,7 @@ class DeviceState:
         self._scratch: dict[int, tuple[int, int]] = {}
         self._outgrown: list[int] = []
         self.shut_down: Callable[[], ProgramPlace] | None = None
-        """Where the program has shut the device down last."""
+        """The place where the program last shut the device down."""
 
     @property
     def table(self) -> PresentTable:
@@ -81,13 +81,14 @@ class DeviceState:
         return self._table
 
     def after_filling(self, queue: Queue) -> None:
-        """Puts an asynchronous construct that finds data present after another thread's copy of it."""
+        """Orders an asynchronous construct, which finds data present, after another thread's copy of the
+        data."""
         if self.filling:
             queue.wait_for(self.sync_queue)
 
     def queue(self, number: int, default: int) -> Queue:
         """
-        The queue for a value of the async clause (2.16.1); `default` stands for a bare `async`.
+        The queue for a value of the async clause (2.16.1); `default` is that of a bare `async`.
 
         Raises `acc_error_invalid_async` for negative values that have no meaning.
         """
@@ -113,11 +114,11 @@ class DeviceState:
         return queue
 
     def _changed(self) -> None:
-        """What native code knows of copies between devices may not be true any more."""
+        """Marks native code's data about copies between devices as out of date."""
         self.native.present += 1
 
     def _after_constructs(self, queue: Queue) -> None:
-        """Puts a queue's next work after the synchronous constructs that nobody has waited for."""
+        """Orders a queue's next work after the synchronous constructs for which the host has not waited."""
         epoch = self.native.epoch
         if epoch != self._ordered.get(queue, 0):
             self._ordered[queue] = epoch
@@ -125,23 +126,23 @@ class DeviceState:
 
     def expose(self) -> None:
         """
-        The program gets to know of device memory, which it may use in ways that nobody sees: from now on
-        every construct is waited for.
+        Records that the program has a device address, which it may use without the runtime's knowledge:
+        from now on the host waits for every construct.
         """
         if not self.native.waits:
             self.native.waits = 1
             self.sync_queue.wait()
 
     def leaves_device(self, queue: Queue) -> None:
-        """Work has been put on an asynchronous queue that does more than use this device's memory."""
+        """Records that an asynchronous queue has work that accesses memory outside of this device."""
         known = self.device.native_queue(queue)
         if known is not None:
             known.transfers += 1
 
     def seems_done(self, queue: Queue) -> bool:
         """
-        Whether all work so far on a queue is done, as far as the program may know: the synchronous queue
-        always is, and what it has waited for.
+        Whether all work so far on a queue is finished as far as the program can observe; always true for
+        the synchronous queue, and for work that it has waited for.
         """
         if queue is self.sync_queue:
             return True
@@ -153,7 +154,7 @@ class DeviceState:
         return queue.done()
 
     def existing_queue(self, number: int, default: int) -> Queue | None:
-        """As `queue`, but None when nothing was ever put on it."""
+        """As `queue`, but None if the queue was never used."""
         number = default if number == ASYNC_NOVAL else number
         if number < 0:
             return self.queue(number, default)
@@ -202,7 +203,7 @@ class DeviceState:
             self.mapper.update([request], self.sync_queue)
 
     def launcher(self, site: int) -> Launcher:
-        """The launcher of the site's kernel, remembered."""
+        """The launcher of the site's kernel; made once."""
         launcher = self.launchers[site]
         if launcher is None:
             known = self._sites[site]
@@ -216,9 +217,9 @@ class DeviceState:
 
     def scratch(self, site: int, size: int) -> tuple[int, int]:
         """
-        Device memory that belongs to a site, and how many bytes it has. It is zeroed when it is
-        allocated and never again: kernels leave it zeroed. It grows when more is asked for, to twice its
-        size at least; what it was is kept, as another thread may be about to launch with it.
+        The scratch memory of a site: device address and size in bytes. It is zeroed only when it is
+        allocated, as kernels leave it zeroed. A larger request at least doubles it; the old block is kept,
+        as another thread may be about to launch with it.
         """
         address, held = self._scratch.get(site, (0, 0))
         if held >= size > 0:
@@ -233,7 +234,7 @@ class DeviceState:
         return self._scratch[site]
 
     def order_scratch(self, site: int, queue: Queue) -> None:
-        """Makes the launch about to be put on `queue` wait for the scratch memory's last user."""
+        """Makes the next launch on `queue` wait for the last user of the scratch memory."""
         last = self._scratch_queues.get(site)
         if last is not None and last is not queue:
             queue.wait_for(last)
@@ -254,7 +255,7 @@ class DeviceState:
         self.sync_queue.wait()
 
     def close(self) -> None:
-        """Waits for all work and gives the device back."""
+        """Waits for all work and closes the device."""
         self.wait_all()
         self.mapper.free_kept()
         self.device.close()

@@ -1,10 +1,10 @@
 """
-Headers that do what they did in another file of the program: most files of a program include the same ones.
+Reuses the preprocessed text of headers between files of a program, most of which include the same headers.
 
-What including a header comes to follows from what some names are before: those that were looked up for it and
-for what it includes, and those in the text of macros among them. Where all of these are the same macros
-again, or again none, the text that was written then is written again, and macros are defined and removed as
-they were.
+The result of including a header depends only on the macros among some names: those that were looked up for
+it and for the headers that it includes, and those in the texts of macros among them. If all of these names
+are the same macros as before, or again not macros, the same text is written again, and the same macros are
+defined and removed.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from .preprocess_lexer import LexedFile
 from .preprocess_output import Written
 
 Key = tuple[Path, int, bool]
-"""A header, the folder of the search that has it, and whether the system's headers are searched."""
+"""A header, the searched folder that contains it, and whether the system's headers are searched."""
 
 _MOST = 8
-"""Ways of including a header that are kept."""
+"""The most inclusions with different results that are kept for a header."""
 _OF_FILES = frozenset(("__FILE__", "__LINE__"))
-"""Names that mean something else in each file, and the same in the same header."""
+"""Names whose meaning differs between files but not between inclusions of the same header."""
 
 
 @dataclass
 class Seen:
     """
-    What happens while a header is read: `asked` are names that were looked up, `made` the macros that were
-    defined, by name, `changed` their names and those that were removed; `files` are those that were included
-    or left out as they had been read, in order.
+    Records the events while a header is read: `asked` are names that were looked up, `made` the macros that
+    were defined, by name, `changed` their names and those of removed macros; `files` are the files that
+    were included, or skipped because they had been read, in order.
     """
 
     asked: set[str] = field(default_factory=set[str])
@@ -40,12 +40,12 @@ class Seen:
     files: dict[Path, LexedFile] = field(default_factory=dict[Path, LexedFile])
 
     def define(self, name: str, macro: Macro) -> None:
-        """A macro was defined."""
+        """Records the definition of a macro."""
         self.made.setdefault(name, []).append(macro)
         self.changed.add(name)
 
     def add(self, other: Seen) -> None:
-        """Adds what happened while a header was read that this one includes."""
+        """Adds the events of a header that this one includes."""
         self.asked |= other.asked
         for name, macros in other.made.items():
             self.made.setdefault(name, []).extend(macros)
@@ -56,8 +56,9 @@ class Seen:
 @dataclass(frozen=True)
 class Inclusion:
     """
-    What including a header did: `before` is what `names` meant, and `once` which files were not to be read
-    again; `defined`, `removed`, `now_once` and `absent`, the files looked for in vain, are what changed.
+    The effect of including a header. Conditions: `before` are the macros of `names`, and `once` the files
+    that were not to be read again. Effects: `defined` and `removed` macros, `now_once`, and `absent`, the
+    files that were looked for and not found.
     """
 
     names: Sequence[str]
@@ -71,24 +72,25 @@ class Inclusion:
     written: Written | None
 
     def is_again(self, table: Mapping[str, Macro], once: set[Path]) -> bool:
-        """Whether it does the same with these macros, and these files that are not to be read again."""
+        """Whether the inclusion has the same effect with these macros and these files that are not to be
+        read again."""
         if [*map(table.get, self.names)] != self.before:
             return False
         return all((path in once) == before for path, before in self.once.items())
 
 
 class Inclusions:
-    """Those that are known."""
+    """The known inclusions of headers."""
 
     def __init__(self) -> None:
         self._known: dict[Key, list[Inclusion]] = {}
 
     def find(self, key: Key, table: Mapping[str, Macro], once: set[Path]) -> Inclusion | None:
-        """One that does the same again, if there is one."""
+        """An inclusion that would have the same effect again; None if there is none."""
         return next((i for i in self._known.get(key, ()) if i.is_again(table, once)), None)
 
     def keep(self, key: Key, inclusion: Inclusion) -> None:
-        """Keeps one, and forgets the oldest of many."""
+        """Keeps an inclusion; discards the oldest of too many."""
         known = self._known.setdefault(key, [])
         known.insert(0, inclusion)
         del known[_MOST:]
@@ -101,7 +103,8 @@ def inclusion_of(
     absent: set[str],
     written: Written | None,
 ) -> Inclusion:
-    """What was `seen` of a header; macros, and files that are not to be read again, before and after."""
+    """The inclusion made from the events `seen`; `tables` and `once` are the macros, and the files that are
+    not to be read again, before and after."""
     before, after = tables
     names = _names(before, seen)
     return Inclusion(

@@ -1,6 +1,6 @@
 """
-The form in which native code of the runtime is written: LLVM IR with fields by their names, and a few lines
-for what several instructions say.
+The notation for the runtime's native code: LLVM IR with named fields of structures, and a few abbreviations
+for sequences of instructions.
 
     %flags = %record->record.flags             load a field of the structure at %record
     %bytes = %records[i32 %i]->record.bytes    ... of the one with that number
@@ -13,9 +13,9 @@ for what several instructions say.
     for i64 %i < %count: look, done            a loop: block look for each %i from 0, block done after it
     next %i                                    the end of its body, in the block from which it goes on
 
-Lines of `phi` right after `for` belong to the loop. `structure` names the structures, which Python sees as
-the same classes: a field's place is said once. `for` begins the block `i.test`, and the number that `next`
-makes is `%i.next`.
+Lines of `phi` right after `for` belong to the loop. `structure` registers ctypes classes by name, so that
+the layout of a structure is defined only once, in Python. `for` begins the block `i.test`, and the next
+number is `%i.next`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _SCALARS = {
 
 @dataclass(frozen=True)
 class _Layout:
-    """A structure's type in LLVM IR; name of a field → its number and type."""
+    """The layout of a structure: its type in LLVM IR, and name of a field → its number and type."""
 
     type: str
     fields: dict[str, tuple[int, str]]
@@ -50,7 +50,7 @@ _LAYOUTS: dict[str, _Layout] = {}
 
 
 def structure(name: str) -> Callable[[Class], Class]:
-    """Makes the fields of a class known to native code under a name."""
+    """Registers a class's fields for native code under a name."""
 
     def known(cls: Class) -> Class:
         kinds = [(field[0], _type(field[1])) for field in cls._fields_]
@@ -92,20 +92,21 @@ _SOURCE = content_key(__loader__.get_data(__file__))
 
 
 def form_of(text: str) -> str:
-    """What the meaning of a text depends on besides its words: layouts of structures, and this file."""
+    """A digest of everything besides the text that its expansion depends on: layouts of structures, and
+    this file."""
     names = {name for found in _MENTIONED.findall(text) for name in found} & _LAYOUTS.keys()
     return f"{_SOURCE} {[(name, _LAYOUTS[name]) for name in sorted(names)]}"
 
 
 _USED = re.compile(r"%(\w+)(?=, ptr )")
 _SHORT = re.compile(r"->| has i| = a(?:ll|ny) |^  for i|^  next %")
-"""What lines that are not plain have."""
+"""Matches lines that are abbreviations."""
 
 
 def expanded(text: str) -> str:
     """
-    Plain LLVM IR, with the types of the structures in it. Raises `KeyError` for a structure or field that
-    there is not.
+    The text as plain LLVM IR, with the types of its structures. Raises `KeyError` for an unknown structure
+    or field.
     """
     plain = "\n".join(_Expansion(text).lines)
     used = set(_USED.findall(plain))
@@ -118,16 +119,16 @@ def expanded(text: str) -> str:
 
 
 class _Expansion:
-    """Goes over a text line by line; `block` is the label of the block that it is in."""
+    """Expands a text line by line; `block` is the label of the current block."""
 
     def __init__(self, text: str):
         self.block = "entry"
         self.lines: list[str] = []
         self._stores = 0
         self._loops: dict[str, tuple[int, str]] = {}
-        """Counter of a loop that is open → the line of its `phi`, and its type."""
+        """Counter of an open loop → the line of its `phi`, and its type."""
         self._head: list[str] = []
-        """What ends the head of the loop that has just begun."""
+        """The lines that end the head of the loop that has just begun."""
         for line in text.split("\n"):
             if self._head and " = phi " not in line:
                 self.lines += self._head

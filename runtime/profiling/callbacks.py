@@ -1,6 +1,6 @@
 """
-The callbacks of the profiling interface (`acc_prof.h`, OpenACC 3.4, section 5): who wants to hear of
-which event, and the structures a callback gets.
+The callbacks of the profiling interface (`acc_prof.h`, OpenACC 3.4, section 5): registrations by event, and
+the structures that a callback gets.
 
 `Callbacks` keeps the registrations and calls them; `events.py` says when.
 """
@@ -20,7 +20,7 @@ VERSION = 202506
 
 
 class Event(IntEnum):
-    """`acc_event_t`; the end of a pair is its start plus one."""
+    """`acc_event_t`; the end event of a pair is its start event plus one."""
 
     NONE = 0
     DEVICE_INIT_START = 1
@@ -97,7 +97,7 @@ class ProfInfo(ctypes.Structure):
 
 
 class EventInfo(ctypes.Structure):
-    """What the members of `acc_event_info` begin with; all of `acc_other_event_info`."""
+    """The common first fields of the members of `acc_event_info`; this is all of `acc_other_event_info`."""
 
     _fields_ = (
         ("event_type", ctypes.c_int),
@@ -163,8 +163,8 @@ class _ThreadCallbacks(PerThread):
 
 class Callbacks:
     """
-    The registrations of one program. `changed(active)` is told when the first callback comes and
-    the last one goes.
+    The registrations of one program. `changed(active)` is called when the first callback is registered and
+    when the last one is removed.
     """
 
     def __init__(self, changed: Callable[[bool], None]):
@@ -192,8 +192,8 @@ class Callbacks:
 
     def unregister(self, event: int, address: int, mode: int) -> None:
         """
-        `acc_prof_unregister`: takes one registration back, or (the toggles) silences the callback;
-        address 0 silences all of the event, event 0 all there are.
+        `acc_prof_unregister`: removes one registration, or (the toggles) disables the callback; address 0
+        disables all callbacks of the event, event 0 those of all events.
         """
         if mode == RegisterMode.TOGGLE:
             self._silenced.add((event, address))
@@ -209,8 +209,8 @@ class Callbacks:
 
     def fire(self, event: int, prof: ProfInfo, info: EventInfo, api: ApiInfo) -> None:
         """
-        Calls who registered for `event`: in order of registration, at ends of pairs in reverse.
-        What a callback itself causes is not reported.
+        Calls the callbacks for `event` in the order of registration, for end events in reverse order.
+        Events that a callback itself causes are not reported.
         """
         registered = self._registered.get(event)
         if not registered or self._thread.inside:

@@ -1,11 +1,11 @@
 """
-When the events of the profiling interface happen (OpenACC 3.4, 5.1), in terms of the runtime's own
-actions. Every method is called only while some callback is registered (`Profile.active`).
+Maps the runtime's actions to events of the profiling interface (OpenACC 3.4, 5.1). Every method is called
+only while some callback is registered (`Profile.active`).
 
-A compute construct reaches the runtime as entry of its data, launches, exit of its data; one
-without data to enter is its launch alone. What the construct's exit will be is known at its entry:
-`deviceptr` alone has none. Between entry and exit of a kernels construct its parts enter and leave
-data of their own, all of it implicit and present, of which nothing is said.
+A compute construct calls the runtime for entry of its data, launches, and exit of its data; a construct
+without data only for its launch. Whether there will be an exit is known at entry: there is none for
+`deviceptr` alone. Between entry and exit of a kernels construct, its parts enter and leave data of their
+own, which is all implicit and present, and is not reported.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _CUDA = 1
 
 @dataclass(slots=True)
 class _Cause:
-    """What the program does at this moment: a construct or routine, on a device and queue."""
+    """The current action of the program: a construct or routine, on a device and queue."""
 
     place: ProgramPlace
     state: DeviceState
@@ -79,7 +79,8 @@ class _Cause:
 
 
 class _PerThread(PerThread):
-    """`construct` is the compute construct that runs; `parts`: how often data has been entered in it."""
+    """Variables of a thread: `construct` is the running compute construct; `parts` is how often data has
+    been entered in it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -89,7 +90,7 @@ class _PerThread(PerThread):
 
 
 class Profile:
-    """Reports what one runtime does to the registered callbacks."""
+    """Reports the actions of one runtime to the registered callbacks."""
 
     def __init__(self, callbacks: Callbacks):
         self.callbacks = callbacks
@@ -103,7 +104,8 @@ class Profile:
         return self.callbacks.active
 
     def begin(self, states: Iterable[DeviceState]) -> None:
-        """The first callback has come: devices that are in use have been initialised before."""
+        """Starts reporting when the first callback is registered; devices in use count as initialised
+        before."""
         for state in states:
             used = any(state.launchers) or any(not entry.pinned for entry in state.table)
             if used:
@@ -112,7 +114,7 @@ class Profile:
     # Devices
 
     def use(self, place: ProgramPlace, state: DeviceState, *, implicit: bool = True) -> None:
-        """`state` is about to be used; its first use is its initialisation."""
+        """Reports the initialisation of a device at its first use; called before each use."""
         if state.number in self._initialised:
             return
         self._initialised.add(state.number)
@@ -122,7 +124,7 @@ class Profile:
     def shutdown(
         self, place: ProgramPlace, state: DeviceState, *, implicit: bool = False
     ) -> AbstractContextManager[None]:
-        """Around the shutdown of a device."""
+        """Reports the shutdown of a device, which happens in the block."""
         if state.number not in self._initialised:
             return nullcontext()
         self._initialised.discard(state.number)
@@ -130,7 +132,7 @@ class Profile:
         return self._pair(Event.DEVICE_SHUTDOWN_START, cause)
 
     def finish(self, states: Iterable[DeviceState], current: DeviceState) -> None:
-        """The end of the program: devices shut down, then the runtime; once."""
+        """Reports, once, the end of the program: the shutdown of devices, then of the runtime."""
         if self._finished or not self.active:
             return
         self._finished = True
@@ -141,7 +143,7 @@ class Profile:
         self._fire(Event.RUNTIME_SHUTDOWN, _Cause(place, current, ASYNC_SYNC, True), EventInfo())
 
     def error(self, place: ProgramPlace, state: DeviceState) -> None:
-        """The program is about to end with an error."""
+        """Reports that the program is about to end with an error."""
         self._fire(Event.ERROR, _Cause(place, state, ASYNC_SYNC), EventInfo())
 
     # Data
@@ -155,7 +157,7 @@ class Profile:
         number: int,
         requests: Sequence[Request],
     ) -> Generator[None]:
-        """Around the clauses of an entry ("enter"), exit or update."""
+        """Reports the clauses of an entry ("enter"), exit or update, which are performed in the block."""
         self.use(place, state)
         implicit = all(r.flags & DataFlag.IMPLICIT for r in requests)
         cause = _Cause(place, state, number, implicit)
@@ -176,7 +178,7 @@ class Profile:
 
     @contextmanager
     def transfer(self, what: str, request: Request, size: int, queue: Queue) -> Generator[None]:
-        """Around "copy in" or "copy out" of `size` bytes."""
+        """Reports a "copy in" or "copy out" of `size` bytes, which happens in the block."""
         cause, event = self._thread.cause, _TRANSFERS.get(what)
         if cause is None or event is None:
             yield
@@ -188,19 +190,19 @@ class Profile:
             yield
 
     def mapped(self, request: Request, entry: Entry, queue: Queue) -> None:
-        """Device memory has been allocated and entered into the present table."""
+        """Reports that device memory was allocated and entered into the present table."""
         for event in (Event.ALLOC, Event.CREATE):
             self._of_entry(event, request, entry, queue)
 
     def unmapped(self, request: Request, entry: Entry, queue: Queue) -> None:
-        """Device memory has been taken out of the present table and freed."""
+        """Reports that device memory was removed from the present table and freed."""
         for event in (Event.DELETE, Event.FREE):
             self._of_entry(event, request, entry, queue)
 
     def memory(
         self, event: Event, place: ProgramPlace, state: DeviceState, device: int, size: int
     ) -> None:
-        """`acc_malloc` (ALLOC) and `acc_free` (FREE)."""
+        """Reports `acc_malloc` (ALLOC) or `acc_free` (FREE)."""
         self.use(place, state)
         info = self._data("", size, 0, device)
         self._fire(event, _Cause(place, state, ASYNC_SYNC), info)
@@ -210,7 +212,8 @@ class Profile:
         self, place: ProgramPlace, state: DeviceState, number: int, what: str, addresses: tuple[int, int],
         size: int,
     ) -> Generator[None]:  # fmt: skip
-        """Around `acc_memcpy_…`: "copy in" or "copy out" between (host, device) `addresses`."""
+        """Reports an `acc_memcpy_…`, which happens in the block: "copy in" or "copy out" between (host,
+        device) `addresses`."""
         self.use(place, state)
         info = self._data("", size, *addresses)
         cause = _Cause(place, state, number)
@@ -245,7 +248,7 @@ class Profile:
         self, place: ProgramPlace, state: DeviceState, number: int, kernel: str, values: Sequence[int],
         queue: Queue,
     ) -> Generator[None]:  # fmt: skip
-        """Around a launch; `values` as in `abi.LAUNCH_FORMAT`."""
+        """Reports a launch, which happens in the block; `values` as in `abi.LAUNCH_FORMAT`."""
         self.use(place, state)
         cause = _Cause(place, state, number)
         alone = self._thread.construct is None
@@ -265,7 +268,8 @@ class Profile:
     def waiting(
         self, place: ProgramPlace, state: DeviceState, number: int
     ) -> AbstractContextManager[None]:
-        """Around a `wait` directive or clause, or `acc_wait…`, on queue `number`."""
+        """Reports a `wait` directive or clause, or `acc_wait…`, on queue `number`, which happens in the
+        block."""
         self.use(place, state)
         implicit = place.construct != "wait" and place.line > 0
         return self._pair(Event.WAIT_START, _Cause(place, state, number, implicit))
@@ -317,5 +321,5 @@ class Profile:
         self.callbacks.fire(event, prof, info, api)
 
     def _text(self, text: str) -> bytes:
-        """C's form of `text`, alive with the program: callbacks may keep the pointer."""
+        """`text` as a C string that lives as long as the program, as callbacks may keep the pointer."""
         return self._texts.setdefault(text, text.encode())

@@ -1,6 +1,6 @@
 """
-Profiling libraries (OpenACC 3.4, 5.3): what the environment variable `ACC_PROFLIB` names, and the
-program itself where it defines `acc_register_library`.
+Profiling libraries (OpenACC 3.4, 5.3): those in the environment variable `ACC_PROFLIB`, and the program
+itself if it defines `acc_register_library`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What the trace and callbacks of the profiling interface see of a program: transfers, regions, launches."""
+"""Reports transfers, regions and launches of a program to the trace and to callbacks of the profiling
+interface."""
 
 from __future__ import annotations
 
@@ -23,11 +24,11 @@ class Observation:
 
     @property
     def active(self) -> bool:
-        """Whether anybody looks."""
+        """Whether the trace or a callback is active."""
         return self.trace.active or self.profile.active
 
     def watch(self, state: DeviceState) -> None:
-        """Lets the trace, and callbacks of the profiling interface, see the device's transfers."""
+        """Reports the device's transfers to the trace and to callbacks."""
         mapper, profile = state.mapper, self.profile
         watched = self.trace.active or profile.active
         mapper.watch = partial(self._watch, state) if watched else no_watch
@@ -58,14 +59,14 @@ class Observation:
     def region(
         self, what: str, known: Site, state: DeviceState, subject: str
     ) -> AbstractContextManager[None]:
-        """A wait, or the data clauses of a construct."""
+        """Reports a wait, or the data clauses of a construct, performed in the block."""
         return self.trace.action(what, subject, known.place, 0, None, state.device.name)
 
     @contextmanager
     def launch(
         self, known: Site, state: DeviceState, values: Sequence[int], number: int, queue: Queue
     ) -> Generator[None]:
-        """A launch of a site's kernel on a queue with a number."""
+        """Reports a launch of a site's kernel on queue `number`, which happens in the block."""
         launched = (
             self.profile.launch(known.place, state, number, known.kernel, values, queue)
             if self.profile.active

@@ -1,11 +1,11 @@
 """
-Tracing of a running program, through the environment variables OpenACC users know.
+Tracing of a running program, controlled by the environment variables of other OpenACC compilers.
 
 `NVCOMPILER_ACC_NOTIFY` (or `NV_ACC_NOTIFY`) is a sum of: 1 kernel launches, 2 data transfers,
 4 entry to and exit from regions, 8 waits, 16 allocation of device memory. `ACCOPT_TRACE` takes the
 same number or the words `kernels,data,regions,waits,memory,all`. `NVCOMPILER_ACC_TIME` (or
 `NV_ACC_TIME`) prints a summary at exit; it waits for every launch and transfer to time it, so that
-nothing overlaps. `ACCOPT_COMPRESSION_REPORT` asks for the report of compressed arrays.
+nothing overlaps. `ACCOPT_COMPRESSION_REPORT` requests the report of compressed arrays.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..errors import AccRuntimeError, ErrorClass, ProgramPlace
 
 
 class Notify(IntFlag):
-    """What to report, with the bits of `NVCOMPILER_ACC_NOTIFY`."""
+    """The kinds of events to report, with the bits of `NVCOMPILER_ACC_NOTIFY`."""
 
     KERNELS = 1
     DATA = 2
@@ -37,12 +37,12 @@ NOTHING = Notify(0)
 
 @dataclass(frozen=True, slots=True)
 class TraceOptions:
-    """What to report while running (`notify`) and whether to print a summary at exit (`time`)."""
+    """The events to report while running (`notify`), and whether to print a summary at exit (`time`)."""
 
     notify: Notify = NOTHING
     time: bool = False
     compression: bool = False
-    """Report what compression did to every array, at exit; measuring takes a pass over the data."""
+    """Report on every compressed array at exit; measuring its errors takes a pass over the data."""
 
     @staticmethod
     def from_environment(environment: Mapping[str, str]) -> TraceOptions:
@@ -101,7 +101,7 @@ class _Total:
 
 @dataclass
 class Trace:
-    """Prints and adds up what one program does; belongs to its `Runtime`."""
+    """Prints and sums up the actions of one program; belongs to its `Runtime`."""
 
     options: TraceOptions
     out: TextIO = field(default_factory=lambda: sys.stderr)

@@ -1,5 +1,5 @@
 """
-What is known of a load, a store or an atomic of a kernel before it runs, and where it goes when it does.
+Loads, stores and atomics of kernels: their static properties, and their resolved addresses at run time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .values import Value
 
 @dataclass(eq=False, slots=True)
 class SourcePlace:
-    """Where in the C source an operation comes from."""
+    """The place of an operation in the C source."""
 
     file: str
     line: int
@@ -24,11 +24,11 @@ class SourcePlace:
 @dataclass(eq=False, slots=True)
 class Access:
     """
-    One load, store or atomic of a kernel. `array` is the name of the variable behind the pointer,
-    `space` the memory if it is known from the IR (else 0), `checked`: whether reading uninitialised
-    memory matters (not for copies of whole structs), `atomic`: whether it is indivisible, so that
-    it races with plain accesses only, `speculative`: whether it may reach behind an array, in the
-    16 bytes in which that ends.
+    One load, store or atomic of a kernel. `array` is the name of the variable that the pointer points into,
+    `space` the memory if it is known from the IR (else 0), `checked`: whether reading uninitialised memory
+    matters (not for copies of whole structs), `atomic`: whether it is indivisible, so that it races with
+    plain accesses only, `speculative`: whether it may read past an array, within the aligned 16 bytes in
+    which the array ends.
     """
 
     place: SourcePlace
@@ -50,7 +50,7 @@ class Access:
 
 @dataclass(frozen=True)
 class Checks:
-    """Which detectors run besides bounds and alignment, which always do."""
+    """The detectors to run; those of bounds and alignment always run."""
 
     uninitialised: bool = True
     races: bool = True
@@ -59,8 +59,8 @@ class Checks:
 @dataclass(slots=True)
 class Resolved:
     """
-    Where an access goes: a memory's bytes, the offsets in them, the allocation all threads access (None:
-    several, or no global memory), and the memory's number.
+    The resolved address of an access: a memory's bytes, the offsets in them, the allocation that all
+    threads access (None for several, or if it is not global memory), and the memory's number.
     """
 
     bytes: Bytes

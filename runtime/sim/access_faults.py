@@ -1,4 +1,4 @@
-"""Faults of accesses in words: which thread, which variable, where in which memory."""
+"""Messages for faults of accesses: the thread, the variable, and the place in memory."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from .values import Batch, Threads, Value, ndarray, spread
 
 class AccessFaults:
     """
-    Records what is wrong in one kernel. `describe` says what is known of an address that lies in no
-    memory of the device.
+    Records the faults of one kernel. `describe` describes an address that is not in any memory of the
+    device.
     """
 
     def __init__(
@@ -82,14 +82,15 @@ class AccessFaults:
         now: str,
         before: str,
     ) -> None:
-        """The thread at `position` races with thread `other` of the launch; what each of them did."""
+        """Reports that the thread at `position` races with thread `other` of the launch; `now` and `before`
+        tell what each of them did."""
         where = np.zeros(threads.n, np.bool_)
         where[position] = True
         detail = f"{{where}} is {now} after it was {before}, with no synchronisation between,"
         self._report(FaultKind.RACE, detail, threads, address, access, where, other)
 
     def misaligned(self, threads: Threads, address: Value, access: Access) -> None:
-        """Addresses that are no multiple of the access's size."""
+        """Reports addresses that are not multiples of the access's size."""
         wrong = np.asarray(address & (access.size - 1)) != 0
         detail = f"{{where}} is not a multiple of {access.size}"
         self._report(FaultKind.MISALIGNED, detail, threads, address, access, wrong)
@@ -98,8 +99,8 @@ class AccessFaults:
         self, threads: Threads, address: Value, access: Access, outside: Value
     ) -> BaseException:
         """
-        The threads where `outside` holds access what is not theirs. Always raises `AccRuntimeError`; the
-        result is for callers to `raise`, so that the flow of control is plain to see.
+        Reports that the threads for which `outside` is true access memory out of bounds. Always raises
+        `AccRuntimeError`; callers `raise` the result only to make the flow of control visible.
         """
         self._report(
             FaultKind.OUT_OF_BOUNDS,
@@ -114,7 +115,7 @@ class AccessFaults:
     def uninitialised(
         self, threads: Threads, address: Value, access: Access, missing: Value
     ) -> None:
-        """Reads of what nothing was written to."""
+        """Reports reads of memory to which nothing was written."""
         detail = "nothing was written to {where} before the access"
         self._report(FaultKind.UNINITIALISED, detail, threads, address, access, missing)
 
@@ -138,7 +139,7 @@ class AccessFaults:
         self.add(fault, text, place, thread, other, access.array, one)
 
     def _where(self, address: int, access: Access) -> str:
-        """An address in words."""
+        """The description of an address."""
         space = address >> SPACE_SHIFT
         name = f"'{access.array}'" if access.array else "a pointer"
         if space == SHARED:

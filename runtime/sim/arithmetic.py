@@ -1,9 +1,9 @@
 """
-Integer and floating-point operations that NumPy does not have as the GPU does them: truncating
-division, unsigned operations on signed arrays, saturating conversions, bit counts.
+Integer and floating-point operations with the GPU's semantics that NumPy lacks: truncating division,
+unsigned operations on signed arrays, saturating conversions, bit counts.
 
-Every function takes and gives scalars or arrays. What is undefined in C gives what PTX gives
-(division by zero: all ones; PTX ISA 9.7.1).
+Every function takes and returns scalars or arrays. Operations that are undefined in C have the result of
+PTX (division by zero: all ones; PTX ISA 9.7.1).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def unsigned(a: Value) -> Value:
 
 
 def _nonzero(b: Value) -> tuple[Value, Value]:
-    """`b` without zeros, and where there were zeros (None for nowhere)."""
+    """`b` with zeros replaced by ones, and where the zeros were (None if there are none)."""
     zero = b == 0
     if not np.any(zero):
         return b, None
@@ -117,7 +117,7 @@ def to_bool(a: Value) -> Value:
 
 
 def extend_bool_signed(a: Value, dtype: Any) -> Value:
-    """-1 for true."""
+    """Sign extension of a boolean: -1 for true."""
     return -(a.astype(dtype))
 
 
@@ -152,7 +152,7 @@ def ext_unsigned(a: Value, dtype: Any) -> Value:
 
 
 def join_bytes(parts: Sequence[Value], dtype: Any) -> Value:
-    """The number of these unsigned bytes, the lowest first."""
+    """The number that consists of these unsigned bytes, the lowest first."""
     total = parts[0].astype(dtype)
     for number, part in enumerate(parts[1:], 1):
         total = total | part.astype(dtype) << dtype(8 * number)

@@ -27,7 +27,7 @@ _PLAIN: dict[str, np.ufunc] = {
     "fmax": np.fmax,
     "fmin": np.fmin,
 }
-"""Updates that are a ufunc of NumPy: it can apply and accumulate them unaided."""
+"""Updates that are a ufunc of NumPy, which can apply and accumulate them directly."""
 
 
 def _inc_wrap(old: Array, value: Array) -> Array:
@@ -51,12 +51,12 @@ _OTHERS: dict[str, Update] = {
 }
 
 KINDS = frozenset(_PLAIN) | frozenset(_OTHERS)
-"""The updates the simulator knows, as LLVM IR names them."""
+"""The updates that the simulator supports, by their names in LLVM IR."""
 
 
 def update(kind: str, view: Array, index: Array, value: Value, wanted: bool) -> Array | None:
     """
-    Updates `view[index]` for every thread. The results if they are `wanted`, else None.
+    Updates `view[index]` for every thread. Returns the results if they are `wanted`, otherwise None.
     """
     values = spread(len(index), value)
     ufunc = _PLAIN.get(kind)
@@ -78,7 +78,7 @@ def update(kind: str, view: Array, index: Array, value: Value, wanted: bool) -> 
 
 
 def _groups(index: Array) -> tuple[Array, Array, Array]:
-    """An order that brings equal indices together, where each group starts, and its length."""
+    """An order that sorts equal indices into groups, the start of each group, and its length."""
     order = np.argsort(index, kind="stable")
     sorted_index = index[order]
     starts = np.flatnonzero(np.concatenate(([True], sorted_index[1:] != sorted_index[:-1])))
@@ -94,7 +94,7 @@ def _accumulate(
     result: Array,
     groups: tuple[Array, Array, Array],
 ) -> None:
-    """One running reduction for each place."""
+    """Performs the updates as one running reduction for each place."""
     order, starts, counts = groups
     for start, count in zip(starts, counts, strict=True):
         members = order[start : start + count]
@@ -113,7 +113,7 @@ def _in_rounds(
     result: Array,
     groups: tuple[Array, Array, Array],
 ) -> None:
-    """In round k, the k-th thread of every place."""
+    """Performs the updates in rounds: in round k, that of the k-th thread of every place."""
     order, starts, counts = groups
     for turn in range(int(counts.max())):
         members = order[starts[counts > turn] + turn]

@@ -1,8 +1,8 @@
 """
-Code for regions of several blocks with branches between them.
+Generates code for regions of several blocks with branches between them.
 
-Threads wait at blocks; each turn runs the first block (in reverse postorder) at which some wait, so
-those that took different ways meet again where the ways do. See `codegen.py` for the scheme.
+Threads wait at blocks; each turn runs the first block (in reverse postorder) at which some wait, so threads
+that took different branches meet again where the branches join. See `codegen.py` for the scheme.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ def terminator(block: Block) -> Operation:
 
 
 def take_turn(f: FunctionCompiler, threads: str, op: Operation) -> None:
-    """A turn of a loop: now and then the launch looks at the clock."""
+    """Writes the code for a turn of a loop, which checks the time limit from time to time."""
     f.put("rt.turns += 1")
     f.put(f"if not rt.turns & {BETWEEN - 1}: rt.look({threads}, {f.place(op)})")
 
 
 class _Graph:
-    """A control-flow graph being written: which values cross blocks, and their slots."""
+    """A control-flow graph whose code is being written: the values that cross blocks, and their slots."""
 
     def __init__(self, f: FunctionCompiler, region: Region, results: Sequence[SSAValue]):
         self.f = f
@@ -77,8 +77,8 @@ def graph(
     f: FunctionCompiler, region: Region, *, returns: bool, results: Sequence[SSAValue] = ()
 ) -> None:
     """
-    Blocks with branches between them. Values that cross blocks live in slots for all threads of the
-    graph; each turn of the loop runs the lowest block at which threads wait, on those threads.
+    Writes the code of blocks with branches between them. Values that cross blocks are kept in slots for all
+    threads of the graph; each turn of a loop runs the lowest block at which threads wait, on those threads.
     """
     g = _Graph(f, region, results)
     returned = f.fresh("r")
@@ -205,7 +205,7 @@ def _leave_block(g: _Graph, last: Operation, threads: str, positions: str, retur
 def _jump(
     g: _Graph, target: Block, operands: Sequence[SSAValue], positions: str, inner: str
 ) -> None:
-    """Threads at `inner` among those of the block go to `target` with arguments."""
+    """Writes the jump of the threads at `inner`, among those of the block, to `target` with arguments."""
     f = g.f
     where = positions if inner == "None" else f"compose({positions}, {inner})"
     place = f.fresh("p")

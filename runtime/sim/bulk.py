@@ -1,6 +1,6 @@
 """
-Bulk copies and the barriers that count their bytes (PTX ISA 9.7.13.15). A copy is done at once; the
-barriers' phases are followed, so that a wait that would not end on a GPU is found.
+Bulk copies and the barriers that count their bytes (PTX ISA 9.7.13.15). A copy is performed immediately;
+the barriers' phases are simulated, so that a wait that would never end on a GPU is found.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 @dataclass
 class _Barrier:
-    """A barrier of each block: threads that a phase waits for, those and the bytes missing, its number."""
+    """A barrier of each block: the threads that a phase expects, the threads and bytes that are missing,
+    and the phase's number."""
 
     count: Array
     missing: Array
@@ -36,7 +37,7 @@ class BulkBarriers:
         self.found: dict[int, _Barrier] = {}
 
     def clear(self) -> None:
-        """Another batch of blocks begins."""
+        """Removes all barriers, for another batch of blocks."""
         self.found.clear()
 
     def init(self, threads: Threads, address: Value, count: Value, place: SourcePlace) -> None:
@@ -47,7 +48,7 @@ class BulkBarriers:
             empty = (np.zeros(self.execution.batch.blocks, np.int64) for _ in range(4))
             barrier = self.found[at] = _Barrier(*empty)
         if barrier.count[blocks].any() or len(np.unique(blocks)) < len(blocks):
-            self._fault("mbarrier.init where a barrier is", threads, place)
+            self._fault("mbarrier.init at the address of another barrier", threads, place)
         barrier.count[blocks] = barrier.missing[blocks] = spread(threads.n, count)
         barrier.bytes[blocks] = barrier.phase[blocks] = 0
 
@@ -65,7 +66,7 @@ class BulkBarriers:
         np.add.at(barrier.bytes, threads.blocks, spread(threads.n, bytes))
         np.subtract.at(barrier.missing, threads.blocks, 1)
         if (barrier.missing[threads.blocks] < 0).any():
-            self._fault("more threads arrive than mbarrier.init says", threads, place)
+            self._fault("more threads arrive than mbarrier.init specified", threads, place)
         self._complete(barrier)
 
     def copied(
@@ -77,7 +78,7 @@ class BulkBarriers:
         size: Value,
         place: SourcePlace,
     ) -> None:
-        """A copy of `size` bytes for each thread has been done."""
+        """Counts the bytes of a copy of `size` bytes for each thread, which was performed."""
         for what, value in (("target", to), ("source", source), ("size", size)):
             if (np.asarray(value) % 16).any():
                 text = f"the {what} of a bulk copy is not a multiple of 16"
@@ -88,8 +89,8 @@ class BulkBarriers:
 
     def wait(self, threads: Threads, address: Value, parity: Value, place: SourcePlace) -> None:
         """
-        `mbarrier.try_wait.parity` until it holds: for all threads of a block here, since copies are done
-        at once.
+        `mbarrier.try_wait.parity` until it is true. As copies are performed immediately, it is either true
+        for all threads of a block, or a fault.
         """
         barrier = self._barrier(threads, address, place)
         if ((barrier.phase[threads.blocks] & 1) == spread(threads.n, parity)).any():

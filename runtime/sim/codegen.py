@@ -1,5 +1,5 @@
 """
-One function of the gpu level as a Python function on NumPy arrays.
+Compiles one function of the gpu level to a Python function on NumPy arrays.
 
 The function gets the execution (`rt`), the active threads and its arguments. Straight-line code
 becomes a sequence of assignments; a branch splits the threads, runs each side on the values of its
@@ -13,8 +13,8 @@ threads only, and merges what both define:
   }                                       v6 = take(p2, v2)
                                       …   v7 = merge(t0.n, p1, v5, p2, v6)
 
-A loop keeps the values it uses on the threads still in it. Values that depend on constants and
-kernel arguments alone are scalars everywhere and follow no threads.
+A loop keeps the values it uses only for the threads still in it. Values that depend only on constants and
+kernel arguments are scalars everywhere, and need not be split.
 """
 
 from __future__ import annotations
@@ -51,17 +51,18 @@ _FREE = frozenset(
         "accx.watch",
     )
 )
-"""Operations that are no instructions."""
+"""Operations that do not count as instructions."""
 
 
 class Unsupported(Exception):
-    """An operation the simulator does not know; the message says which."""
+    """Reports an operation that the simulator does not support; the message names it."""
 
 
 class FunctionCompiler:
     """
-    Writes the code of one function: names, lines, regions and the operations that are expressions. `writers`
-    write the others, by operation name (`controlflow.py`, `effects.py`); `controlflow.code` gives the text.
+    Writes the code of one function: names, lines, regions and operations that are expressions. `writers`
+    write the other operations, by name (`controlflow.py`, `effects.py`); `controlflow.code` returns the
+    text.
     """
 
     def __init__(
@@ -119,12 +120,12 @@ class FunctionCompiler:
         return found
 
     def follows(self, key: Key) -> bool:
-        """Whether a value must follow the threads into regions."""
+        """Whether a value must be split when regions split the threads."""
         return key not in self.uniform and not self.name_of(key).startswith(("K", "-"))
 
     @contextmanager
     def renamed(self, names: dict[Key, str], threads: str) -> Generator[None]:
-        """Inside, these keys go by these names, and `threads` names the active threads."""
+        """Gives these keys these names in the block, and the active threads the name `threads`."""
         before = {key: self.names[key] for key in names}
         outer = self.threads
         self.names.update(names)
@@ -134,7 +135,7 @@ class FunctionCompiler:
         self.threads = outer
 
     def following(self, keys: Sequence[Key] | dict[Key, None]) -> list[Key]:
-        """Those of the keys that are defined here and must follow the threads."""
+        """Those of the keys that are defined here and must be split with the threads."""
         return [key for key in keys if key in self.names and self.follows(key)]
 
     def narrowed(self, keys: Sequence[Key], positions: str) -> dict[Key, str]:
@@ -149,7 +150,7 @@ class FunctionCompiler:
     # Blocks
 
     def block(self, block: Block, stop: Operation | None = None) -> None:
-        """The operations of a block up to `stop`."""
+        """Writes the operations of a block up to `stop`."""
         self.segment(block)
         op = block.first_op
         while op is not None and op is not stop:
@@ -164,7 +165,7 @@ class FunctionCompiler:
             op = op.next_op
 
     def segment(self, block: Block) -> None:
-        """Counts the block's operations, if counting."""
+        """Writes the code that counts the block's operations, if they are counted."""
         if not self.module.counting:
             return
         counts: dict[tuple[str, int], int] = {}
@@ -178,7 +179,7 @@ class FunctionCompiler:
             self.put(f"rt.counters.segment({self.module.constant(Segment(lines))}, {self.threads})")
 
     def operation(self, op: Operation) -> None:
-        """One operation."""
+        """Writes one operation."""
         template = expression(op)
         if template is not None:
             self.assign(op.results[0], template, op.operands)
@@ -213,7 +214,7 @@ class FunctionCompiler:
         self.constant(op, value)
 
     def zero(self, op: Operation) -> None:
-        """Zero, and whatever an undefined value is."""
+        """Zero, also for undefined values."""
         try:
             value = zero(op.results[0].type)
         except ValueError as problem:
@@ -223,7 +224,7 @@ class FunctionCompiler:
     # Descriptions of operations
 
     def place(self, op: Operation) -> str:
-        """The constant for where an operation comes from."""
+        """The constant with the source place of an operation."""
         return self.module.constant(self.place_of(op))
 
     def place_of(self, op: Operation) -> SourcePlace:
@@ -249,11 +250,11 @@ class FunctionCompiler:
 
 
 Writer = Callable[[FunctionCompiler, Operation], None]
-"""Writes the code of an operation."""
+"""A function that writes the code of an operation."""
 
 
 def scalar_dtype(value: SSAValue) -> Any:
-    """The NumPy type of a value; `Unsupported` if it is no scalar."""
+    """The NumPy type of a value. Raises `Unsupported` if it is not a scalar."""
     dtype = dtype_of(value.type)
     if dtype is None:
         raise Unsupported(f"a value of type {value.type}")

@@ -1,6 +1,6 @@
 """
-Kernels as Python functions: the code of a kernel and of all functions it reaches, with their
-constants, the places of their shared variables, and what must be known of its stores.
+Compiles kernels to Python functions: the code of a kernel and of all functions that it reaches, with their
+constants, the addresses of their shared variables, and the arguments through which it stores.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from .memory import CODE_BASE, SHARED_BASE, SharedLayout
 _WRITERS = {**STRUCTURED, **EFFECTS}
 _SHARED_SPACE = 3
 FUNCTION_BYTES = 16
-"""Distance of functions' addresses."""
+"""The distance between the addresses of functions."""
 
 _RUN_TIME: dict[str, Any] = {
     **NAMESPACE,
@@ -58,9 +58,9 @@ _RUN_TIME: dict[str, Any] = {
 @dataclass(eq=False)
 class SimKernel:
     """
-    A kernel ready to run. `stored`: the arguments through which it stores, None when it may store
-    through pointers it got in another way. `local_bytes`: a thread's stack, about. `places`: where the
-    functions of the kernel stand in C, by their names in the text.
+    A kernel ready to run. `stored`: the arguments through which it stores, None when it may store through
+    pointers it got in another way. `local_bytes`: the approximate size of a thread's stack. `places`: the C
+    places of the kernel's functions, by their names in the text.
     """
 
     name: str
@@ -77,8 +77,8 @@ class SimKernel:
 
 class ModuleCompiler:
     """
-    Compiles one kernel of a `gpu.module`. `addresses`: where the module's global variables lie;
-    `counting`: whether the code counts what it executes.
+    Compiles one kernel of a `gpu.module`. `addresses`: those of the module's global variables; `counting`:
+    whether the code counts the executed operations.
     """
 
     def __init__(self, module: gpu.ModuleOp, addresses: dict[str, int], *, counting: bool):
@@ -119,7 +119,7 @@ class ModuleCompiler:
         return self._places.setdefault((file, line), SourcePlace(file, line))
 
     def place_of(self, op: Operation) -> SourcePlace:
-        """Where an operation stands in C."""
+        """The place of an operation in C."""
         loc = SourceLoc.from_attr(op.location)
         return self.place(loc.file, loc.line)
 
@@ -128,7 +128,7 @@ class ModuleCompiler:
         return re.sub(r"(_dev)?(_\d+)?$", "", hint)
 
     def address(self, symbol: str) -> str:
-        """The constant for a global variable's address; shared ones get a place."""
+        """The constant for a global variable's address; shared variables are allocated."""
         variable = self.symbols.get(symbol)
         if isinstance(variable, llvm.GlobalOp) and _is_shared(variable):
             if symbol not in self.shared.offsets:
@@ -152,7 +152,7 @@ class ModuleCompiler:
 
     @with_deep_stack
     def kernel(self, symbol: str) -> SimKernel:
-        """The kernel `symbol`. Raises `CompileError` for what the simulator does not know."""
+        """The kernel `symbol`. Raises `CompileError` for operations that the simulator does not support."""
         func = self.symbols[symbol]
         assert isinstance(func, gpu.FuncOp)
         entry = self.function(symbol)
@@ -225,7 +225,7 @@ def _block_size(func: gpu.FuncOp) -> tuple[int, ...] | None:
 
 
 def _stored(func: gpu.FuncOp, bodies: list[Operation]) -> frozenset[int] | None:
-    """The kernel's arguments it stores through; None if it also stores elsewhere."""
+    """The numbers of the kernel's arguments through which it stores; None if it also stores elsewhere."""
     stored: set[int] = set()
     for body in bodies:
         for op in body.walk():

@@ -1,4 +1,4 @@
-"""Code for structured branches and loops (see `codegen.py` for the scheme)."""
+"""Generates code for structured branches and loops (see `codegen.py` for the scheme)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .liveness import Flag, Key
 
 
 def code(f: FunctionCompiler) -> str:
-    """The text of the function that `f` is for."""
+    """The text of the function that `f` compiles."""
     args = [f.define(arg) for arg in f.body.blocks[0].args]
     if f.is_kernel:
         f.uniform.update(f.body.blocks[0].args)
@@ -36,7 +36,8 @@ def _branch(
     results: Sequence[SSAValue],
     written: Sequence[Key],
 ) -> tuple[list[str], dict[Key, str]]:
-    """One side of a branch: the names of what it yields, and of the cells it may have written."""
+    """Writes one side of a branch; returns the names of its yielded values, and of the cells it may have
+    written."""
     inner: dict[Key, str] = {}
     if region is None or not region.blocks:
         narrowed = f.narrowed(written, positions)
@@ -115,8 +116,8 @@ def _switch(
     f: FunctionCompiler, value: str, cases: list[tuple[int, Region]], default: Region
 ) -> None:
     """
-    Every case on its threads, in turn; cells are merged back after each, which is right because
-    the threads of the cases are different ones.
+    Writes every case for its threads, one after the other; cells are merged after each, which is right
+    because each thread takes only one case.
     """
     left = "True_"
     for number, region in cases:
@@ -132,7 +133,8 @@ def _switch(
 def _enter_loop(
     f: FunctionCompiler, regions: Sequence[Region], skip: Sequence[Key]
 ) -> tuple[dict[Key, str], list[Key]]:
-    """Names inside a loop for what follows the threads; and the cells the loop writes."""
+    """Writes the names inside a loop of the values that are split; returns them, and the cells that the
+    loop writes."""
     uses = f.live.uses(*regions)
     written = f.following(uses.written)
     keys = [k for k in f.following(uses.read) if k not in skip]
@@ -153,8 +155,9 @@ def _keep(
     outer: str,
 ) -> None:
     """
-    Leaves the loop where the condition does not hold. `leaving`: (where results gather, value);
-    `kept`: names that must shrink with the threads; `at` names positions among the outer threads.
+    Writes the code by which threads leave the loop if the condition is false. `leaving`: (name that
+    collects results, value); `kept`: names of values that are reduced to the remaining threads; `at` names
+    positions among the outer threads.
     """
     stays = f.fresh("s")
     f.put(f"{stays} = stay({threads}, {condition})")
@@ -176,7 +179,8 @@ def _keep(
 def _gathered(
     f: FunctionCompiler, at: str, outer: str, results: Sequence[tuple[Key, str, str]]
 ) -> None:
-    """After a loop: each key's value is what the last threads have, put with those before."""
+    """Writes the values after a loop: those of the last threads, merged with those of threads that left
+    before."""
     for key, gather, value in results:
         name = f.fresh()
         f.put(

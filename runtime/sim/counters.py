@@ -1,9 +1,9 @@
 """
-What kernels cost, by source line: instructions, divergence, memory transactions.
+The costs of kernels by source line: instructions, divergence, memory transactions.
 
-A warp's access to global memory moves whole sectors of 32 bytes; its access to shared memory takes
-as many passes as the busiest of the 32 banks (4 bytes wide) has different words to give.
-(CUDA C++ Programming Guide, "Device Memory Accesses", "Shared Memory".)
+A warp's access to global memory moves whole sectors of 32 bytes; its access to shared memory takes as many
+passes as different words are accessed in the busiest of the 32 banks (4 bytes wide). (CUDA C++ Programming
+Guide, "Device Memory Accesses", "Shared Memory".)
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BANK_BYTES = 4
 
 SECTOR_COST = 4.0
 PASS_COST = 1.0
-"""Weights of a sector and of a pass against one instruction of a warp, for the order of the table."""
+"""The weights of a sector and of a pass relative to one instruction of a warp, for sorting the table."""
 
 
 @dataclass(slots=True)
@@ -38,7 +38,7 @@ class LineCount:
 
     `instructions`: executed by threads; `warp_instructions`: executed by warps, so full warps make
     the quotient 32. `requests`: accesses to global memory by warps; `sectors` they moved;
-    `ideal_sectors`: as many as the bytes they asked for fill. `shared_requests`, and `passes` they
+    `ideal_sectors`: the number that the requested bytes would fill. `shared_requests`, and `passes` they
     took of which `ideal_passes` are unavoidable.
     """
 
@@ -72,7 +72,7 @@ class LineCount:
 
     @property
     def cost(self) -> float:
-        """What the line is sorted by."""
+        """The weighted cost by which lines are sorted."""
         return self.warp_instructions + SECTOR_COST * self.sectors + PASS_COST * self.passes
 
 
@@ -99,12 +99,12 @@ class Counters:
         return found
 
     def launch(self, kernel: str) -> None:
-        """What follows belongs to a launch of this kernel."""
+        """Attributes the following counts to a launch of this kernel."""
         self._kernel = kernel
         self.launches[kernel] = self.launches.get(kernel, 0) + 1
 
     def segment(self, segment: Segment, threads: Threads) -> None:
-        """The active threads run the operations of a segment."""
+        """Counts the operations of a segment for the active threads."""
         warps = threads.warps
         for file, line, operations in segment.lines:
             count = self._line(file, line)
@@ -112,7 +112,7 @@ class Counters:
             count.warp_instructions += operations * warps
 
     def access(self, threads: Threads, address: Value, access: Access, space: int) -> None:
-        """The active threads load, store or update."""
+        """Counts a load, store or update of the active threads."""
         if space not in (GLOBAL, SHARED):
             return
         place = access.place
@@ -149,14 +149,15 @@ class Counters:
 
 
 def _starts(groups: Array) -> Array:
-    """Where runs of equal numbers begin."""
+    """The indices at which runs of equal numbers begin."""
     return np.flatnonzero(np.concatenate(([True], groups[1:] != groups[:-1])))
 
 
 def sectors_of(warps: Array, addresses: Array, size: int) -> tuple[int, int]:
     """
-    The sectors that warps touch, and how many would hold the bytes if they were side by side (never
-    more: lanes may ask for the same bytes). Accesses are aligned; warps ascend.
+    The number of sectors that warps access, and the number that would hold the same bytes if they were
+    contiguous (at most the first: lanes may access the same bytes). Accesses are aligned; `warps` is
+    ascending.
     """
     keys = warps * (1 << 43) + (addresses // SECTOR & ((1 << 43) - 1))
     if (keys[1:] < keys[:-1]).any():
@@ -171,8 +172,8 @@ def sectors_of(warps: Array, addresses: Array, size: int) -> tuple[int, int]:
 
 def passes_of(warps: Array, addresses: Array, size: int) -> tuple[int, int]:
     """
-    The passes of warps over the banks, and those that their number of bytes needs at least. One
-    word for several lanes is one word.
+    The passes of warps over the banks, and the least number for as many bytes. A word that several lanes
+    access counts once.
     """
     words = addresses // BANK_BYTES
     if size > BANK_BYTES:

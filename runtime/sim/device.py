@@ -1,10 +1,10 @@
 """
-The simulated GPU behind the `Device` protocol.
+The simulated GPU as a `Device`.
 
-Every queue does its work at once, so a program sees one possible order of its asynchronous work; or
-as late as waits allow (`late.py`), which is another. Kernels run in batches of blocks, in the order of
-the blocks: what a block leaves for a later one to find (the last block of a reduction) is there; a block
-that waits for a later one waits for ever, which is reported.
+Every queue performs its work immediately, which is one possible order of a program's asynchronous work, or
+as late as waits allow (`late.py`), which is another. Kernels run in batches of blocks, in the order of the
+blocks: data that a block stores for a later one (the last block of a reduction) is there; a block that
+waits for a later one never ends, which is reported.
 """
 
 from __future__ import annotations
@@ -50,15 +50,15 @@ from .types import dtype_of, elements
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _TELLING = ("printf", "__assert_fail")
-"""What kernels call by which the host can tell how far they are."""
+"""Functions in kernels by which the host can observe their progress."""
 
 SimQueue: TypeAlias = InlineQueue | LateQueue
 
 
 class SimDevice:
     """
-    A GPU simulated in NumPy (see `Device` for what the methods promise): number `number` of `count`, each
-    with addresses of its own.
+    A GPU simulated in NumPy (see `Device` for the methods' contracts): number `number` of `count`, each
+    with its own range of addresses.
     """
 
     type = DeviceType.NVIDIA
@@ -84,7 +84,7 @@ class SimDevice:
             self.options, self.memory, self.findings_list, self.counters, self.describe
         )
         self._turn = threading.Lock()
-        """Kernels of several host threads run one after the other."""
+        """A lock, so that kernels of several host threads run one after the other."""
         self._host = int(self.memory.bytes.data.ctypes.data)
 
     # Results
@@ -156,11 +156,12 @@ class SimDevice:
         _submit(queue, lambda: how.perform(host, self._at(device, size), count))
 
     def packer(self) -> None:
-        """The host encodes."""
+        """None: the host encodes."""
         return None
 
     def cells(self) -> CellPage | None:
-        """Results in memory that kernels and the host see, so that it shows when the host reads too early."""
+        """Memory for results that kernels and the host share, so that a premature read by the host has an
+        effect."""
         if not self.options.late:
             return None
         start = self.memory.allocate(CELL_BYTES, "of the results of reductions").start
@@ -268,13 +269,13 @@ class SimDevice:
         return launch
 
     def make_current(self) -> None:
-        """There are no contexts."""
+        """Does nothing: there are no contexts."""
 
     def native_context(self) -> int:
         return 0
 
     def native_queue(self, queue: Queue) -> None:
-        """Queues have no events."""
+        """None: queues have no events."""
 
     def enter_function(self) -> int:
         return 0
@@ -289,16 +290,16 @@ class SimDevice:
         raise NotImplementedError("the simulated device has no native driver")
 
     def peer_driver(self) -> None:
-        """Copies come through Python."""
+        """None: copies go through Python."""
 
     def native_way(self, origin: Device) -> None:
         return None
 
     def leave_peers(self) -> None:
-        """Nothing is kept."""
+        """Does nothing: there are no resources to release."""
 
     def close(self) -> None:
-        """Keeps findings and counters."""
+        """Does nothing: findings and counters are kept."""
         self._kernels.clear()
         self.runs.forget_batches()
 
@@ -314,7 +315,8 @@ class SimDevice:
     # Memory
 
     def _at(self, address: int, size: int) -> int:
-        """Where device memory lies in this process."""
+        """The address in this process of `size` bytes of device memory. Raises `AccRuntimeError` for other
+        addresses."""
         found = self.memory.at(address)
         if found is None or address + size > found.end:
             whole = "" if found is None else f"{size} bytes from " + f"{address:#x} on, of which "
@@ -322,8 +324,8 @@ class SimDevice:
             raise AccRuntimeError(
                 ErrorClass.INVALID_ARGUMENT,
                 f"{whole or f'{address:#x} '}{held} of {self.name}",
-                remedy="an address of device memory is good on the device where it was allocated, until it is"
-                " freed or the device is shut down",
+                remedy="an address of device memory is valid on the device where it was allocated, until it"
+                " is freed or the device is shut down",
             )
         return self._host + address - self.memory.base
 
@@ -335,7 +337,7 @@ class SimDevice:
             found.written = True
 
     def describe(self, address: int) -> str:
-        """What is known of an address from the present table."""
+        """A description of an address by the present table."""
         if address == 0:
             return "the null pointer"
         if self._table is None:
@@ -350,8 +352,8 @@ class SimDevice:
 
 def _keep_freed_memory() -> None:
     """
-    Lets the C library keep the memory of arrays for the next ones: asking the system for every
-    array takes as long as computing it (mallopt(3)).
+    Lets the C library keep the memory of freed arrays (mallopt(3)): getting memory from the system for
+    every array takes as long as computing the array.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
@@ -378,7 +380,7 @@ def _argument(address: int, type: Attribute) -> Any:
 
 
 def sim_devices(options: SimOptions | None = None, count: int = 1) -> DeviceProvider:
-    """So many simulated GPUs."""
+    """`count` simulated GPUs."""
     return DeviceProvider(
         DeviceType.NVIDIA, count, lambda number: SimDevice(options, number, count)
     )

@@ -1,4 +1,5 @@
-"""Code for calls, constants and watches, and the table of all operations that are no expressions."""
+"""Generates code for calls, constants and watches, and has the table of all operations that are not
+expressions."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from .watches import WatchedLoop, WatchedScalar
 
 
 def inline_asm(f: FunctionCompiler, op: Operation) -> None:
-    """Only what accopt writes itself."""
+    """Inline assembly, only that which accopt itself generates."""
     assert isinstance(op, llvm.InlineAsmOp)
     if op.asm_string.data != nvvm.COPY:
         raise Unsupported("inline assembly")
@@ -27,7 +28,7 @@ def inline_asm(f: FunctionCompiler, op: Operation) -> None:
 
 
 def watch(f: FunctionCompiler, op: Operation) -> None:
-    """What happens to a watched loop or scalar (`watches.py`)."""
+    """An event of a watched loop or scalar (`watches.py`)."""
     assert isinstance(op, WatchOp)
     event, number, about = op.event.data, op.number.value.data, op.about.data
     if event in ("read", "write"):
@@ -50,7 +51,7 @@ def watch(f: FunctionCompiler, op: Operation) -> None:
 
 
 def _stored(f: FunctionCompiler, op: WatchOp) -> str:
-    """The old and the new value of a copy, where it is a scalar in registers."""
+    """The old and the new value of a copy that is a scalar in registers; empty otherwise."""
     copy, value = op.stored
     known = copy in f.live.cells and dtype_of(value.type) is not None
     return f", {f.name_of(copy) if known else None}, {f.name_of(value) if known else None}"
@@ -71,7 +72,7 @@ def _numbers(attr: Attribute) -> tuple[int, ...]:
 
 
 def call(f: FunctionCompiler, op: Operation) -> None:
-    """A function of the module (also by its address), of the math library, or of `library.py`."""
+    """A call of a function of the module (also by its address), of the math library, or of `library.py`."""
     assert isinstance(op, llvm.CallOp)
     if op.callee is None:
         pointer, *rest = (f.name_of(arg) for arg in op.args)
@@ -112,7 +113,7 @@ def trap(f: FunctionCompiler, op: Operation) -> None:
 
 
 def nothing(f: FunctionCompiler, op: Operation) -> None:
-    """Operations without a meaning here."""
+    """Operations that have no effect in the simulator."""
 
 
 def stack_save(f: FunctionCompiler, op: Operation) -> None:
@@ -152,4 +153,4 @@ EFFECTS: dict[str, Writer] = {
     "nvvm.fence.mbarrier.init": nothing,
     "nvvm.fence.proxy": nothing,
 }
-"""Operation → what writes its code."""
+"""Operation → the function that writes its code."""

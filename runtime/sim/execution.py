@@ -1,4 +1,4 @@
-"""What the code of a kernel calls while it runs: one `Execution` for each batch of blocks."""
+"""The functions that the code of a kernel calls while it runs: one `Execution` for each batch of blocks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """What a function's address stands for."""
+    """The function at a function's address."""
 
     code: Callable[..., Value]
     parameters: int
@@ -51,7 +51,7 @@ class Execution:
         self.warps = Warps(memories.batch, memories.faults)
         self.most_turns = most_turns
         self.turns = 0
-        """Of all loops."""
+        """The number of turns of all loops."""
         self._watch = watch
         self.load = memories.load
         self.store = memories.store
@@ -64,7 +64,7 @@ class Execution:
         self._block_ids: dict[int, Value] = {}
 
     def start_batch(self) -> None:
-        """Nothing of the batch before is left."""
+        """Resets all state for the next batch."""
         self._exited = None
         self.bulk.clear()
         self.watches.start_batch()
@@ -89,7 +89,7 @@ class Execution:
     # Local memory
 
     def alloca(self, size: int, count: Value, name: str) -> Value:
-        """A variable of every thread, as large as the largest count asks for."""
+        """Allocates a variable of every thread, with the size for the largest count."""
         most = int(count.max()) if isinstance(count, ndarray) else int(count)
         return np.int64(self.local.push(size * most, name))
 
@@ -113,7 +113,7 @@ class Execution:
         place: SourcePlace,
         *arguments: Value,
     ) -> Value:
-        """The function at an address; threads with the same one call it together."""
+        """Calls the functions at addresses; threads with the same address call together."""
         if not isinstance(pointer, ndarray):
             return self._function(threads, functions, int(pointer), place, arguments)(
                 self, threads, *arguments
@@ -148,13 +148,13 @@ class Execution:
     # Synchronisation
 
     def retire(self, threads: Threads) -> None:
-        """These threads return from the kernel."""
+        """Marks these threads as returned from the kernel."""
         if self._exited is None:
             self._exited = np.zeros(self.batch.threads, np.bool_)
         self._exited[threads.all_ids] = True
 
     def barrier(self, threads: Threads, place: SourcePlace) -> None:
-        """All threads of a block that have not returned must be here."""
+        """A barrier: reports a fault unless all threads of a block that have not returned are here."""
         if threads.ids is not None:
             blocks = threads.blocks
             here = np.bincount(blocks, minlength=self.batch.blocks)
@@ -176,7 +176,8 @@ class Execution:
     def part_barrier(
         self, threads: Threads, number: Value, count: Value, place: SourcePlace
     ) -> None:
-        """`count` threads of a block must be here, for each barrier `number`."""
+        """A named barrier: reports a fault unless `count` threads of a block are here, for each barrier
+        `number`."""
         numbers, counts = spread(threads.n, number), spread(threads.n, count)
         keys = threads.blocks * 16 + numbers
         groups, first, here = np.unique(keys, return_index=True, return_counts=True)
@@ -203,14 +204,14 @@ class Execution:
         wanted: bool,
         access: Access,
     ) -> Value:
-        """`atomicrmw`; None when the result is not wanted."""
+        """`atomicrmw`; returns None if the result is not `wanted`."""
         view, index = self.memories.atomic(threads, address, access)
         return atomics.update(kind, view, index, value, wanted)
 
     def compare_exchange(
         self, threads: Threads, address: Value, expected: Value, new: Value, access: Access
     ) -> tuple[Value, Value]:
-        """`cmpxchg`: the old values and whether they were replaced."""
+        """`cmpxchg`: returns the old values and whether they were replaced."""
         view, index = self.memories.atomic(threads, address, access)
         if access.dtype.kind == "f":
             bits = np.dtype(f"i{access.size}")
@@ -249,17 +250,15 @@ class Execution:
     def too_deep(
         self, threads: Threads, places: Mapping[str, SourcePlace], failure: RecursionError
     ) -> None:
-        """Reports the function in which calls have used up the stack; `places` of functions in C by name."""
+        """Reports the function in which calls have exhausted the stack; `places` are the C places of
+        functions by name."""
         names = [frame.name for frame in traceback.extract_tb(failure.__traceback__)]
         calls = [name for name in names if name in places]
-        detail = (
-            f"{len(calls)} calls are within each other; recursion without end, or more than the simulator's"
-            " stack holds"
-        )
+        detail = f"{len(calls)} calls are nested; endless recursion, or more than the simulator's stack holds"
         self.fault(FaultKind.RECURSION, detail, threads, places[calls[-1]])
 
     def look(self, threads: Threads, place: SourcePlace) -> None:
-        """Ends a launch that takes too long."""
+        """Ends a launch that exceeds its time limit."""
         wrong = self._watch.look(place, self.batch.first_thread // self.batch.block_threads)
         if wrong is not None:
             self.fault(FaultKind.TIME, wrong, threads, place)

@@ -1,7 +1,7 @@
 """
 The Python expression for each operation that computes a value from values.
 
-`{0}`, `{1}`… stand for the operands; the functions and types that the expressions name are those of
+`{0}`, `{1}`… are replaced by the operands; the functions and types in the expressions are those of
 `NAMESPACE`.
 """
 
@@ -105,13 +105,13 @@ _ONE_BIT = {
     "mins": "{0} | {1}",
     "maxs": "{0} & {1}",
 }
-"""On i1, where -1 is true."""
+"""Operations on i1, where -1 is true."""
 
 _UNSIGNED = frozenset(
     ("add", "sub", "mul", "and", "or", "xor", "divu", "remu", "shl", "shru", "minu", "maxu")
 )
 _TYPELESS = frozenset(("arith.select", "llvm.select", "llvm.freeze", "llvm.intr.expect"))
-"""What can be done to integers of an odd number of bytes."""
+"""Operations that are possible on integers of an odd number of bytes."""
 
 _SIMPLE = {
     "arith.floordivsi": "ar.floordivs({0}, {1})",
@@ -212,7 +212,8 @@ _COMPARE_FLOATS = (
     "({0} != {0}) | ({1} != {1})",
     "ar.select({0} == {0}, b8(True), b8(True))",
 )
-"""By MLIR's predicate number, the same in `arith` and `llvm`; unordered ones are true for NaN."""
+"""Comparisons by MLIR's predicate number, which is the same in `arith` and `llvm`; unordered ones are true
+for NaN."""
 
 
 def type_name(type: Attribute) -> str | None:
@@ -226,7 +227,7 @@ def type_name(type: Attribute) -> str | None:
 
 
 def _kept(template: str | None, type: Attribute) -> str | None:
-    """`template`, without what an integer of an odd number of bytes does not hold."""
+    """`template`, with bits removed that an integer of an odd number of bytes does not have."""
     size = odd_bytes(type)
     return template if template is None or size is None else f"({template}) & {(1 << 8 * size) - 1}"
 
@@ -289,7 +290,7 @@ def _math(op: Operation) -> str | None:
 
 
 def expression(op: Operation) -> str | None:
-    """The template for an operation, None if it is not one that computes values only."""
+    """The template for an operation; None if it does more than compute values."""
     name = op.name
     if (kind := _INTEGER_NAMES.get(name)) is not None:
         type = op.operands[0].type
@@ -340,7 +341,7 @@ def zero(type: Attribute) -> Any:
         return sixteen_bytes(0)
     dtype = dtype_of(type)
     if dtype is None:
-        raise ValueError(f"the simulator has no values of type {type}")
+        raise ValueError(f"the simulator does not support values of type {type}")
     return dtype.type(0)
 
 
@@ -370,6 +371,6 @@ def constant(value: Attribute, type: Attribute) -> Any:
                     arithmetic.const_like(v, dtype_of(part))
                     for v, (part, _) in zip(values, parts, strict=True)
                 )
-            raise ValueError(f"the simulator has no constants like {value}")
+            raise ValueError(f"the simulator does not support constants like {value}")
         case _:
-            raise ValueError(f"the simulator has no constants like {value}")
+            raise ValueError(f"the simulator does not support constants like {value}")

@@ -1,4 +1,4 @@
-"""What the simulator finds wrong in a kernel."""
+"""The faults that the simulator finds in kernels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..errors import AccRuntimeError, ErrorClass, ProgramPlace
 
 
 class FaultKind(Enum):
-    """Kinds of faults; the value is how messages begin."""
+    """Kinds of faults; the value is the beginning of messages."""
 
     OUT_OF_BOUNDS = "out-of-bounds access"
     MISALIGNED = "misaligned access"
@@ -20,8 +20,8 @@ class FaultKind(Enum):
     RACE = "data race"
     DIVERGENT_BARRIER = "divergent barrier"
     DIVERGENT_SHUFFLE = "warp operation with inactive lanes"
-    NO_FUNCTION = "call of no function"
-    ENDLESS = "loop without end"
+    NO_FUNCTION = "call of an invalid function"
+    ENDLESS = "endless loop"
     TIME = "kernel takes too long"
     RECURSION = "recursion too deep"
     TRAP = "trap"
@@ -30,7 +30,7 @@ class FaultKind(Enum):
 
 
 FATAL = frozenset(FaultKind) - {FaultKind.UNINITIALISED, FaultKind.RACE}
-"""Faults after which a GPU could do anything; the kernel does not go on after them."""
+"""Faults after which the behaviour of a GPU is undefined; the kernel is stopped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +49,9 @@ class ThreadName:
 @dataclass(frozen=True, slots=True)
 class Finding:
     """
-    One fault. `file` and `line` in the C source; `thread` is the first that has it, `other` the
-    second party of a race; `address` is 0 when none is involved; `array` names the variable;
-    `device` the device, where there are several.
+    One fault. `file` and `line` are in the C source; `thread` is the first thread with the fault, `other`
+    the second one of a race; `address` is 0 if none is involved; `array` names the variable, `device` the
+    device if there are several.
     """
 
     fault: FaultKind
@@ -66,7 +66,7 @@ class Finding:
     device: str = ""
 
     def message(self) -> str:
-        """The fault in one sentence, without the place."""
+        """The description of the fault in one sentence, without the place."""
         parts = [f"{self.fault.value}: {self.detail}"]
         if self.thread is not None:
             parts.append(f"by {self.thread}")
@@ -85,7 +85,7 @@ class Finding:
 
     def _remedy(self) -> str:
         if "a host address" in self.detail:
-            return "map what the pointer points to, too: copyin(p->x[0:n]) attaches it"
+            return "map the pointer's target, too: copyin(p->x[0:n]) attaches it"
         if "the null pointer" in self.detail:
             return "test the pointer, or give it a value; copies of private pointers have none"
         return ""
@@ -98,8 +98,8 @@ class Finding:
 
 class Findings:
     """
-    The faults found so far: one per kernel, line and kind. Non-fatal ones go to `report`. `device`: the
-    device's name, where there are several.
+    The faults found so far: one per kernel, line and kind. Non-fatal ones are passed to `report`. `device`:
+    the device's name, if there are several.
     """
 
     def __init__(self, report: Callable[[Finding], None] | None = None, device: str = ""):

@@ -1,8 +1,8 @@
 """
-The heap of a simulated device: what `malloc`, `calloc` and `free` in kernels allocate from.
+The heap of a simulated device, for `malloc`, `calloc` and `free` in kernels.
 
-A block that was freed is nobody's until the launch ends, so that an access to it is found, and so that
-the races of one owner are not taken for those of the next.
+A freed block is not reused until the launch ends, so that an access to it is found, and so that accesses by
+its old and new owners are not reported as races.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class DeviceHeap:
 
     @property
     def held(self) -> int:
-        """How many blocks have not been freed."""
+        """The number of blocks that have not been freed."""
         return len(self._held)
 
     def allocate(self, bytes: int, name: str, *, cleared: bool = False) -> int:
-        """The address of a new block; 0 where memory does not suffice."""
+        """Allocates a block, and returns its address; 0 if memory is short."""
         bytes %= 1 << 64
         if bytes > self._memory.capacity:
             return 0
@@ -43,7 +43,7 @@ class DeviceHeap:
         return found.start
 
     def free(self, address: int) -> str | None:
-        """Ends a block; what is wrong if none begins at `address`."""
+        """Frees a block; returns a description of the fault if no block begins at `address`."""
         if address == 0:
             return None
         if self._held.pop(address, None) is None:

@@ -26,8 +26,8 @@ from .types import dtype_of, element, elements
 
 def initial_bytes(variable: llvm.GlobalOp, addresses: dict[str, int]) -> bytes:
     """
-    What the variable holds when the program starts: zeros without an initialiser. Raises
-    `CompileError` for initialisers the simulator does not know.
+    The bytes of the variable when the program starts: zeros without an initialiser. Raises `CompileError`
+    for initialisers that the simulator does not support.
     """
     size = size_of(variable.global_type)
     out = bytearray(size)
@@ -75,7 +75,7 @@ def _attribute(
             leaf, count = _leaf(type)
             dtype = dtype_of(leaf)
             if dtype is None:
-                raise ValueError(f"the simulator has no initialisers like {value}")
+                raise ValueError(f"the simulator does not support initialisers like {value}")
             if len(numbers) == 1:
                 numbers *= count
             data = np.array(numbers).astype(dtype).tobytes()
@@ -87,7 +87,7 @@ def _attribute(
         case _ if value.name == "llvm.mlir.zero" or str(value) == "unit":
             return
         case _:
-            raise ValueError(f"the simulator has no initialisers like {value}")
+            raise ValueError(f"the simulator does not support initialisers like {value}")
 
 
 def _leaf(type: Attribute) -> tuple[Attribute, int]:
@@ -128,7 +128,7 @@ def _value(value: SSAValue, addresses: dict[str, int]) -> Any:
         case _ if op.name in ("llvm.mlir.zero", "llvm.mlir.undef", "llvm.mlir.poison"):
             return zero(value.type)
         case _:
-            raise ValueError(f"the simulator has no initialisers with '{op.name}'")
+            raise ValueError(f"the simulator does not support initialisers with '{op.name}'")
 
 
 def _inserted(base: Any, position: list[int], value: Any) -> Any:

@@ -1,9 +1,9 @@
 """
-Queues whose work is done as late as the program's waits allow.
+Queues whose work is performed as late as the program's waits allow.
 
-A GPU works while the host goes on, and a program that forgets to wait may be lucky there. With these
-queues it never is: work is done when somebody waits for it, or for work that comes after it on another
-queue, and not before. What the host reads too early is what was there before.
+A GPU works while the host goes on, and a program that lacks a wait may still give right results there. With
+these queues it does not: work is performed only when the program waits for it, or for work that comes after
+it on another queue. A premature read by the host gets the old values.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from collections.abc import Callable
 from ..device import Queue
 
 _ORDER = threading.RLock()
-"""Held while work is done: work of one queue does that of others which it has to come after."""
+"""Held while work is performed, as the work of one queue first performs that of others which must come
+before it."""
 
 
 class LateQueue:
@@ -26,22 +27,24 @@ class LateQueue:
         self._taken = 0
 
     def submit(self, work: Callable[[], object]) -> None:
-        """Puts work at the end."""
+        """Appends work."""
         with _ORDER:
             self._left.append(work)
 
     def wait(self) -> None:
-        """Does what is left; raises what goes wrong in it, after which the rest is still left."""
+        """Performs the pending work; raises an error that occurs in it, after which the rest is still
+        pending."""
         with _ORDER:
             self._go_to(self._taken + len(self._left))
 
     def done(self) -> bool:
-        """True: a program that asks again and again would ask for ever, so what is left is done."""
+        """Performs the pending work and returns True, because a program that polls would otherwise never
+        end."""
         self.wait()
         return True
 
     def wait_for(self, other: Queue) -> None:
-        """Work that comes after this comes after what `other` has now."""
+        """Orders later work after the work that `other` has now."""
         if not isinstance(other, LateQueue):
             self.submit(other.wait)
         elif other is not self:
@@ -50,10 +53,10 @@ class LateQueue:
                 self._left.append(lambda: other._go_to(end))
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Does nothing: there are no resources to release."""
 
     def _go_to(self, end: int) -> None:
-        """Does the work of the queue up to its `end`-th piece."""
+        """Performs the work of the queue up to its `end`-th piece."""
         while self._taken < end and self._left:
             self._taken += 1
             self._left.popleft()()

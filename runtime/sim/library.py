@@ -1,4 +1,5 @@
-"""Library functions with effects that kernels may call: output, memory, assertions, `modf` and kin."""
+"""Library functions with effects that kernels may call: output, memory, assertions, `modf` and similar
+ones."""
 
 from __future__ import annotations
 
@@ -182,4 +183,5 @@ LIBRARY: dict[str, Function] = {
     "nan": _nan,
     "nanf": _nanf,
 }
-"""By C name; called with the execution, the active threads, the place and the arguments."""
+"""C name → function, which is called with the execution, the active threads, the place and the
+arguments."""

@@ -1,9 +1,9 @@
 """
-What regions use from outside and write: the values that must follow the threads into a region, and
-the *cells*.
+Liveness of values in regions: the values from outside that a region uses, which must be split with the
+threads, and the *cells* that it writes.
 
 A cell is an `llvm.alloca` of one scalar that is only loaded and stored: it becomes a variable of
-the generated code. Where it may be read before it is written it has a `Flag` beside it.
+the generated code. If it may be read before it is written, it also has a `Flag`.
 """
 
 from __future__ import annotations
@@ -22,25 +22,26 @@ from .types import dtype_of
 
 @dataclass(frozen=True)
 class Flag:
-    """Whether a cell has been written."""
+    """A variable that holds whether a cell has been written."""
 
     cell: SSAValue
 
 
 Key = SSAValue | Flag
-"""What has a name in generated code."""
+"""The kinds of objects with a name in generated code."""
 
 
 @dataclass
 class UsedCells:
-    """`read`: everything used from outside, in order of first use. `written`: cells stored to."""
+    """The uses of a region. `read`: all values used from outside, in the order of first use. `written`: the
+    cells stored to."""
 
     read: dict[Key, None] = field(default_factory=dict[Key, None])
     written: dict[Key, None] = field(default_factory=dict[Key, None])
 
 
 def constant_of(value: SSAValue) -> int | None:
-    """The integer a value is, if it is a constant."""
+    """The integer value of a constant; None for other values."""
     owner = value.owner
     if isinstance(owner, ConstantOp | llvm.ConstantOp) and isinstance(owner.value, IntegerAttr):
         return owner.value.value.data
@@ -48,7 +49,7 @@ def constant_of(value: SSAValue) -> int | None:
 
 
 def is_cell(alloca: llvm.AllocaOp) -> bool:
-    """Whether an alloca can be a variable."""
+    """Whether an alloca is a cell."""
     if dtype_of(alloca.elem_type) is None or constant_of(alloca.size) != 1:
         return False
     for use in alloca.res.uses:
@@ -71,7 +72,7 @@ def _touches(op: Operation, cell: SSAValue) -> bool:
 
 
 def written_first(alloca: llvm.AllocaOp) -> bool:
-    """Whether the alloca's own block stores to the cell before anything reads it."""
+    """Whether the alloca's own block stores to the cell before any read of it."""
     op = alloca.next_op
     while op is not None:
         if op.regions:
@@ -101,7 +102,7 @@ class Liveness:
         self._visit(body)
 
     def uses(self, *regions: Region) -> UsedCells:
-        """What these regions use and write together."""
+        """The combined uses of these regions."""
         if len(regions) == 1:
             return self._uses[regions[0]]
         out = UsedCells()
@@ -111,7 +112,7 @@ class Liveness:
         return out
 
     def block_uses(self, block: Block) -> UsedCells:
-        """What one block uses from outside of itself, and the cells it writes."""
+        """The values from outside that one block uses, and the cells it writes."""
         out = UsedCells()
         inside: set[Key] = set(block.args)
         for op in block.ops:
@@ -168,7 +169,7 @@ def _operations(region: Region) -> Iterator[Operation]:
 
 
 def root_of(pointer: SSAValue) -> SSAValue:
-    """The value a pointer was computed from: an argument, an alloca, an address, a load."""
+    """The value from which a pointer was computed: an argument, an alloca, an address, or a load."""
     while not isinstance(pointer, BlockArgument):
         op = pointer.owner
         assert isinstance(op, Operation)
@@ -180,7 +181,7 @@ def root_of(pointer: SSAValue) -> SSAValue:
 
 
 def reverse_postorder(region: Region) -> list[Block]:
-    """The reachable blocks, each before its successors but for the edges of loops."""
+    """The reachable blocks, each before its successors except along back edges."""
     order: list[Block] = []
     seen: set[Block] = set()
     stack: list[tuple[Block, int]] = [(region.blocks[0], 0)]

@@ -1,6 +1,6 @@
 """
-C's math library on arrays, by C name. What NumPy has is NumPy's, in the precision of the arguments;
-the rest calls the C library for every element.
+C's math library on arrays, by C name. Functions that NumPy has are NumPy's, in the precision of the
+arguments; the others call the C library for every element.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ _NUMPY: dict[str, Function] = {
 
 
 def fma(a: Value, b: Value, c: Value) -> Value:
-    """Exact for float32 (in double up to one double rounding); for double, rounded twice."""
+    """Fused multiply-add: for float32 computed in double, exact except for one double rounding; for double,
+    rounded twice."""
     if a.dtype == np.float32:
         wide = a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)
         return wide.astype(np.float32)
@@ -67,7 +68,7 @@ def fma(a: Value, b: Value, c: Value) -> Value:
 
 
 def _round(a: Value) -> Value:
-    """Halves away from zero."""
+    """C's `round`: halves are rounded away from zero."""
     below = np.trunc(a)
     away = np.abs(a - below) >= a.dtype.type(0.5)
     return np.copysign(below + np.where(away, np.copysign(a.dtype.type(1), a), a.dtype.type(0)), a)
@@ -115,7 +116,7 @@ _LIBM: dict[str, int] = {
     "y1": 1,
     "remainder": 2,
 }
-"""Functions NumPy lacks, with the number of their arguments, all of one type."""
+"""Functions that NumPy lacks → the number of their arguments, which all have one type."""
 
 _CLASSES = {
     "isnan": 0b11,

@@ -1,8 +1,9 @@
 """
-The memories as the threads of a batch see them: finding what an address means, checking, doing, counting.
+Accesses of the threads of a batch to all memories: resolves addresses, checks, performs and counts
+accesses.
 
-`Memories` performs an `Access` for the active threads. The quick way is for accesses that all lie in
-one allocation, which is nearly all of them.
+`Memories` performs an `Access` for the active threads. There is a fast path for accesses of all threads to
+one allocation, which nearly all are.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from .counters import Counters
 
 PIECE = 16
-"""Bytes that the device reads at a time at most, where it may read more than is wanted."""
+"""The most bytes that the device reads at once, where it may read past the requested bytes."""
 
 
 class Memories:
@@ -171,7 +172,8 @@ class Memories:
         return Resolved(variable.bytes, offsets, None, LOCAL)
 
     def _resolve_locals(self, threads: Threads, address: Value, access: Access) -> Resolved:
-        """Threads access different local variables: out of bounds unless each is inside one."""
+        """Resolves accesses of threads to different local variables; reports out of bounds unless each is
+        inside one."""
         if isinstance(address, ndarray):
             for position, one in enumerate(address):
                 variable = self.local.at(int(one))
@@ -243,7 +245,7 @@ class Memories:
         return at.bytes.views[access.dtype], spread(threads.n, index)
 
     def state(self, threads: Threads, address: Value, access: Access) -> Value:
-        """What is known of the bytes at these addresses, as one number each."""
+        """The states of the bytes at these addresses, as one number for each address."""
         try:
             at = self._resolve(threads, address, access)
         except Scattered as apart:
@@ -251,7 +253,7 @@ class Memories:
         return at.bytes.states[access.size][at.offsets >> (access.size.bit_length() - 1)]
 
     def set_state(self, threads: Threads, address: Value, state: Value, access: Access) -> None:
-        """Sets what `state` gives."""
+        """Sets the states that `state` returns."""
         try:
             at = self._resolve(threads, address, access)
         except Scattered as apart:

@@ -3,8 +3,8 @@ The simulated memories. Addresses are 64-bit with the memory in the top byte, so
 host addresses: 1 global, 2 shared (one window for all blocks), 3 local (one window for all threads),
 4 functions.
 
-Every byte has a state: bit 0 says it belongs to a variable, bit 1 that it has been written. Between
-allocations lie bytes that belong to none.
+Every byte has a state: bit 0 means that it belongs to a variable, bit 1 that it has been written. Between
+allocations there are bytes that belong to none (red zones).
 """
 
 from __future__ import annotations
@@ -24,21 +24,23 @@ from .values import Array
 SPACE_SHIFT = 56
 GLOBAL, SHARED, LOCAL, CODE = 1, 2, 3, 4
 GLOBAL_BASE = (GLOBAL << SPACE_SHIFT) + (1 << 40)
-"""Room below lets the address that stands for an array's start lie before the section on the device."""
+"""Space below the first allocation, so that the address for an array's start may be before its section on
+the device."""
 DEVICE_SHIFT = 44
-"""Each device has its own range of global addresses: no address of one means anything to another."""
+"""The size of a device's range of global addresses; the ranges of devices do not overlap."""
 SHARED_BASE = SHARED << SPACE_SHIFT
 LOCAL_BASE = LOCAL << SPACE_SHIFT
 CODE_BASE = CODE << SPACE_SHIFT
-"""Where functions lie; nothing can be read there."""
+"""The addresses of functions, which cannot be read."""
 
 LOCAL_LIMIT = 2 << 30
-"""Bytes of variables of all threads of a batch; a GPU has at most 512 MiB for the 1024 threads of a block."""
+"""The most bytes for variables of all threads of a batch; a GPU has at most 512 MiB for the 1024 threads of
+a block."""
 
 REDZONE = 256
 ALIGNMENT = 256
 LEAST_CAPACITY = 1 << 26
-"""Bytes of global memory without which there is no device."""
+"""The least bytes of global memory of a device."""
 
 OWNED = 1
 WRITTEN = 3
@@ -65,9 +67,9 @@ class Bytes:
 @dataclass(eq=False, slots=True)
 class Allocation:
     """
-    Bytes `[start, start + size)` of global memory. `written`: every byte has been written, so reads
-    need no check. `stored_by`: kernels that store to it, whose reads of it are watched for races.
-    `narrow`: who accessed its bytes last, less than 4 at a time; None if nobody did.
+    Bytes `[start, start + size)` of global memory. `written`: every byte has been written, so reads need no
+    check. `stored_by`: the kernels that store to it, whose reads of it are checked for races. `narrow`: the
+    last accesses to its bytes of less than 4 bytes; None if there were none.
     """
 
     start: int
@@ -85,7 +87,7 @@ class Allocation:
 
 
 def _lazy(size: int) -> Array:
-    """Zeroed memory that takes space only where it is touched."""
+    """Zeroed memory that occupies physical memory only where it is accessed."""
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
     if sys.platform == "linux":
         flags |= getattr(mmap, "MAP_NORESERVE", 0x4000)  # which Python knows from 3.13 on
@@ -93,7 +95,8 @@ def _lazy(size: int) -> Array:
 
 
 def _reserved(capacity: int) -> Bytes:
-    """Lazy memory of so many bytes, or of the half, or of a quarter …: with its shadow, six times as much."""
+    """Lazy memory of `capacity` bytes, or of the largest half, quarter, … that the system grants; with its
+    shadow it needs six times as much."""
     while True:
         try:
             _lazy(capacity * 6)
@@ -108,7 +111,7 @@ def _reserved(capacity: int) -> Bytes:
 
 
 Shadow = tuple[Array, Array]
-"""Last writers and last readers of memory (`races.py`), by 4 bytes or by byte."""
+"""The last writers and last readers of memory (`races.py`), for each 4 bytes or each byte."""
 
 
 def device_of(address: int) -> int:
@@ -118,9 +121,9 @@ def device_of(address: int) -> int:
 
 class GlobalMemory:
     """
-    Memory of device `number` with `capacity` bytes, the first at address `base`: first fit, with red
-    zones between allocations. `capacity` is what was asked for, or less where the process may not have so
-    many addresses (`ulimit -v`).
+    Memory of device `number` with `capacity` bytes, the first at address `base`: first fit, with red zones
+    between allocations. `capacity` is the requested size, or less if the process's address space is limited
+    (`ulimit -v`).
     """
 
     def __init__(self, capacity: int, number: int = 0):
@@ -134,14 +137,14 @@ class GlobalMemory:
         self.heap = DeviceHeap(self)
 
     def shadow(self) -> Shadow:
-        """Who wrote and who read every 4 bytes last, by accesses of at least so many."""
+        """The last writer and reader of every 4 bytes, by accesses of at least 4 bytes."""
         if self._shadow is None:
             size = self.capacity * 2
             self._shadow = _lazy(size).view(np.int64), _lazy(size).view(np.int64)
         return self._shadow
 
     def forget_accesses(self) -> None:
-        """Nobody has accessed anything."""
+        """Clears the record of accesses."""
         self._shadow = None
         for allocation in self.allocations:
             allocation.narrow = None
@@ -168,7 +171,7 @@ class GlobalMemory:
         return found
 
     def free(self, address: int) -> Allocation | None:
-        """Gives an allocation back; None when none starts there."""
+        """Frees an allocation, and returns it; None if none starts there."""
         found = self.retire(address)
         if found is not None:
             self.reuse(found)
@@ -181,7 +184,8 @@ class GlobalMemory:
         self.bytes.state[offset : offset + allocation.size] = WRITTEN
 
     def retire(self, address: int) -> Allocation | None:
-        """Ends an allocation, whose bytes nobody else gets until `reuse`; None when none starts there."""
+        """Ends an allocation, whose bytes are not allocated again until `reuse`; None if none starts
+        there."""
         index = bisect_right(self.allocations, address, key=lambda a: a.start) - 1
         if index < 0 or self.allocations[index].start != address:
             return None
@@ -240,7 +244,7 @@ class SharedVariable:
 
 
 class SharedLayout:
-    """Where the shared variables of a module lie in a block's window, with red zones between."""
+    """The offsets of a module's shared variables in a block's window, with red zones between them."""
 
     def __init__(self) -> None:
         self.variables: list[SharedVariable] = []
@@ -248,7 +252,7 @@ class SharedLayout:
         self.offsets: dict[str, int] = {}
 
     def add(self, name: str, size: int) -> None:
-        """Gives a variable its place; the alignment is that of a row of banks at least."""
+        """Allocates a variable, aligned to at least a row of banks."""
         self.variables.append(SharedVariable(name, self.size, size))
         self.offsets[name] = self.size
         self.size += -(-size // 128) * 128 + REDZONE
@@ -285,7 +289,7 @@ class SharedMemory:
         self.narrow: Shadow | None = None
 
     def reset(self) -> None:
-        """Uninitialised again, for the next blocks."""
+        """Marks all bytes as uninitialised, for the next blocks."""
         self.bytes.state[:] = np.tile(self._template, self._blocks)
         for words in (*self.shadow, *(self.narrow or ())):
             words[:] = 0
@@ -318,8 +322,8 @@ class LocalMemory:
 
     def push(self, size: int, name: str) -> int:
         """
-        A new variable of every thread; its address. Raises `acc_error_out_of_memory` if the threads'
-        variables are more than `LOCAL_LIMIT`.
+        Allocates a variable of every thread, and returns its address. Raises `acc_error_out_of_memory` if
+        the threads' variables exceed `LOCAL_LIMIT`.
         """
         start = self._top
         if (start - LOCAL_BASE + size) * self.threads > LOCAL_LIMIT:
@@ -340,7 +344,7 @@ class LocalMemory:
         return len(self.variables)
 
     def pop(self, depth: int) -> None:
-        """Removes the variables made since `depth` was the mark."""
+        """Removes the variables allocated since `depth` returned this mark."""
         del self.variables[depth:]
         del self._starts[depth:]
         last = self.variables[-1] if self.variables else None
@@ -351,6 +355,6 @@ class LocalMemory:
         )
 
     def at(self, address: int) -> LocalVariable | None:
-        """The variable that contains an address, or lies nearest below it."""
+        """The variable that contains an address, or the nearest one below it."""
         index = bisect_right(self._starts, address) - 1
         return self.variables[index] if index >= 0 else None

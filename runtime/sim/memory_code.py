@@ -1,4 +1,4 @@
-"""Code for operations on memory: loads, stores, addresses, copies, atomics."""
+"""Generates code for operations on memory: loads, stores, addresses, copies, atomics."""
 
 from __future__ import annotations
 
@@ -157,7 +157,8 @@ def memset(f: FunctionCompiler, op: Operation) -> None:
 
 
 def cp_async(f: FunctionCompiler, op: Operation) -> None:
-    """Done at once: the copy is complete at the latest when it is waited for."""
+    """An asynchronous copy, performed immediately; a GPU completes it at the latest when it is waited
+    for."""
     assert isinstance(op, nvvm.CpAsyncOp)
     size = op.size.value.data
     source = f.access(op, op.src, "int8", False)
@@ -173,7 +174,7 @@ def cp_async(f: FunctionCompiler, op: Operation) -> None:
 
 
 def cp_async_bulk(f: FunctionCompiler, op: Operation) -> None:
-    """Done at once, and counted by its barrier."""
+    """A bulk copy, performed immediately and counted by its barrier."""
     assert isinstance(op, nvvm.CpAsyncBulkOp)
     _copy(f, op, op.dst, op.src, op.size)
     names = ", ".join(map(f.name_of, (op.dst, op.src, op.mbar, op.size)))
@@ -256,4 +257,4 @@ MEMORY: dict[str, Writer] = {
     "nvvm.mbarrier.arrive.expect_tx": _bulk_barrier("expect", 2),
     "nvvm.mbarrier.try_wait.parity": _bulk_barrier("wait", 2),
 }
-"""Operation → what writes its code."""
+"""Operation → the function that writes its code."""

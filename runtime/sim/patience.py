@@ -1,6 +1,6 @@
 """
-How long a launch may take. A kernel without end would be a hang, and one that is only large looks like it:
-after a while the simulator says on stderr where a kernel is, and in the end it gives up.
+The time limit of launches. An endless kernel would hang, and a large one looks the same: after a while the
+simulator prints on stderr where a kernel is, and at the limit it stops the kernel.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from ...compiler.base.ranks import of_rank
 from .access import SourcePlace
 
 SECONDS = 300.0
-"""Of the processor, for one launch."""
+"""The default limit for one launch, in processor seconds."""
 TURNS = 1 << 22
-"""Of a loop that does not count, whose threads wait for others that do not run."""
+"""The most turns of an uncounted loop, whose threads may wait for others that do not run."""
 BETWEEN = 256
-"""Turns of loops between two looks at the clock; a power of two."""
+"""The turns of loops between two readings of the clock; a power of two."""
 FIRST_NOTE, NEXT_NOTE = 10.0, 3.0
-"""Seconds until the first message, and by how much later each of the others comes."""
+"""Seconds until the first message, and the factor between the times of messages."""
 
 
 _LOOK = 0.5
-"""Seconds, of any clock, between two questions for the processor's, each of which is a call of the system."""
+"""Seconds of a cheap clock between two readings of processor time, which need a system call."""
 
 
 class Stopwatch:
     """
-    Seconds of the processor since it was made, less what it took until the first question after `_LOOK`;
-    small launches never ask for them.
+    Processor seconds since it was made, without those before the first reading after `_LOOK`; small
+    launches never read them.
     """
 
     def __init__(self) -> None:
@@ -51,8 +51,8 @@ class Stopwatch:
 @dataclass(frozen=True)
 class Patience:
     """
-    `turns` of a loop that does not count, None for any number; `seconds` of the processor that a launch may
-    take; `clock` begins to count them; `tell`: who gets messages that a kernel still runs.
+    The limits of launches: `turns` of an uncounted loop, None for any number; processor `seconds` of a
+    launch; `clock` makes a stopwatch; `tell` gets messages that a kernel is still running.
     """
 
     turns: int | None = TURNS
@@ -69,12 +69,13 @@ PATIENCE = Patience()
 
 
 def of_seconds(seconds: float | None) -> Patience:
-    """The patience of a user who has named one (loops may then turn as often as they like), or has not."""
+    """The limits for a number of seconds that the user has set (loops may then have any number of turns),
+    or the default ones for None."""
     return PATIENCE if seconds is None else Patience(None, seconds)
 
 
 class LaunchWatch:
-    """The time of one launch of `kernel` in so many `batches`."""
+    """Measures the time of one launch of `kernel` in `batches` batches."""
 
     def __init__(self, patience: Patience, kernel: str, blocks: int):
         self._patience = patience
@@ -85,8 +86,8 @@ class LaunchWatch:
 
     def look(self, place: SourcePlace, block: int) -> str | None:
         """
-        What is wrong if the launch has used up its time; a message where it is due. `place` is where the
-        kernel is, `block` the first of the blocks that run now.
+        Prints a message if one is due; returns a description of the fault if the launch has exceeded its
+        time. `place` is the kernel's current place, `block` the first of the blocks that run now.
         """
         spent = self._spent()
         if spent < self._next:
@@ -99,7 +100,7 @@ class LaunchWatch:
         self._next = min(spent * NEXT_NOTE, self._patience.seconds)
         (self._patience.tell or _print)(
             f"{place.file}:{place.line}: note: kernel {self._kernel} still runs after {spent:.0f} s in the"
-            f" simulator, and is here with block {block} of {self._blocks}; it is given up after"
+            f" simulator, and is here with block {block} of {self._blocks}; it is stopped after"
             f" {self._patience.seconds:g} s (--patience)"
         )
         return None

@@ -1,5 +1,6 @@
 """
-Which accesses are looked at for data races, and in which shadows (see `races.py` for what a race is).
+Selects the accesses to check for data races, and the shadows to compare with (see `races.py` for the
+definition of a race).
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from .races import Clock, conflict_of_read, conflict_of_write
 from .values import Array, Batch, Threads, Value, spread
 
 WORD = 4
-"""Races are looked for word by word, so neighbours in one word would look like one place."""
+"""Races are detected by words, so accesses to different bytes of a word would look like accesses to one
+place."""
 
 
 class RaceChecks:
-    """Compares every access of a batch with those before it and reports the races."""
+    """Compares every access of a batch with those before it, and reports races."""
 
     def __init__(
         self,
@@ -36,7 +38,7 @@ class RaceChecks:
         self.faults = faults
 
     def read(self, threads: Threads, at: Resolved, address: Value, access: Access) -> None:
-        """A read, after which it is known to later accesses."""
+        """Checks a read, and records it for later accesses."""
         allocation = at.allocation
         if allocation is not None and self.faults.kernel not in allocation.stored_by:
             return
@@ -63,7 +65,8 @@ class RaceChecks:
         address: Value,
         access: Access,
     ) -> None:
-        """A store of `value` at elements `index`, before it is done; None: an atomic update."""
+        """Checks a store of `value` to elements `index`, before it is performed; None for an atomic
+        update."""
         atomic = value is None
         view = at.bytes.views[access.dtype]
 
@@ -100,7 +103,7 @@ class RaceChecks:
         address: Value,
         access: Access,
     ) -> None:
-        """Two threads that write different values to one place in one step."""
+        """Reports two threads that write different values to one place in one step."""
         same = _equal(at.bytes.views[access.dtype][index], value)
         if np.all(same):
             return
@@ -112,8 +115,8 @@ class RaceChecks:
 
     def _shadows(self, at: Resolved, access: Access) -> list[tuple[Value, Array, Array, bool]]:
         """
-        Where to look for conflicting accesses: places, last writers, last readers, and whether the access
-        itself is noted there.
+        The shadows to search for conflicting accesses: places, last writers, last readers, and whether the
+        access itself is recorded there.
         """
         narrow = access.size < WORD
         wide = self.shared.shadow if at.space == SHARED else self.memory.shadow()
@@ -125,7 +128,7 @@ class RaceChecks:
         return places
 
     def _narrow_shadow(self, at: Resolved, *, make: bool) -> tuple[Shadow | None, int]:
-        """The shadow of what is accessed byte by byte, and the offset it begins at."""
+        """The shadow of accesses by bytes, and the offset at which it begins."""
         if at.space == SHARED:
             if make and self.shared.narrow is None:
                 size = len(self.shared.bytes.data)

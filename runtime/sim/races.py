@@ -2,17 +2,17 @@
 Data races: accesses of different threads to one place, at least one a write and not both atomic,
 that nothing orders.
 
-For every 4 bytes the shadow remembers the last write and the last read as one number: launch (10
-bits), time (20 bits), a flag, thread of the launch (32 bits, after one bit that says "atomic" of a
-write and "several threads" of a read). Time advances at every synchronisation. Two accesses are
-ordered if they are by one thread, or a barrier of their block or a synchronisation of their warp
-lies between, or the first one's block released it (fence, then atomic) before the second one's
-acquired (atomic, then fence), as the last block of a reduction over the grid does.
+For every 4 bytes the shadow remembers the last write and the last read as one number: launch (10 bits),
+time (20 bits), a flag, thread of the launch (32 bits, after one bit that means "atomic" for a write and
+"several threads" for a read). Time advances at every synchronisation. Two accesses are ordered if they are
+by one thread, or a barrier of their block or a synchronisation of their warp lies between, or the first
+one's block released it (fence, then atomic) before the second one's acquired (atomic, then fence), as the
+last block of a reduction over the grid does.
 
-Accesses of less than 4 bytes are noted byte by byte in a shadow of their own; each kind looks at
-the other's shadow too. Not seen: conflicts between the second half of 8 bytes and something
-narrower, and those of narrow accesses whose threads access different arrays at one place in the program.
-Two writes of one value are not a race here.
+Accesses of less than 4 bytes are recorded byte by byte in a shadow of their own; each kind is also compared
+with the other's shadow. Not detected are conflicts between the second half of an 8-byte access and a narrow
+one, and conflicts of narrow accesses whose threads access different arrays at one place in the program. Two
+writes of the same value are not a race here.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ LAST_LAUNCH = (1 << 10) - 1
 
 
 class Clock:
-    """When the blocks and warps of a launch last synchronised, and what they released to others."""
+    """The times at which the blocks and warps of a launch last synchronised and released their writes to
+    others."""
 
     def __init__(self, grid_blocks: int, batch: Batch):
         self.now = 1
@@ -47,32 +48,32 @@ class Clock:
         self._fenced = np.full(grid_blocks, -1, np.int64)
         self._atomic_at = np.full(grid_blocks, -1, np.int64)
         self.synced = 0
-        """When all blocks last passed a barrier together."""
+        """The time at which all blocks last passed a barrier together."""
         self.block_sync = np.zeros(batch.blocks, np.int64)
         self.warp_sync = np.zeros(batch.warps, np.int64)
 
     def follow(self, other: Clock) -> None:
-        """Goes on where the clock of another batch size of the same launch stopped."""
+        """Continues the clock of another batch size of the same launch."""
         self.now, self.base = other.now, other.base
         self.released, self.released_at = other.released, other.released_at
         self.acquired_at = other.acquired_at
         self._fenced, self._atomic_at = other._fenced, other._atomic_at
 
     def next_batch(self) -> None:
-        """The blocks of the next batch have not synchronised yet."""
+        """Resets the synchronisations for the blocks of the next batch."""
         self.synced = 0
         self.block_sync[:] = 0
         self.warp_sync[:] = 0
 
     def oldest(self, shared: bool) -> int:
         """
-        Smaller stamps need no look: they are of other launches, or in shared memory from before a
-        barrier that all blocks passed.
+        The smallest stamp that matters: smaller ones are from other launches, or for shared memory from
+        before a barrier that all blocks passed.
         """
         return self.base + (self.synced << TIME_SHIFT) if shared else self.base
 
     def barrier(self, threads: Threads) -> None:
-        """The active blocks pass a barrier."""
+        """Records that the active blocks pass a barrier."""
         self.now += 1
         if threads.ids is None:
             self.block_sync[:] = self.now
@@ -81,19 +82,19 @@ class Clock:
             self.block_sync[threads.blocks] = self.now
 
     def warp_barrier(self, threads: Threads) -> None:
-        """The active warps synchronise."""
+        """Records that the active warps synchronise."""
         self.now += 1
         self.warp_sync[threads.warps_of] = self.now
 
     def fence(self, threads: Threads) -> None:
-        """The active threads order their accesses for the whole device."""
+        """Records a fence of the active threads for the whole device."""
         blocks = np.unique(threads.blocks) + self.batch.first_block
         self._fenced[blocks] = self.now
         self.acquired_at[blocks] = self._atomic_at[blocks]
         self.now += 1
 
     def atomic(self, threads: Threads) -> None:
-        """The active threads do an atomic access to global memory."""
+        """Records an atomic access of the active threads to global memory."""
         blocks = threads.blocks + self.batch.first_block
         self._atomic_at[blocks] = self.now
         fenced = self._fenced[blocks]
@@ -101,7 +102,7 @@ class Clock:
         self.released_at[blocks] = np.where(fenced >= 0, self.now, -1)
 
     def unordered(self, threads: Threads, before: Array, per_block: bool) -> Array:
-        """Which of the accesses in the shadow are not ordered before one by these threads now."""
+        """Which accesses in the shadow are not ordered before an access by these threads now."""
         size = self.batch.block_threads
         other = before & THREAD_MASK
         time = before >> TIME_SHIFT & TIME_MASK
@@ -139,8 +140,8 @@ def conflict_of_read(
     note: bool = True,
 ) -> tuple[int, int] | None:
     """
-    Notes a read (if `note`) and looks for a write it races with: the position of the active thread and the
-    other thread's number in the launch. Atomic reads are not noted.
+    Records a read (if `note`), and searches for a write that races with it: returns the position of the
+    active thread and the other thread's number in the launch. Atomic reads are not recorded.
     """
     stamp = threads.stamp(clock.base, clock.now)
     oldest = clock.oldest(shared)
@@ -207,8 +208,8 @@ def conflict_of_write(
     note: bool = True,
 ) -> tuple[int, int, str] | None:
     """
-    Notes a write (if `note`) and looks for a read or write it races with. `same()` says at which
-    positions the memory holds what is about to be written.
+    Records a write (if `note`), and searches for a read or write that races with it. `same()` returns the
+    positions at which the memory already holds the value to be written.
     """
     stamp = threads.stamp(clock.base, clock.now)
     oldest = clock.oldest(shared)

@@ -11,7 +11,7 @@ from .values import Array, Threads, Value, put
 
 
 class Scattered(Exception):
-    """The threads of an access have to be taken apart, by the variables they access."""
+    """Raised when the threads of an access must be split by the variables they access."""
 
     def __init__(self, addresses: Array, local: LocalMemory):
         super().__init__()
@@ -29,7 +29,7 @@ class Scattered(Exception):
             yield threads.sub(here), here
 
     def gather(self, threads: Threads, value: Callable[[Threads, Array], Value]) -> Value:
-        """`value` of each part, put together."""
+        """The merged results of `value` for each part."""
         result: Value = None
         for some, here in self.parts(threads):
             result = put(threads.n, result, here, value(some, here))

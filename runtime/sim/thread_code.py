@@ -1,4 +1,4 @@
-"""Code for what threads are and do with each other: indices, barriers, shuffles, votes."""
+"""Generates code for thread indices, barriers, shuffles and votes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def subgroup_size(f: FunctionCompiler, op: Operation) -> None:
 
 
 def _special_register(f: FunctionCompiler, op: Operation) -> None:
-    """`nvvm.read.ptx.sreg.*`, which passes after the gpu level make."""
+    """`nvvm.read.ptx.sreg.*`, which passes after the gpu level create."""
     register, _, axis = op.name.removeprefix("nvvm.read.ptx.sreg.").partition(".")
     methods = {"tid": "thread_id", "ctaid": "block_id", "ntid": "block", "nctaid": "grid"}
     if register not in methods:
@@ -60,7 +60,7 @@ def barrier(f: FunctionCompiler, op: Operation) -> None:
 
 
 def named_barrier(f: FunctionCompiler, op: Operation) -> None:
-    """`nvvm.barrier`: with a number of threads, part of the block meets."""
+    """`nvvm.barrier`; with a number of threads, only a part of the block synchronises."""
     assert isinstance(op, nvvm.BarrierOp)
     if len(op.operands) < 2:
         barrier(f, op)
@@ -125,4 +125,4 @@ THREADS: dict[str, Writer] = {
         for axis in "xyz"
     },
 }
-"""Operation → what writes its code."""
+"""Operation → the function that writes its code."""

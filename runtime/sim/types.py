@@ -1,9 +1,9 @@
 """
-What IR types are in NumPy and in memory (x86-64 and NVPTX64 agree).
+The NumPy types and memory layouts of IR types (x86-64 and NVPTX64 agree).
 
-Integers of three, five, six and seven bytes, which hold packed numbers (docs/compression.md), are
-values of the next wider type whose upper bits are zero: what can be done to them is what does not
-look at a sign. They are loaded and stored byte by byte, as a GPU does it.
+Integers of three, five, six and seven bytes, which hold packed numbers (docs/compression.md), are values of
+the next wider type whose upper bits are zero; only operations that do not depend on a sign are possible.
+They are loaded and stored byte by byte, as on a GPU.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _INTEGERS: dict[int, type[Any]] = {
 _ODD = frozenset((24, 40, 48, 56))
 
 I128 = IntegerType(128)
-"""16 bytes in memory, such as hold a `long double`; there is no arithmetic on them."""
+"""16 bytes in memory, for example of a `long double`; there is no arithmetic on them."""
 
 
 def odd_bytes(type: Attribute) -> int | None:
@@ -66,7 +66,7 @@ def dtype_of(type: Attribute) -> np.dtype[Any] | None:
 
 
 def sixteen_bytes(value: int) -> Any:
-    """The `I128` of a number, of which only the bytes can be had."""
+    """The `I128` of a number; only its bytes can be accessed."""
     return np.frombuffer((value % (1 << 128)).to_bytes(16, "little"), "V16")[0]
 
 

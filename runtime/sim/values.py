@@ -1,11 +1,11 @@
 """
-Values of many threads at once, and how they follow the threads through control flow.
+Values of many threads at once, which are split and merged with the threads in control flow.
 
-A value of the IR is one NumPy scalar where all threads agree, and an array with one element per
-*active* thread where they do not. Inactive threads have no elements: a branch that some threads do
-not take runs on shorter arrays (`take`), and where the ways meet again `merge` puts the elements
-back in order. So nothing is computed that the GPU would not compute, and memory accesses need no
-mask. Values of aggregate type are tuples of values.
+A value of the IR is one NumPy scalar where all threads agree, and an array with one element per *active*
+thread where they do not. Inactive threads have no elements: a branch that some threads do not take runs on
+shorter arrays (`take`), and where branches join `merge` puts the elements back in order. So only values
+that the GPU would compute are computed, and memory accesses need no mask. Values of aggregate type are
+tuples of values.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ Value: TypeAlias = Any
 """A NumPy scalar, an array with an element per active thread, or a tuple of values."""
 
 Positions: TypeAlias = Array | None
-"""Indices into the active threads of an enclosing set; None stands for all of them."""
+"""Indices into the active threads of an enclosing set; None means all of them."""
 
 ndarray = np.ndarray
 
 
 class Threads:
     """
-    The active threads at some place: `ids` are their numbers within the batch in ascending order,
-    None when all `n` threads of the batch are active.
+    The active threads at a place in the code: `ids` are their numbers within the batch in ascending order,
+    None if all `n` threads of the batch are active.
     """
 
     __slots__ = ("_lanes", "_stamp", "_stamp_time", "_warps", "batch", "ids", "n")
@@ -51,7 +51,7 @@ class Threads:
 
     @property
     def all_ids(self) -> Array:
-        """The numbers of the threads within the batch, as an array in any case."""
+        """The numbers of the threads within the batch, always as an array."""
         return self.batch.ids if self.ids is None else self.ids
 
     @property
@@ -68,7 +68,7 @@ class Threads:
 
     @property
     def warps(self) -> int:
-        """How many warps have an active thread."""
+        """The number of warps with an active thread."""
         if self._warps < 0:
             if self.ids is None:
                 self._warps = self.batch.warps
@@ -82,7 +82,7 @@ class Threads:
         return take(self.ids, values)
 
     def stamp(self, base: int, time: int) -> Array:
-        """What these threads leave in shadow memory (`races.py`) at a time of a launch."""
+        """The stamps of these threads for shadow memory (`races.py`) at a time of a launch."""
         key = base | time << 33
         if self._stamp is None or self._stamp_time != key:
             self._stamp = self.all_ids + (key + self.batch.first_thread)
@@ -113,7 +113,7 @@ class Batch:
         self.first_block = 0
         self.first_thread = 0
         self.shuffles: dict[tuple[str, int, int], tuple[Array, Array]] = {}
-        """For `warps.py`: where shuffles of whole batches read."""
+        """For `warps.py`: the lanes that shuffles of whole batches read."""
 
     def move_to(self, first_block: int) -> None:
         """Makes this the batch that begins at another block."""
@@ -134,7 +134,8 @@ class Batch:
 
     @staticmethod
     def _coordinate(numbers: Value, sizes: tuple[int, int, int], dimension: int) -> Value:
-        """A coordinate of what is numbered x fastest. Divisions are what it costs."""
+        """A coordinate from numbers that count x fastest. Avoids divisions where possible, as they dominate
+        the cost."""
         x, y, _ = sizes
         below, size = (1, x, x * y)[dimension], sizes[dimension]
         if size == 1:
@@ -165,7 +166,8 @@ def takes(positions: Positions, *values: Value) -> tuple[Value, ...]:
 def split(
     threads: Threads, condition: Value
 ) -> tuple[Threads | None, Positions, Threads | None, Positions]:
-    """The threads where the condition holds and their positions, and the others; None for none."""
+    """The threads for which the condition holds and their positions, then the others; None for an empty
+    set."""
     if not isinstance(condition, ndarray):
         return (threads, None, None, None) if condition else (None, None, threads, None)
     count = np.count_nonzero(condition)

@@ -2,8 +2,7 @@
 Operations among the lanes of a warp: shuffles, votes, reductions, products of matrices (PTX ISA 9.7.9.6,
 9.7.13, 9.7.14.5).
 
-A lane that an operation reads and that does not take part in it is a fault: its value would be
-undefined.
+Reading a lane that does not take part in the operation is a fault, as its value would be undefined.
 """
 
 from __future__ import annotations
@@ -100,7 +99,7 @@ class Warps:
             first = batch.first_thread
             self._faults.add(
                 FaultKind.DIVERGENT_SHUFFLE,
-                "a lane is read that does not take part",
+                "the operation reads a lane that does not take part in it",
                 place,
                 int(threads.ids[at]) + first,
                 int(target[at]) + first,
@@ -153,7 +152,7 @@ class Warps:
         c: Sequence[Value],
     ) -> tuple[Value, ...]:
         """
-        `mma.sync` of doubles: what each lane gets of the product (`nvvm.MmaOp`), by chains of fused
+        `mma.sync` of doubles (`nvvm.MmaOp`): each lane's part of the product, computed by chains of fused
         multiply-adds in the order of terms.
         """
         left = [spread(threads.n, value) for value in a]
@@ -177,7 +176,7 @@ class Warps:
     def _lanes(
         self, threads: Threads, place: SourcePlace, kind: str, number: int, source: Array
     ) -> Array:
-        """The positions of lanes `source`, which `kind` and `number` name for whole batches."""
+        """The positions of lanes `source`; for whole batches they are remembered by `kind` and `number`."""
         if threads.ids is not None:
             lane = threads.of_batch(self._batch.lane)
             return self._positions(threads, place, source, lane)

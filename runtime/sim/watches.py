@@ -1,17 +1,17 @@
 """
-Scalars of a gang or worker whose value depends on which thread ran which iteration.
+Detects scalars of a gang or worker whose value depends on the order of iterations.
 
 The execution model holds such a scalar once per gang or worker; kernels hold it in every thread. Where a
-partitioned loop assigns one without a clause, the compiler says so by `accx.watch` operations
-(`watches.py` of `convert-acc-compute-to-gpu`), and this module follows, for each thread's copy, in which
-iteration of which loop it was assigned last. The rules, for a loop that assigns the scalar:
+partitioned loop assigns one without a clause, the compiler inserts `accx.watch` operations (`watches.py` of
+`convert-acc-compute-to-gpu`), and this module records, for each thread's copy, the iteration and the loop
+in which it was assigned last. The rules, for a loop that assigns the scalar:
 
 1. an iteration that reads what another iteration assigned, or code after the loop that reads what
    some iteration assigned, gets a value that depends on the order;
 2. so does an iteration that reads the value from before the loop, if another iteration assigns one.
 
-An iteration that reads what it has assigned itself is fine: such a scalar could have been private. To
-assign the value that a copy holds already changes nothing.
+An iteration may read the value that it has assigned itself: such a scalar could have been private.
+Assigning the value that a copy already holds changes nothing.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _NEVER = np.int64(np.iinfo(np.int64).max)
 @dataclass(frozen=True, slots=True)
 class WatchedLoop:
     """
-    A partitioned loop. `inside`: who runs an iteration together (`gang`, `worker`, `thread`);
-    `shared_by`: within what iterations are distributed (`launch`, `gang`, `worker`); `variables`: the
-    numbers of the scalars it assigns.
+    A partitioned loop. `inside`: the unit that runs an iteration (`gang`, `worker`, `thread`); `shared_by`:
+    the unit over which iterations are distributed (`launch`, `gang`, `worker`); `variables`: the numbers of
+    the scalars it assigns.
     """
 
     number: int
@@ -47,7 +47,8 @@ class WatchedLoop:
 
 @dataclass(frozen=True, slots=True)
 class WatchedScalar:
-    """A scalar: `what` is its copy in words; `remedies`: what to write on each of the `loops`."""
+    """A watched scalar: `what` describes its copies in messages; `remedies` has the remedy for each of the
+    `loops`."""
 
     number: int
     name: str
@@ -58,8 +59,8 @@ class WatchedScalar:
 
 class ScalarCopies:
     """
-    Of each thread's copy of a scalar: in which iteration of a loop it was `assigned` last, and in which
-    its value was last `changed`; 0 for outside of the loop.
+    For each thread's copy of a scalar: the iteration of a loop in which it was last `assigned`, and that in
+    which its value last `changed`; 0 outside of the loop.
     """
 
     def __init__(self, threads: int):
@@ -68,7 +69,8 @@ class ScalarCopies:
 
 
 class Span:
-    """Which iterations did something, by instance of a loop: lowest and highest number, 0 for none."""
+    """The iterations that did something, by instance of a loop: the lowest and the highest number, 0 for
+    none."""
 
     def __init__(self, size: int):
         self.low = np.full(size, _NEVER)
@@ -95,12 +97,13 @@ class Span:
 
 
 Key: TypeAlias = tuple[int, int, str]
-"""Scalar, loop, and what iterations do: `read` or `write`."""
+"""Scalar, loop, and the action of iterations: `read` or `write`."""
 
 
 @dataclass
 class History:
-    """What outlasts a batch of blocks: iterations so far; who read and assigned in loops over all gangs."""
+    """The state that is kept between batches of blocks: the iterations so far, and those that read and
+    assigned in loops over all gangs."""
 
     iterations: int = 0
     spans: dict[Key, Span] = field(default_factory=dict[Key, Span])
@@ -120,7 +123,7 @@ class BatchWatches:
         self.start_batch()
 
     def start_batch(self) -> None:
-        """Nothing of the batch before is left, but for loops that the whole launch shares."""
+        """Resets the state for the next batch, except for loops that the whole launch shares."""
         self.now: dict[int, Array] = {}
         self.copies: dict[tuple[int, int], ScalarCopies] = {}
         self.instances: dict[int, Array] = {}
@@ -129,7 +132,7 @@ class BatchWatches:
     # Loops
 
     def begin(self, threads: Threads, loop: WatchedLoop) -> None:
-        """The loop begins: another instance of it."""
+        """Records the beginning of a new instance of the loop."""
         if not self.enabled:
             return
         self.loops[loop.number] = loop
@@ -145,7 +148,7 @@ class BatchWatches:
                 self._span(variable, loop, what).forget(groups)
 
     def iteration(self, threads: Threads, loop: WatchedLoop) -> None:
-        """An iteration of the loop begins, in each thread, worker or gang its own."""
+        """Records the beginning of an iteration, a different one in each thread, worker or gang."""
         if not self.enabled:
             return
         self.history.iterations += 1
@@ -153,7 +156,8 @@ class BatchWatches:
         self.now[loop.number][threads.all_ids] = (self.history.iterations << 32) + unit + 1
 
     def end(self, threads: Threads, loop: WatchedLoop) -> None:
-        """The loop ends. What any iteration has assigned is no longer the gang's value."""
+        """Records the end of the loop. Values that iterations have assigned are no longer valid as the
+        gang's."""
         if not self.enabled:
             return
         ids = threads.all_ids
@@ -168,7 +172,7 @@ class BatchWatches:
     # Accesses
 
     def read(self, threads: Threads, scalar: WatchedScalar, place: SourcePlace) -> None:
-        """The threads read their copies."""
+        """Checks a read of the threads' copies."""
         if not self.enabled:
             return
         ids = threads.all_ids
@@ -192,7 +196,7 @@ class BatchWatches:
         old: Value | None,
         new: Value,
     ) -> None:
-        """The threads assign their copies, which held `old` values (None: unknown)."""
+        """Checks an assignment to the threads' copies, which held `old` values (None: unknown)."""
         if not self.enabled:
             return
         changed = np.broadcast_to(np.True_ if old is None else different(old, new), (threads.n,))
@@ -217,8 +221,8 @@ class BatchWatches:
         other: str,
     ) -> None:
         """
-        Notes which iterations read the value from before the loop, or assign, and looks for others
-        that do the other of the two.
+        Records the iterations that read the value from before the loop, or that assign, and searches for
+        other iterations that do the opposite.
         """
         loop = self.loops[scalar.loops[position]]
         some = threads.sub(np.flatnonzero(where))

@@ -87,7 +87,7 @@ def test_two_phases() -> None:
         (
             turn("nvvm.mbarrier.init %bar, %c1 : !llvm.ptr<3>, i32\n"),
             0,
-            "mbarrier.init where a barrier is",
+            "mbarrier.init at the address of another barrier",
         ),
         (turn(EXPECT, "nvvm.mbarrier.inval %bar : !llvm.ptr<3>\n"), 0, "in the middle of a phase"),
     ],

@@ -64,7 +64,9 @@ def test_a_call_of_no_function_ends_the_program(tmp_path: Path) -> None:
     ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1
-    assert "prog.c:17: error: in kernel f_13_kernel: call of no function: 0x0" in done.stderr
+    assert (
+        "prog.c:17: error: in kernel f_13_kernel: call of an invalid function: 0x0" in done.stderr
+    )
     assert "thread (0,0,0)" in done.stderr
 
 

@@ -457,7 +457,7 @@ def test_shuffle_from_an_inactive_lane() -> None:
       %v = nvvm.shfl.sync bfly %all, %tid, %c1, %c31 : i32 -> i32
     }"""
     bench = Bench("%x: !llvm.ptr", TID + body.replace("PREDICATE", "eq"))
-    assert "a lane is read that does not take part" in launched(bench, floats(1))
+    assert "the operation reads a lane that does not take part" in launched(bench, floats(1))
     bench = Bench("%x: !llvm.ptr", TID + body.replace("PREDICATE", "sle"))
     bench.run(floats(1))
     assert bench.faults == set()
@@ -479,7 +479,7 @@ def test_a_lock_between_blocks_is_reported() -> None:
     }
     llvm.store %c0, %x : i32, !llvm.ptr"""
     bench = Bench("%x: !llvm.ptr", body, patience=Patience(turns=1000))
-    assert "loop without end" in launched(bench, np.zeros(1, np.int32))
+    assert "endless loop" in launched(bench, np.zeros(1, np.int32))
 
 
 def test_checks_can_be_switched_off(tmp_path: Path) -> None:
