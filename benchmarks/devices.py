@@ -1,10 +1,10 @@
 """
-What several GPUs gain, and what they cost each other: `python -m benchmarks.devices` on a machine with some.
+Benchmarks of several GPUs: `python -m benchmarks.devices` on a machine with some.
 
-Copies between two of them by size, beside `cuMemcpyPeer` (called by itself and waited for); transfers of a
-thread for each GPU; the matrix product and the heat equation of `examples/`, and Jacobi's method that
-computes nothing while borders travel, on one GPU and on more. `--json FILE` keeps the numbers and `--plot
-DIR` draws them.
+It measures copies between two GPUs by size, compared with `cuMemcpyPeer` (one call, waited for); transfers
+with one thread for each GPU; and the matrix product and the heat equation of `examples/`, and Jacobi's
+method without overlap of exchange and computation, on one GPU and on more. `--json FILE` keeps the numbers
+and `--plot DIR` draws them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ Numbers = dict[str, list[Any]]
 
 
 def run(program: Path, devices: int, *arguments: object) -> str:
-    """What a program prints on so many GPUs. Raises `RuntimeError` with its messages if it fails."""
+    """The output of a program run on `devices` GPUs. Raises `RuntimeError` with its messages if it
+    fails."""
     command = [*ACCRUN, f"--devices={devices}", str(program), "--", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -48,7 +49,8 @@ def lines_of(text: str, word: str) -> list[tuple[float, ...]]:
 
 
 def reference() -> list[tuple[int, float]]:
-    """Microseconds of `cuMemcpyPeer` from GPU 0 to GPU 1 by bytes, until both are done; the least of many."""
+    """Microseconds of `cuMemcpyPeer` from GPU 0 to GPU 1 by bytes, until both GPUs have finished; the
+    smallest of many."""
     cuda = ctypes.CDLL("libcuda.so.1")
     cuda.cuInit(0)
     contexts, memory = (ctypes.c_void_p * 2)(), (ctypes.c_uint64 * 2)()
@@ -83,7 +85,7 @@ def speedup(text: str) -> tuple[float, float]:
 
 
 def measure(counts: Sequence[int]) -> Numbers:
-    """All numbers, on the first so many GPUs each."""
+    """All measurements, on the first GPUs for each of `counts`."""
     copies = run(SOURCE, 2, "copies")
     numbers: Numbers = {
         "copies": lines_of(copies, "copy"),

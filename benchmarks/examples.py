@@ -40,7 +40,7 @@ LINE = re.compile(
 
 @dataclass
 class Totals:
-    """What one program spent: counts, microseconds, bytes."""
+    """The totals of one program: counts, microseconds, bytes."""
 
     launches: int = 0
     kernel_us: float = 0.0

@@ -1,12 +1,12 @@
 """
-The bench's kernels in the forms that programs in the field have them: with levels, sizes and tiles.
+The bench's kernels in the forms that existing programs use: with levels, sizes and tiles.
 
     python -m benchmarks.forms [KERNEL ...] [--emit FOLDER] [--time]
 
-Every form of a kernel is generated from its text in `kernels/*.c` (`FORMS`). Without a GPU, this prints which
-forms come to the same PTX and the same launch as the bare one (`=`), which then takes the same time, and for
-others how many lines differ. `--emit` writes the C files. `--time` checks and times on the GPU those forms
-whose code differs, beside the bare one (`forms_time.py`).
+Every form of a kernel is generated from its text in `kernels/*.c` (`FORMS`). Without a GPU, this prints
+which forms compile to the same PTX and the same launch as the bare one (`=`), so that they take the same
+time, and for others how many lines differ. `--emit` writes the C files. `--time` checks and times on the
+GPU the bare form and those whose code differs from it (`forms_time.py`).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ BARE = "bare"
 
 @dataclass(frozen=True)
 class Nest:
-    """`depth` parallel loops, one in the other; `tight`: nothing stands between them."""
+    """A nest of `depth` parallel loops; `tight`: tightly nested."""
 
     depth: int
     tight: bool
@@ -54,7 +54,8 @@ Levels = Sequence[str | None]
 
 @dataclass(frozen=True)
 class Form:
-    """`construct` is the directive's name; `levels` gives its words, None if a nest has no such form."""
+    """A form of nests: `construct` is the directive's name; `levels` returns the words for each loop, None
+    if a nest has no such form."""
 
     levels: Callable[[Nest], Levels | None]
     construct: str = "parallel"
@@ -125,7 +126,8 @@ FORMS: dict[str, Form] = {
     "tile": Form(_tiles({1: "256", 2: "32,32", 3: "4,4,32"})),
     "tile *": Form(_tiles({1: "*", 2: "*,*", 3: "*,*,*"})),
 }
-"""By name. `kernels gang vector` relies on `gang` and `vector` being honoured where loops are independent."""
+"""The forms by name. `kernels gang vector` relies on `gang` and `vector` being honoured where loops are
+independent."""
 
 # Generating -----------------------------------------------------------------------------------------
 
@@ -135,7 +137,7 @@ _MAPPING = ("gang", "worker", "vector", "collapse", "num_gangs", "num_workers", 
 
 
 def _split_clauses(text: str) -> tuple[str, int]:
-    """The clauses that do not map, and the collapse count."""
+    """The clauses that do not affect the mapping, and the collapse count."""
     kept: list[str] = []
     collapse = 1
     for clause in _CLAUSE.findall(text):
@@ -169,7 +171,8 @@ def _loops(lines: Sequence[str]) -> list[_Loop]:
 
 
 def kernel_texts(text: str) -> dict[str, list[str]]:
-    """The lines of each function of a file of kernels by name; what stands before them is under ""."""
+    """The lines of each function of a file of kernels by name; the lines before the functions have the key
+    ""."""
     found: dict[str, list[str]] = {"": []}
     name = ""
     for line in text.splitlines():
@@ -217,7 +220,7 @@ def rewrite(lines: Sequence[str], form: Form) -> list[str] | None:
 
 
 def code_of(path: Path, kernel: str, fast_math: bool) -> str:
-    """What becomes of a file of one kernel: its PTX, and the host code that launches it."""
+    """The code of a file of one kernel: its PTX, and the host code that launches it."""
     options = CompileOptions(target="nvptx", fast_math=fast_math)
     module = front_end([path], options, DiagnosticSink())
     run_to_stage(make_context(), module, "nvvm", options)
@@ -233,7 +236,7 @@ def code_of(path: Path, kernel: str, fast_math: bool) -> str:
 
 
 def differing_lines(left: str, right: str) -> int:
-    """Lines of one text that the other has not."""
+    """The number of lines of one text that are not in the other."""
     lines = difflib.unified_diff(left.splitlines(), right.splitlines(), n=0, lineterm="")
     return sum(line[0] in "+-" and line[:3] not in ("+++", "---") for line in lines)
 
@@ -269,8 +272,8 @@ def compare(
 
 def wrong_results(file: str, name: str, form: str, folder: Path, target: TargetName) -> str | None:
     """
-    Runs a form of a kernel at its small size on the CPU or the simulator: how its results differ from
-    the reference, None if they do not, or if there is no such form.
+    Runs a form of a kernel at its small size on the CPU or the simulator; returns how its results differ
+    from the reference, None if they do not, or if there is no such form.
     """
     path = write_form(file, name, form, folder)
     if path is None:
@@ -286,7 +289,8 @@ def wrong_results(file: str, name: str, form: str, folder: Path, target: TargetN
 
 
 def wrong_run(program: Program, kernel: Kernel) -> str | None:
-    """Runs a kernel of a program at its small size: how its results differ from the reference."""
+    """Runs a kernel of a program at its small size; returns how its results differ from the reference, None
+    if they do not."""
     from .harness import error_of
 
     case = kernel.make(kernel.small)

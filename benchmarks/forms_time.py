@@ -1,7 +1,7 @@
 """
 Times of the forms whose code differs from that of the bare nest, on a GPU (`benchmarks.forms --time`).
 
-Everything is compiled first, by as many processes as there are processors; then one process checks and
+Everything is compiled first, in as many processes as there are processors; then one process checks and
 times. Forms with the same code are timed once, those with the bare form's code not at all.
 """
 

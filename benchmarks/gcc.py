@@ -1,5 +1,5 @@
 """
-The third column: the same OpenACC C compiled by GCC for offloading, the open compiler to leave behind.
+The third column of the bench: the same OpenACC C compiled by GCC for offloading.
 
 `python -m benchmarks.gcc FOLDER` builds `kernels/*.c` with Debian's gcc-12 and gcc-12-offload-nvptx,
 and puts GCC's runtime beside the libraries, so that the folder can be carried to a machine with a GPU
@@ -22,7 +22,7 @@ from .specs import Array, Case, Kernel
 
 HERE = Path(__file__).parent
 FILES = ("streaming", "stencils", "compute", "reductions")
-"""What GCC can compile: it does not know `scan`."""
+"""The files that GCC can compile; it does not support `scan`."""
 RUNTIME = ("libgomp.so.1", "libgomp-plugin-nvptx.so.1")
 COMMAND = ("gcc-12", "-O3", "-ffast-math", "-fopenacc", "-shared", "-fPIC")
 OFFLOAD = (

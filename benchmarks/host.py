@@ -1,12 +1,12 @@
 """
-CPU threads beside GCC's OpenMP: `python -m benchmarks.host`, on any machine with gcc.
+CPU threads compared with GCC's OpenMP: `python -m benchmarks.host`, on any machine with gcc.
 
-`kernels/host.c` has every kernel with a directive of each. GCC compiles one program of it (`-O3
--march=native -fopenmp`, with `--fast-math` also `-ffast-math`), accopt another; they run in turns, each
-kernel for `--budget` milliseconds a turn, and the least time of all `--turns` counts: where a process's
-pages lie differs. CPU time, of all threads of the process, says more than the clock where others use the
-machine. Results are compared by checksums. `--threads 2,16` measures each number of threads; `--json FILE`
-and `--markdown FILE` keep the table.
+Every kernel in `kernels/host.c` has directives of both. GCC compiles it to one program (`-O3 -march=native
+-fopenmp`, with `--fast-math` also `-ffast-math`), accopt to another; they run in turns, each kernel for
+`--budget` milliseconds a turn. The smallest time of all `--turns` counts, as the placement of a process's
+pages varies. CPU time, of all threads of the process, is more reliable than wall-clock time on a machine
+that others use. Results are compared by checksums. `--threads 2,16` measures each number of threads;
+`--json FILE` and `--markdown FILE` keep the table.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Timing:
 
 @dataclass(frozen=True)
 class Row:
-    """One kernel with so many threads, by GCC and by accopt."""
+    """One kernel with `threads` threads, by GCC and by accopt."""
 
     kernel: str
     threads: int
@@ -67,7 +67,7 @@ def build_gcc(folder: Path, flags: Sequence[str]) -> Path:
 
 
 def run(command: Sequence[str], environment: dict[str, str]) -> dict[str, Timing]:
-    """What a program prints, by kernel; raises `CalledProcessError` if it fails."""
+    """The timings that a program prints, by kernel. Raises `CalledProcessError` if it fails."""
     done = subprocess.run(
         command, env={**os.environ, **environment}, check=True, capture_output=True, text=True
     )
@@ -118,7 +118,7 @@ def print_table(rows: Sequence[Row]) -> None:
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """The table as it stands in docs/performance.md."""
+    """The table in the form of docs/performance.md."""
     lines = ["| kernel | threads | gcc µs | accopt µs | gcc / accopt |", "|---|---|---|---|---|"]
     lines += [
         f"| {r.kernel} | {r.threads} | {r.gcc.us:.1f} | {r.acc.us:.1f} | {r.ratio:.2f} |"

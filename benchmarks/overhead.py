@@ -1,11 +1,11 @@
 """
-What the runtime and the compiler cost: `python -m benchmarks.overhead`.
+The overhead of runtime and compiler: `python -m benchmarks.overhead`.
 
-On a machine with an NVIDIA GPU and nvcc: 100,000 launches of an empty kernel on present data, on an
-async queue and synchronous, and a 1024² Jacobi iteration with max-reduction and read-back, beside the
-same loops in CUDA C++ (`kernels/overhead.c` and `.cu`), by the host's clock. Anywhere: the time from
-`accrun` to the end of each example with empty caches and with full ones, and that of a program that
-does next to nothing. One table; `--json FILE` keeps the numbers.
+On a machine with an NVIDIA GPU and nvcc: 100,000 launches of an empty kernel on present data, on an async
+queue and synchronous, and a 1024² Jacobi iteration with max-reduction and read-back, compared with the same
+loops in CUDA C++ (`kernels/overhead.c` and `.cu`), by the host's clock. On any machine: the time from
+`accrun` to the end of each example with empty and with full caches, and the same for a minimal program. One
+table; `--json FILE` keeps the numbers.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ int main(void)
 
 @dataclass(frozen=True)
 class Launch:
-    """Microseconds of one repetition on both sides, and the ratio that is asked for (accopt/CUDA)."""
+    """Microseconds of one repetition on both sides, and the largest allowed ratio (accopt/CUDA)."""
 
     name: str
     cuda_us: float

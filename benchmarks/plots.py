@@ -1,9 +1,10 @@
 # pyright: reportUnknownMemberType=false
 # (matplotlib has no complete types)
 """
-What the plots of all benches share: curves and bars by name, and pictures of few kilobytes.
+Code shared by the plots of all benches: curves and bars by name, and pictures of few kilobytes.
 
-matplotlib is in the extra `plots`. A bench imports this module where it draws: it measures without it.
+matplotlib is in the extra `plots`. A bench imports this module only where it draws, so that it can measure
+without it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ Points = Sequence[tuple[float, float]]
 
 
 def new_figure(width: float = 8, height: float = 4.5) -> Figure:
-    """A figure of so many inches whose labels do not overlap; `Figure.subplots` has its axes."""
+    """A figure of `width` × `height` inches whose labels do not overlap; `Figure.subplots` makes its
+    axes."""
     return Figure(figsize=(width, height), layout="constrained")
 
 
@@ -40,7 +42,7 @@ def curves(
 ) -> None:
     """
     Draws each name's points `(x, y)` as a line; `labels` and `scales` are those of x and y. `dashed`: a
-    second curve of the same colour by name, to compare with. `ideal`: a grey line, and what it is called.
+    second curve of the same colour by name, for comparison. `ideal`: a grey line and its name.
     """
     for index, (name, points) in enumerate(named.items()):
         colour = f"C{index % 10}"
@@ -68,7 +70,7 @@ def bars(
 ) -> None:
     """
     Draws `named[name][group]` as a bar for each name in each group that has one. `label` is that of y;
-    `line`: where to draw a level one.
+    `line`: the height of a horizontal line.
     """
     width = 0.85 / max(len(named), 1)
     for number, (name, found) in enumerate(named.items()):

@@ -1,11 +1,11 @@
 """
-The product of matrices as programs in the field spell it (`kernels/products.c`), beside cuBLAS.
+The product of matrices as existing programs write it (`kernels/products.c`), compared with cuBLAS.
 
     python -m benchmarks.products [SPELLING ...] [--type float|double] [--size N]
 
-Each spelling is a file of its own, compiled by as many processes as there are processors, checked at two
-small sizes (a multiple of 16, and none) and timed on a GPU at N. With cuBLAS on the machine its product comes
-last.
+Each spelling is a file of its own. They are compiled in as many processes as there are processors, checked
+at two small sizes (one is a multiple of 16), and timed on a GPU at N. If the machine has cuBLAS, its
+product comes last.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def spellings() -> list[str]:
 
 
 def write_spellings(names: Sequence[str], folder: Path) -> Path:
-    """A file with these functions alone, and what they call; it has the first one's name."""
+    """A file with only these functions and those that they call, named after the first one."""
     pieces = re.split(r"\n(?=PRODUCT\()|\n(?=\n)", SOURCE.read_text())
     defines = re.compile(r"^(?:void |PRODUCT\()(\w+)", re.MULTILINE)
     kept = [p for p in pieces if not (found := defines.search(p)) or found[1] in (*names, "name")]
@@ -73,7 +73,7 @@ def case_of(name: str, kind: str, n: int) -> Case:
 
 
 def expected(name: str, a: Array, b: Array) -> Array:
-    """What a spelling computes, in memory order."""
+    """The expected result of a spelling, in memory order."""
     transposed = re.fullmatch(r"(rows|columns)_([nt])([nt])", name)
     if transposed is None:
         return a @ b
@@ -85,7 +85,7 @@ def expected(name: str, a: Array, b: Array) -> Array:
 
 @dataclass(frozen=True)
 class Options:
-    """How the spellings are compiled."""
+    """The options with which the spellings are compiled."""
 
     kind: str
     fast_math: bool

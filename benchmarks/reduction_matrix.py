@@ -8,9 +8,9 @@ file for each type; the results are compared with NumPy's. On a GPU (`--target=n
 microseconds of a call on data already on the device; elsewhere, and with `--small`, only whether the
 result is right.
 
-The nest is `for k` (gang) `for j` (worker) `for i` (vector) over `a[nk][nj][ni]`. Loops that do not
-reduce do work of their own (`out`), whose result is checked as well. Reduction variables start from
-something else than the neutral value, which must count once.
+The nest is `for k` (gang) `for j` (worker) `for i` (vector) over `a[nk][nj][ni]`. Loops that do not reduce
+do work of their own (`out`), whose result is also checked. Reduction variables start from a value other
+than the identity, which must be counted exactly once.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ FULL = (61, 67, 4099)
 
 @dataclass(frozen=True)
 class Operator:
-    """An operator: how C applies it, how NumPy reduces with it, and where it starts."""
+    """An operator: its form in C, its reduction in NumPy, and its start value."""
 
     name: str
     clause: str
@@ -51,7 +51,7 @@ class Operator:
     integers_only: bool = False
 
     def apply(self, type_name: str) -> str:
-        """C for the reduction variable `s` combined with `v`."""
+        """The C expression that combines the reduction variable `s` with `v`."""
         suffix = "f" if type_name == "float" else ""
         if self.clause in ("max", "min"):
             if type_name != "int":
@@ -62,7 +62,7 @@ class Operator:
 
 
 def _fold(ufunc: Any) -> Callable[[Array, tuple[int, ...] | None], Any]:
-    """Folds in the array's own type: int products wrap as C's do here."""
+    """A reduction in the array's own type, so that int products wrap as in C."""
     logical = ufunc in (np.logical_and, np.logical_or)
     return lambda a, axes: ufunc.reduce(
         a, axis=axes, dtype=np.bool_ if logical else a.dtype
@@ -85,8 +85,9 @@ OPERATORS = (
 @dataclass(frozen=True)
 class Position:
     """
-    Where a reduction stands. `inputs`: the subscripts of `a` that take part; `axes`: which of them
-    are reduced; `body`: the C of the nest, with `{op}` its clause and `{update}` the combination.
+    The position of a reduction in the nest. `inputs`: the subscripts of `a` that take part; `axes`: those
+    of them that are reduced; `body`: the C of the nest, with `{op}` its clause and `{update}` the
+    combination.
     """
 
     name: str
@@ -240,7 +241,7 @@ POSITIONS = (
 
 
 def _factors(rng: np.random.Generator, shape: tuple[int, int, int], dtype: type) -> Array:
-    """Ones but for some places in every row, so that products stay in range and nearly exact."""
+    """Ones except at some places in every row, so that products stay in range and nearly exact."""
     if dtype is np.int32:
         return rng.choice([1, 1, 3, -1], shape).astype(dtype)
     some = np.array([2, 0.5, 1.25, 0.8, -1])
@@ -260,7 +261,7 @@ TYPES: dict[str, type] = {"int": np.int32, "float": np.float32, "double": np.flo
 
 @dataclass(frozen=True)
 class Entry:
-    """One place of the matrix."""
+    """One entry of the matrix."""
 
     position: Position
     operator: Operator
@@ -278,7 +279,8 @@ class Entry:
         return f"{head} T *restrict out, T *restrict result)\n{{\n{body}}}\n"
 
     def input(self, shape: tuple[int, int, int]) -> Array:
-        """Values that tell a lost or doubled element from none, without overflow or rounding to 0."""
+        """Values with which a lost or doubled element changes the result, without overflow or rounding to
+        0."""
         rng = np.random.default_rng(7)
         dtype = TYPES[self.type_name]
         name = self.operator.name
@@ -331,7 +333,8 @@ def program_text(listed: Sequence[Entry]) -> str:
 
 
 def run_entry(program: Program, entry: Entry, a: Array, *, timed: bool) -> tuple[str | None, float]:
-    """What is wrong with the entry's result (None if nothing), and microseconds when `timed`."""
+    """A description of what is wrong with the entry's result (None if it is right), and microseconds if
+    `timed`."""
     out = np.zeros_like(a)
     result = np.full(a.shape[:2], entry.operator.start, a.dtype)
     function = program.function(entry.function, None, None)

@@ -38,8 +38,8 @@ GCC_SAMPLES = 7
 @dataclass(frozen=True)
 class Row:
     """
-    One line of the table: medians in microseconds, `ratio` is CUDA's time over ours. `gcc_us` is 0
-    when GCC was not measured, and `gcc_problem` says why where its result is wrong.
+    One line of the table: medians in microseconds, `ratio` is CUDA's time over ours. `gcc_us` is 0 if GCC
+    was not measured; `gcc_problem` describes a wrong result of GCC.
     """
 
     kernel: str
@@ -136,7 +136,7 @@ def print_table(rows: list[Row]) -> None:
 
 
 def markdown(rows: list[Row]) -> str:
-    """The table as it stands in docs/performance.md."""
+    """The table in the form of docs/performance.md."""
     lines = [
         "| kernel | CUDA µs | accopt µs | CUDA / accopt | GB/s | GFLOP/s | of roofline | GCC µs |",
         "|---|---|---|---|---|---|---|---|",

@@ -1,5 +1,5 @@
 """
-What is measured: every kernel's arguments, work, sizes and float64 reference.
+The measured kernels: arguments, work, sizes and float64 reference of each.
 
 A kernel is one C function with the same name and the same argument list in `kernels/<file>.c`
 (OpenACC; pointers are host arrays that are present on the device) and `kernels/<file>.cu` (CUDA;
@@ -23,7 +23,7 @@ class Case:
     """
     One kernel at one size. `args` in C order: a NumPy array (passed by address) or an int.
     `host_result` names the array that the kernel writes in host memory rather than on the device.
-    `bytes` and `flops` are the least that any version must move and do.
+    `bytes` and `flops` are the least that any version must move and compute.
     """
 
     args: dict[str, Array | int]

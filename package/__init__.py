@@ -1,8 +1,9 @@
 """
 accopt: a whole-program OpenACC C compiler.
 
-From Python: `accopt.compiler.api` compiles and runs programs, `accopt.compiler.base.options` has the options,
-`accopt.passes` and `accopt.dialects` are what passes are written with (`docs/writing-a-pass.md`).
+From Python: `accopt.compiler.api` compiles and runs programs, `accopt.compiler.base.options` has the
+options, `accopt.passes` and `accopt.dialects` are the packages for writing passes
+(`docs/writing-a-pass.md`).
 """
 
 __version__ = "0.2.0"

@@ -1,1 +1,1 @@
-"""The `cache` directive measured: `python -m benchmarks.cache.run`."""
+"""Benchmarks of the `cache` directive: `python -m benchmarks.cache.run`."""

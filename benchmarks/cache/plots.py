@@ -19,7 +19,8 @@ CHOICES = (
     "4×4", "8×8", "8×8 transposed", "8×8 async ahead", "8×8 bulk", "cache",
 )  # fmt: skip
 CHOICE_KERNELS = ("gemm16", "nbody", "jacobi")
-"""The paper's figures 6 and 7: how a width is found and a tile renewed, and what goes beyond."""
+"""The variants of the paper's figures 6 and 7 (how a width is found and a tile renewed), and further
+ones."""
 
 Numbers = dict[str, list[dict[str, Any]]]
 
@@ -35,7 +36,7 @@ def plot(numbers: Numbers, directory: Path) -> None:
 
 
 def _sizes(rows: list[dict[str, Any]], path: Path) -> None:
-    """The paper's figures 3 to 5: times as fast as OpenACC without the directive, by size."""
+    """The paper's figures 3 to 5: speedup over OpenACC without the directive, by size."""
     kernels = list(dict.fromkeys(row["kernel"] for row in rows))
     figure = new_figure(3.6 * len(kernels), 3.5)
     for axes, kernel in zip(figure.subplots(1, len(kernels)), kernels, strict=True):
@@ -54,7 +55,7 @@ def _sizes(rows: list[dict[str, Any]], path: Path) -> None:
 
 
 def _methods(rows: list[dict[str, Any]], path: Path) -> None:
-    """The paper's methods, and what is decided, for every kernel."""
+    """The paper's methods, and the compiler's choice, for every kernel."""
     _bars(rows, METHODS, list(dict.fromkeys(row["kernel"] for row in rows)), path)
 
 

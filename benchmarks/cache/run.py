@@ -44,7 +44,8 @@ MICRO_SIZE = 4096
 
 @dataclass(frozen=True)
 class Row:
-    """One variant of one kernel: median microseconds, CUDA's time over it, and the block's needs."""
+    """One variant of one kernel: median microseconds, the ratio of CUDA's time to it, and the resources of
+    a block."""
 
     kernel: str
     variant: str
@@ -101,7 +102,7 @@ def build_cuda(directory: Path) -> Path:
 
 
 def sides_of(variant: Variant) -> AccSide:
-    """`cache.c` compiled as the variant says."""
+    """`cache.c` compiled with the options of the variant."""
     return AccSide(SOURCE, _pass_options(variant), defines=_defines(variant))
 
 
@@ -114,7 +115,7 @@ def _defines(variant: Variant) -> tuple[str, ...]:
 
 
 def _compile(variant: Variant) -> None:
-    """Leaves the code of a variant in the disk cache."""
+    """Compiles a variant into the disk cache."""
     options = CompileOptions(
         target="nvptx", pass_options=_pass_options(variant), defines=_defines(variant)
     )
@@ -129,8 +130,8 @@ def compile_all(variants: Iterable[Variant]) -> None:
 
 def occupancies(side: AccSide) -> dict[str, tuple[int, int, float]]:
     """
-    Registers per thread, shared bytes per block and occupancy of every function's kernel; of its largest
-    blocks where it has several versions.
+    Registers per thread, shared bytes per block and occupancy of every function's kernel; if it has several
+    versions, of the one with the largest blocks.
     """
     executable = side.executable
     module = call("cuModuleLoadData", executable.ptx.encode() + b"\0")
@@ -146,7 +147,8 @@ def occupancies(side: AccSide) -> dict[str, tuple[int, int, float]]:
 
 
 def occupancy(function: object) -> tuple[int, int, float]:
-    """Registers, shared bytes and the share of a multiprocessor's threads that a kernel keeps busy."""
+    """Registers, shared bytes and occupancy (the part of a multiprocessor's threads that can be resident)
+    of a kernel."""
     from cuda.bindings import driver
 
     attribute = driver.CUfunction_attribute

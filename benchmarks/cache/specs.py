@@ -1,4 +1,4 @@
-"""What is measured: kernels of `kernels/cache.c`, their references, and the variants of each."""
+"""The measured kernels of `kernels/cache.c`, their references, and the variants of each."""
 
 from __future__ import annotations
 

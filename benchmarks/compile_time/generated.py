@@ -1,4 +1,5 @@
-"""C programs of about so many lines, one family for each thing that programs have many of."""
+"""Generators of C programs with about a given number of lines: one family for each kind of code of which
+programs have much."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ def plain_functions(lines: int) -> str:
 
 
 def functions_with_directives(lines: int) -> str:
-    """Functions of eight lines with a construct each."""
+    """Functions of eight lines, each with a construct."""
     return "".join(
         f"""void f{k}(int n, int m, const double *restrict a, double *restrict b)
 {{
@@ -50,7 +51,7 @@ def functions_with_directives(lines: int) -> str:
 
 
 def long_functions(lines: int) -> str:
-    """Functions of a thousand lines, a construct around a long loop body in each."""
+    """Functions of a thousand lines, each with a construct around a long loop body."""
     return "".join(
         f"void f{k}(int n, const double *restrict a, double *restrict b)\n{{\n"
         "#pragma acc parallel loop copyin(a[0:2 * n + 8]) copy(b[0:n])\n"
@@ -118,4 +119,4 @@ FAMILIES: dict[str, Family] = {
     )
 }
 MAIN = "int main(void) { return 0; }\n"
-"""What makes a program of any of them."""
+"""The line that completes each program."""

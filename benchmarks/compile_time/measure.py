@@ -1,4 +1,4 @@
-"""Compilations by this compiler and by others, each in a process that is measured from outside."""
+"""Measures compilations by this compiler and by others, each in a separate process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 LIMIT = 600
-"""Seconds after which a compilation is given up."""
+"""The time limit of a compilation, in seconds."""
 
 
 @dataclass
@@ -36,8 +36,8 @@ class Program:
 class Result:
     """
     `seconds` of the processor (user and system) without those for counting operations, `phases` as in
-    `child.py`, `peak` in MB; `gcc` and `nvcc` are the seconds of those compilers, where they were asked and
-    came to an end.
+    `child.py`, `peak` in MB; `gcc` and `nvcc` are the seconds of those compilers, if they were run and
+    finished.
     """
 
     name: str

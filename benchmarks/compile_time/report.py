@@ -1,4 +1,4 @@
-"""Tables and a plot of what `measure.py` found."""
+"""Tables and a plot of the results of `measure.py`."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def phase_table(result: Result) -> str:
 
 def plot(results: Sequence[Result], path: Path) -> None:
     """
-    Seconds against lines: a panel for each family of generated programs and target, with a curve for each
-    group of phases. Lines of slope 1 are what is linear.
+    Plots seconds against lines: a panel for each family of generated programs and target, with a curve for
+    each group of phases. Linear time has slope 1.
     """
     from matplotlib.figure import Figure
     from matplotlib.ticker import NullFormatter

@@ -1,9 +1,9 @@
 """
-What the simulator takes: `python -m benchmarks.compile_time.simulated [NAME …]` prints a table of the
-examples and of the benchmark kernels at their small sizes, or of those named, the slowest first.
+The simulator's time: `python -m benchmarks.compile_time.simulated [NAME …]` prints a table of the examples
+and of the benchmark kernels at their small sizes, or of those named, the slowest first.
 
-Processor seconds, found after the programs were compiled: of an example, those of the whole process; of
-a kernel, those of copying, launching and checking its results.
+Times are processor seconds, measured after the programs were compiled: for an example those of the whole
+process, for a kernel those of copying, launching and checking its results.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..specs import KERNELS, Kernel
 from .measure import ROOT
 
 Row = tuple[str, float, str]
-"""What was run, its seconds, and what is wrong with it, if anything."""
+"""The name of the program, its seconds, and what is wrong with its results, if anything."""
 
 
 def examples(names: Collection[str]) -> Iterator[Row]:

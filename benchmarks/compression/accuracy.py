@@ -1,7 +1,7 @@
 """
-What compression does to results, in the data that the papers' errors are of, and where a code around
-the middle of the range helps. Nothing is timed: with `--target host` this needs no GPU, and gives the
-same bits (`python -m benchmarks.compression.accuracy --target host`).
+Errors of compression in results, for the data of the papers' experiments, and the effect of the centred
+code. Nothing is timed: `python -m benchmarks.compression.accuracy --target host` needs no GPU and gives the
+same bits.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from .report import Errors
 from .variants import Spec, Variant
 
 RECORDS = 42764
-"""Records of the nearest-neighbour data whose errors are looked at more closely."""
+"""The number of records of the nearest-neighbour data whose errors are reported separately."""
 
 FAR = 31.0
-"""Degrees from which on a record counts as far away."""
+"""The distance in degrees from which a record counts as far away."""
 
 NEIGHBOURS = (
     ("nearest_aos", Format("float→16, one range", np.float32, "bits16")),
@@ -46,8 +46,8 @@ HOTSPOTS = (
 def neighbours(target: str = "nvptx") -> list[dict[str, Any]]:
     """
     Errors of nearest neighbour's distances as the papers' experiment has them, for each data set. A
-    relative error is unbounded where a record lies next to the target, so three are given: over all
-    records, over those 31 degrees away and more, and over the ten nearest ones.
+    relative error is unbounded for a record next to the target, so three are given: over all records, over
+    those at least 31 degrees away, and over the ten nearest ones.
     """
     out: list[dict[str, Any]] = []
     for places in PLACES:
@@ -95,7 +95,7 @@ def temperatures(target: str = "nvptx", side: int = 512) -> list[dict[str, Any]]
 
 
 def _inside(variant: Variant, case: Case, side: int) -> np.ndarray[Any, Any]:
-    """The result without the border, which no one writes."""
+    """The result without the border, which is not written."""
     return variant.result(case).astype(np.float64).reshape(side, side)[1:-1, 1:-1]
 
 
@@ -106,7 +106,7 @@ def specs() -> list[Spec]:
 
 
 def main() -> int:
-    """The command."""
+    """Entry point of the command; returns the exit status."""
     parser = argparse.ArgumentParser(prog="benchmarks.compression.accuracy")
     parser.add_argument("--target", default="nvptx", choices=("nvptx", "host"))
     parser.add_argument("--json", type=Path)

@@ -14,14 +14,14 @@ DISTINCT = 1 << 20
 
 @dataclass(frozen=True)
 class Format:
-    """How the packed arrays of a variant are kept; `clause` is the format's modifier."""
+    """The format of a variant's packed arrays; `clause` is its modifier."""
 
     label: str
     dtype: type
     clause: str
 
     arrays: bool = False
-    """Whether an array of pairs becomes a pair of arrays."""
+    """Whether an array of pairs becomes a pair of arrays on the device."""
 
     @property
     def type_text(self) -> str:
@@ -61,10 +61,10 @@ HOTSPOTS = {
     "temperature": ("temperature", "result"),
     "both": ("power", "temperature", "result"),
 }
-"""What HotSpot packs in its three versions."""
+"""The arrays that HotSpot packs in its three versions."""
 
 TEMPERATURES = (320.0, 346.0)
-"""A range that HotSpot's temperatures of 323 to 343 do not leave in a step."""
+"""A range that contains HotSpot's temperatures, 323 to 343, also after a step."""
 
 PLACES = {"globe": ((70, 710), (0, 3590)), "North Atlantic": ((70, 701), (2600, 3590))}
 """Data sets → latitudes and degrees east, in tenths of degrees; the upper ends are not in it."""
@@ -128,8 +128,8 @@ def hotspot(
     result: tuple[float, float] = (0.0, 350.0),
 ) -> Case:
     """
-    One step of HotSpot on an n × n grid; `what` names what is packed (`HOTSPOTS`), `result` is the
-    range that is given for the result.
+    One step of HotSpot on an n × n grid; `what` selects the packed arrays (`HOTSPOTS`), `result` is the
+    given range of the result.
     """
     args: dict[str, Array | int] = {
         "n": n,

@@ -1,7 +1,8 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # (matplotlib has no complete types)
 """
-The papers' figures from what `run.py --json` wrote: `python -m benchmarks.compression.plots JSON DIRECTORY`.
+The papers' figures from the file of `run.py --json`: `python -m benchmarks.compression.plots JSON
+DIRECTORY`.
 
 `compression-copies.png`: copies of doubles over their size (the papers' 6.1 to 6.4).
 `compression-kernels.png`: the speedup of the other kernels over their size (6.5 to 6.14).
@@ -44,7 +45,7 @@ def _sizes(axes: Axes, title: str, unit: str) -> None:
 
 
 def _save(figure: Figure, path: Path) -> None:
-    """As PNG with few colours, a third of the size."""
+    """Saves a figure as PNG with few colours, which takes a third of the size."""
     buffer = io.BytesIO()
     figure.savefig(buffer, dpi=DPI)
     Image.open(buffer).convert("RGB").quantize(48).save(path, optimize=True)
@@ -133,7 +134,7 @@ def speedups(rows: Rows, path: Path) -> None:
 
 
 def main() -> int:
-    """The command."""
+    """Entry point of the command; returns the exit status."""
     parser = argparse.ArgumentParser(prog="benchmarks.compression.plots")
     parser.add_argument("json", type=Path)
     parser.add_argument("directory", type=Path)

@@ -1,4 +1,4 @@
-"""What the compression benchmarks find: a row per kernel and format, as text and as a table."""
+"""Results of the compression benchmarks: a row for each kernel and format, as text and as a table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .cases import Array
 class Errors:
     """
     Errors against the plain result, as fractions: geometric mean and maximum of the relative errors that
-    are not 0, and the largest error relative to the largest result, which is what the code bounds.
+    are not 0, and the largest error relative to the largest result, which the code bounds.
     """
 
     mean: float = 0.0
@@ -69,7 +69,7 @@ def show(row: Row) -> None:
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """The table as it stands in docs/compression.md."""
+    """The table in the form of docs/compression.md."""
     lines = [
         "| kernel | format | CUDA µs | plain µs | compressed µs | speedup | mean error | largest |"
         " of the largest value |",

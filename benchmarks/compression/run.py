@@ -3,7 +3,7 @@ The benchmarks of the compression papers: `python -m benchmarks.compression.run`
 NVIDIA GPU (with nvcc, the CUDA versions beside them).
 
 Every kernel of `kernels.c` runs uncompressed and compressed, float in 16 bits, double in 32 and in 16,
-on data that is on the device already. The table gives medians in microseconds, the speedup, and the
+on data that is already on the device. The table gives medians in microseconds, the speedup, and the
 errors against the uncompressed result. `--sizes` sweeps copies (with a cold and a warm cache) and
 kernels over sizes across the L2 cache; `--repeat N` times the streaming kernels in N more processes.
 `plots.py` draws what `--json` writes; `transfer.py` times host arrays on their way to the device.
@@ -44,7 +44,7 @@ CHECK_SCALE = 64
 """Errors are found at sizes divided by this."""
 
 STREAMING = "copy|reverse|vecprod|matadd"
-"""What `--repeat` repeats."""
+"""The kernels that `--repeat` repeats."""
 
 TILES = {
     (down, across): f"promote-cache-to-shared{{promote=always rows={down} columns={across}}}"
@@ -64,7 +64,7 @@ HOTSPOT_WORDS = {
     "temperature": ("temperature",),
     "both": ("power", "temperature"),
 }
-"""What the macros of `kernels.c` call what HotSpot packs."""
+"""Array that HotSpot packs → its name in the macros of `kernels.c`."""
 
 
 class Variants:
@@ -76,7 +76,7 @@ class Variants:
         self._known: dict[str, Variant] = {}
 
     def packed(self, label: str) -> Variant:
-        """The compressed variant that a benchmark needs: HotSpot's differ in what is packed."""
+        """The compressed variant for a benchmark; HotSpot's differ in the packed arrays."""
         what = label.removeprefix("hotspot ") if label.startswith("hotspot ") else ""
         if what not in self._known:
             words = HOTSPOT_WORDS[what]
@@ -176,8 +176,8 @@ def tiles(fmt: Format, scale: int) -> list[Row]:
 
 def centred(fmt: Format, scale: int) -> list[Row]:
     """
-    The kernels whose numbers are not around zero, and streams, with a code around the middle beside the
-    published one.
+    The kernels whose numbers are not around zero, and the streaming kernels, with the centred code and with
+    the published one.
     """
     rows: list[Row] = []
     n, side = (1 << 27 if fmt.dtype is np.float32 else 1 << 26) // scale, int(8192 / scale**0.5)
@@ -238,7 +238,7 @@ def specs(*, members: bool, neighbours: bool, tiles: bool, centred: bool) -> lis
 
 
 def main() -> int:
-    """The command."""
+    """Entry point of the command; returns the exit status."""
     parser = argparse.ArgumentParser(prog="benchmarks.compression.run")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--markdown", type=Path)

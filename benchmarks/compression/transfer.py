@@ -1,9 +1,9 @@
 """
-Host arrays on their way to the device and back: `python -m benchmarks.compression.transfer`.
+Transfers of host arrays to the device and back: `python -m benchmarks.compression.transfer`.
 
-For each size and format, medians in milliseconds: the plain transfer; compressed with a range that is
-given, and with one that is found; an array of structures that becomes two arrays; the way back, plain,
-compressed and in two arrays.
+For each size and format, medians in milliseconds: the plain transfer; compressed with a given range, and
+with a range found by scanning; an array of structures that becomes two arrays; the transfers back, plain,
+compressed and from two arrays.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def run(sizes: Sequence[int], formats: Sequence[str], target: TargetName, count:
 
 
 def main() -> int:
-    """The command."""
+    """Entry point of the command; returns the exit status."""
     parser = argparse.ArgumentParser(prog="benchmarks.compression.transfer")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--target", choices=("nvptx", "host"), default="nvptx")

@@ -38,7 +38,7 @@ CUDA: dict[tuple[str, type], tuple[str, str]] = {
 
 
 def defines(dtype: type, fmt: Format | None, hotspot: Iterable[str] = ()) -> tuple[str, ...]:
-    """What makes `kernels.c` the variant: `hotspot` names the arrays of HotSpot that are packed."""
+    """The macros that select the variant of `kernels.c`; `hotspot` names the packed arrays of HotSpot."""
     found = [f"REAL={'float' if dtype is np.float32 else 'double'}"]
     if dtype is np.float64:
         found.append("SQRT=sqrt")
@@ -51,7 +51,7 @@ def defines(dtype: type, fmt: Format | None, hotspot: Iterable[str] = ()) -> tup
 
 @dataclass(frozen=True)
 class Spec:
-    """What a `Variant` is made of, in the order of its parameters."""
+    """The arguments of a `Variant`, in the order of its parameters."""
 
     dtype: type
     format: Format | None
@@ -151,7 +151,7 @@ class Variant:
             output[:] = 0
 
     def time(self, case: Case, *, cold: bool = True, samples: int = SAMPLES) -> float:
-        """Median microseconds of the kernel; `cold`: with the L2 cache full of something else."""
+        """Median microseconds of the kernel; `cold`: with the L2 cache full of other data."""
         (found,) = self.times([case], caches=(cold,), samples=samples)
         return found[0]
 

@@ -1,6 +1,7 @@
 """
-Programs that other people wrote: what of a collection compiles, links, runs and verifies, and how fast.
+Measures collections of programs that other people wrote: which programs compile, link, run and verify, and
+how fast they are.
 
-`python -m benchmarks.programs --collection FILE --checkout FOLDER` takes a checkout that is not part of
-this repository, and a description of it (`collection.py`) that is not either; see `docs/programs.md`.
+`python -m benchmarks.programs --collection FILE --checkout FOLDER` takes a checkout and its description
+(`collection.py`), which are both not part of this repository; see `docs/programs.md`.
 """

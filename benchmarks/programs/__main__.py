@@ -1,9 +1,9 @@
 """
 The command: `python -m benchmarks.programs --collection FILE --checkout FOLDER --targets host,sim,nvptx`.
 
-All builds come first, several at a time; then everything is run, one program at a time. After every step
-the result is written, so that what a killed run did is there. `--table FILE` prints the table of a file of
-results alone.
+All builds come first, several at a time; then everything is run, one program at a time. Results are written
+after every step, so that those of an interrupted run are kept. `--table FILE` only prints the table of a
+file of results.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _run_all(
     done: set[tuple[str, str, str]],
     args: argparse.Namespace,
 ) -> list[Result]:
-    """Runs what was built and is not `done`, serial programs first."""
+    """Runs the built programs that are not in `done`, serial programs first."""
     by_name = {program.name: program for program in programs}
     finished: list[Result] = []
     for result in sorted(results, key=lambda result: result.side != "gcc"):

@@ -1,9 +1,8 @@
 """
-A description of a collection of programs, in TOML: where they are, how they are built, what they print.
+A description of a collection of programs, in TOML: their folders, build commands and expected output.
 
-    [defaults]                      # what a program does not say itself
-    build = "make CC='{cc}' CLASS={class}"
-    verify = "(?i)verification *successful"
+    [defaults] # for programs that do not set them build = "make CC='{cc}' CLASS={class}" verify =
+    "(?i)verification *successful"
 
     [[program]]
     name = "BT"
@@ -59,7 +58,7 @@ class Program:
 
 def read_collection(path: Path) -> list[Program]:
     """
-    The programs of a description. Raises `ValueError` for what is no description, with the reason.
+    The programs of a description. Raises `ValueError` for an invalid description, with the reason.
     """
     text = tomllib.loads(path.read_text())
     defaults: dict[str, Any] = text.get("defaults", {})

@@ -1,4 +1,4 @@
-"""Comparing what two runs of a program print: words as they are, numbers within a tolerance."""
+"""Compares the outputs of two runs of a program: words exactly, numbers within a tolerance."""
 
 from __future__ import annotations
 

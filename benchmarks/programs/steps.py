@@ -1,9 +1,9 @@
 """
-Building and running one program with one compiler at one size, and what came of it.
+Builds and runs one program with one compiler at one size, and records the result.
 
-A build stands in a folder of its own (`WORK/program.class.side`), with the log of its commands. One that
-is there and was made from the same command by the same compiler's files is not made again, so that what was
-built on one machine can be carried to another.
+A build has a folder of its own (`WORK/program.class.side`), with the log of its commands. An existing build
+from the same command and the same compiler's files is not repeated, so that builds can be carried from one
+machine to another.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ OURS = ("host", "sim", "nvptx")
 _TIMED_OUT = -signal.SIGKILL
 _ERROR = re.compile(r"\berror:|undefined reference|^Traceback|\binternal:|\*\*\* ")
 _KEPT = 2_000_000
-"""Characters of a program's output that are kept."""
+"""The most characters of a program's output that are kept."""
 
 
 @dataclass
 class Result:
     """
-    What became of one build: `built` in seconds, or the stage that failed (`compile`, `link`) with its
-    message; `ran` in seconds as a whole, `measured` in seconds by the program itself; `verified` is None
-    where the program does not say. `launches` is counted in a run of its own.
+    The result of one build: `built` in seconds, or the stage that failed (`compile`, `link`) with its
+    message; `ran`, the seconds of the whole run; `measured`, the seconds that the program itself measured;
+    `verified` is None if the program does not verify itself. `launches` is counted in a separate run.
     """
 
     program: str
@@ -59,7 +59,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Setting:
-    """Where builds stand, the checkout, how long a build and a run may take in seconds, and the GPU."""
+    """The folder of builds, the checkout, the time limits of a build and a run in seconds, and the GPU."""
 
     checkout: Path
     work: Path
@@ -143,7 +143,7 @@ def build(setting: Setting, program: Program, size: str, side: Side) -> Result:
 
 
 def _portable(compiler: str) -> str:
-    """The compiler's command without its folder, which differs between machines."""
+    """The compiler's command without the folder, which differs between machines."""
     return " ".join([Path(compiler.split()[0]).name, *compiler.split()[1:]])
 
 
@@ -163,7 +163,7 @@ def _failure(output: str, status: int, limit: float) -> tuple[str, str]:
 
 
 def run(setting: Setting, program: Program, result: Result, reference: Path | None) -> None:
-    """Runs what was built; the output goes to `run.log`. `reference`: the serial program's."""
+    """Runs a built program; the output goes to `run.log`. `reference`: the serial program's output."""
     folder = setting.folder(program, result.size, result.side)
     command = _command(folder, program, result)
     place = Path(command[-1] if result.side not in OURS else command[4]).parent
@@ -192,7 +192,7 @@ def _command(folder: Path, program: Program, result: Result) -> list[str]:
 def _verdict(
     program: Program, status: int, output: str, reference: Path | None
 ) -> tuple[bool | None, str]:
-    """Whether the program verifies, and why not."""
+    """Whether the program verifies, and if not, the reason."""
     if status != 0:
         lines = [line for line in output.splitlines() if _ERROR.search(line) or "finding" in line]
         last = (lines or output.strip().splitlines() or [""])[0]
@@ -233,7 +233,7 @@ def save(result: Result, path: Path) -> None:
 
 
 def load(path: Path) -> list[Result]:
-    """The results in a file; of several for one build, the last."""
+    """The results in a file; for each build, the last one."""
     lines = path.read_text().splitlines() if path.exists() else []
     found = [Result(**json.loads(line)) for line in lines]
     return list({result.key: result for result in found}.values())

@@ -1,4 +1,4 @@
-"""Results as a table for people: a line per program and size, a column per side."""
+"""Results as a table: a line for each program and size, a column for each side."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def _cell(result: Result | None) -> str:
 
 def table(results: Sequence[Result]) -> str:
     """
-    Markdown: seconds as the program measures them (else of the whole run), how long our compiler took,
-    and launches; `?` where nothing was checked, and a list of what went wrong.
+    The table in Markdown: seconds as the program measures them (otherwise of the whole run), our compile
+    time, and launches; `?` where nothing was checked; then a list of failures.
     """
     sides = list(dict.fromkeys(result.side for result in results))
     rows: dict[tuple[str, str], dict[str, Result]] = {}
