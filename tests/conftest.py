@@ -44,7 +44,7 @@ _SLOW_WORDS = (
     *("test_any_text", "test_words_and_symbols", "change_nothing_there", "faulty_command_lines"),
     *("test_missing_file", "means_one_thing", "test_round_trip[", "continues_to_the_same_ptx"),
 )
-"""In the names of tests and files that compile or run many programs."""
+"""Parts of the names of tests and files that compile or run many programs."""
 _FAST_TESTS = (
     *("test_mapping.py", "test_rows_apart.py"),
     *(
@@ -52,7 +52,7 @@ _FAST_TESTS = (
         for name in ("kernels_alias", "loops", "reduction_positions")
     ),
 )
-"""In the names of others that find breaks which those do not: of the runtime, and of code for GPUs."""
+"""Parts of the names of further tests that find breaks in the runtime and in code for GPUs."""
 
 
 def is_named(item: pytest.Item) -> bool:
@@ -87,13 +87,13 @@ def gpu_missing() -> str | None:
 
 @functools.cache
 def gpus_missing(wanted: int) -> str | None:
-    """Why tests that use so many GPUs cannot run here; None if they can."""
+    """Why tests that use `wanted` GPUs cannot run here; None if they can."""
     if (reason := gpu_missing()) is not None:
         return reason
     from cuda.bindings import driver
 
     _, count = driver.cuDeviceGetCount()
-    return None if count >= wanted else f"needs {wanted} GPUs, and there are {count}"
+    return None if count >= wanted else f"needs {wanted} GPUs, but there are {count}"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -3,7 +3,7 @@ Programs that check calling conventions against another compiler: `generate(seed
 both sides. Every function has a random signature; it compares what it gets with what every caller passes,
 and the callers compare the result. Compiled as `-DSIDE=ours` and `-DSIDE=theirs` (and `-DOTHER=` the
 reverse), `main` of one side calls the other by name and through pointers, lets the other call back, and
-prints the functions that went wrong.
+prints the functions with wrong results.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ WISHES = ("__attribute__((aligned(16)))", "__attribute__((aligned(32)))")
 
 @dataclass
 class Record:
-    """A structure or union: declarations of its members, and the paths of the scalars to fill and compare."""
+    """A structure or union: the declarations of its members, and the paths of the scalars to fill and
+    compare."""
 
     name: str
     text: str

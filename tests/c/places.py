@@ -1,4 +1,4 @@
-"""C text that says in comments what is wrong in its lines."""
+"""C text whose comments mark the mistakes in its lines."""
 
 from __future__ import annotations
 

@@ -2,10 +2,10 @@
 Random nests with `cache` directives: one to three parallel loops around code that reads and writes
 sections of arrays. -DNO_CACHE compiles the same program without the directives; the outputs are equal.
 
-An index is a sum of loop variables times constants (`Linear`), so that what it reaches is known here:
-arrays are exactly as large as the accesses need, and sections, which may reach further, then leave
-what is mapped. Every iteration writes elements of its own only. All numbers are small integers, in
-floating point too, so that the order of additions does not matter.
+An index is a sum of loop variables times constants (`Linear`), so that its range is known here: arrays are
+exactly as large as the accesses need, and sections, which may extend further, then exceed the mapped part.
+Every iteration writes only its own elements. All numbers are small integers, in floating point too, so that
+the order of additions does not matter.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from nest_model import HEAD, Array, Linear, Loop, Nest, Range, variable
 MOST_TURNS = 100
 """Of a loop over a section."""
 LARGE_SEED = 5000
-"""From here on there are long sections, for tiles that only the launch can ask for, and while loops."""
+"""The first seed with long sections, for tiles whose size is known only at the launch, and with while
+loops."""
 
 SPLIT_SEED = 8000
-"""From here on an array may be named by two sections, and accessed outside of the directive's scope."""
+"""The first seed with arrays that are named by two sections, or accessed outside of the directive's
+scope."""
 
 
 class Generator:
@@ -116,7 +118,7 @@ class Generator:
         return self.random.choice(names if written else [*names, "struct pair"])
 
     def _array(self, name: str) -> Array:
-        """An array that is read: what each dimension of its section follows."""
+        """An array that is read; chooses the loop that each dimension of its section follows."""
         rank = self.pick(1, 1, 2, 2, 3)
         if rank == 1 and len(self.loops) > 1 and self.chance(0.3):
             rank = 2
@@ -153,7 +155,7 @@ class Generator:
         return variable(loop.name, rate)
 
     def _written(self, name: str) -> Array:
-        """An array of whose section every iteration writes elements of its own."""
+        """An array with a section in which every iteration writes its own elements."""
         lowers: list[Linear] = []
         lengths: list[int] = []
         for loop in self.loops:
@@ -363,7 +365,7 @@ class Generator:
         return found
 
     def _reads(self, array: Array) -> None:
-        """Reads elements of a section that is not renewed here, or is so by the loop around."""
+        """Reads elements of a section that is not renewed here, or that the loop around renews."""
         index = [lower.plus(0) for lower in array.lowers]
         heads: list[str] = []
         for d, length in enumerate(array.lengths):

@@ -1,4 +1,4 @@
-"""What a generated nest is made of (see `generator.py`): linear subscripts, loops, arrays, its data."""
+"""The parts of a generated nest (see `generator.py`): linear subscripts, loops, arrays, data."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Array:
     bases: list[int] = field(default_factory=list[int])
 
     def access(self, index: list[Linear]) -> str:
-        """The element at `index`, which is remembered for the extents."""
+        """The element at `index`, which is recorded for the extents."""
         self.indices.append(index)
         return f"{self.name}{self.subscripts([i.text for i in index])}" + (
             ".y" if self.type in MEMBERS else ""
@@ -166,7 +166,8 @@ class Nest:
     strict_indices: bool
     """Whether all accesses lie in their sections."""
     overlapping: bool
-    """Whether sections of written arrays overlap, or leave a row: blocks copy what others write."""
+    """Whether sections of written arrays overlap or leave a row, so that blocks copy elements that others
+    write."""
     text: str = ""
 
     def keep_small(self) -> None:

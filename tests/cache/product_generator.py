@@ -1,8 +1,8 @@
 """
-Random matrix products with `cache` directives, and what may stand around them: factors that lie the one or
-the other way round, of several types and as members of structures, a batch of them, triangles, sizes that are
-constants, loops that end early or count themselves, reductions of scalars and arrays, arrays that are
-written through several sections, seq routines that hold the directives.
+Random matrix products with `cache` directives, and code around them: transposed factors, factors of several
+types and as members of structures, batches, triangles, constant sizes, loops that end early or that count
+themselves, reductions of scalars and arrays, arrays that are written through several sections, seq routines
+with the directives.
 
 A product has the interface of `nest_model.Nest`. All numbers are small integers, in floating point too, so
 that the order of additions does not matter.
@@ -25,7 +25,7 @@ PARTS = 8
 
 @dataclass(frozen=True)
 class Factor:
-    """A factor: its element's type, whether rows are columns, whether it is one long row in C."""
+    """A factor: its element type, whether it is transposed, and whether it is one long row in C."""
 
     name: str
     type: str

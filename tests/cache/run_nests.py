@@ -23,7 +23,7 @@ from product_generator import make_options as product_options
 
 PASS = "promote-cache-to-shared"
 PRODUCTS = 100_000
-"""The first seed that stands for a product."""
+"""The first seed of a product."""
 
 
 def make(seed: int) -> tuple[Nest | Product, str]:
@@ -72,7 +72,7 @@ def results(executable: Executable, nest: Nest | Product, seed: int) -> list[np.
 
 
 def check(seed: int, target: str, folder: Path) -> None:
-    """Raises `AssertionError` if the directives of a seed change what its arrays hold."""
+    """Raises `AssertionError` if the directives of a seed change the contents of its arrays."""
     nest, options = make(seed)
     source = folder / f"nest{seed}.c"
     source.write_text(nest.text)

@@ -1,5 +1,5 @@
 """
-Random nests of the shapes that `promote-cache-to-shared` takes apart: reductions and private variables on
+Random nests of the shapes that `promote-cache-to-shared` transforms: reductions and private variables on
 any of the loops, code between them, bounds that depend on other loops, several sections of an array,
 accesses to none of them, launch shapes by the user.
 

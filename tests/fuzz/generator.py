@@ -1,14 +1,14 @@
 # ruff: noqa: E501 (lines of C read better whole)
 """
-Random OpenACC C programs whose serial meaning is known: each construct is there twice, once without
-its directives, and the program compares what the two leave in memory.
+Random OpenACC C programs with a known serial meaning: each construct is generated twice, once without its
+directives, and the program compares the results in memory.
 
-`parallel` constructs are legal by construction. Every array is, within one construct, either only
-read (any subscript) or *owned*: touched through one subscript pattern that is injective in the
-parallel loop variables around. Scalars are temporaries, reductions, or only read; what several
-iterations update is updated atomically. `kernels` constructs and `auto` loops hold any loops at all,
-with dependences, because the compiler must find them. Integers stay small (everything stored is
-reduced modulo 1009), so that no signed overflow is undefined; floating point never decides anything.
+`parallel` constructs are legal by construction. Every array is, within one construct, either only read (any
+subscript) or *owned*: accessed through one subscript pattern that is injective in the parallel loop
+variables around. Scalars are temporaries, reductions, or only read; memory that several iterations update
+is updated atomically. `kernels` constructs and `auto` loops contain arbitrary loops, with dependences,
+which the compiler must find. Integers stay small (stored values are reduced modulo 1009), so that no signed
+overflow occurs; no condition depends on floating-point values.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a random program is made of: arrays, loops in scope, and a construct under construction."""
+"""The parts of a random program: arrays, loops in scope, and a construct under construction."""
 
 from __future__ import annotations
 
@@ -81,10 +81,10 @@ class Construct:
     reduction: str | None = None
     atomic: bool = False
     free: bool = False
-    """Any access goes: the compiler has to find what is parallel."""
+    """Whether any access is allowed, as the compiler has to find the parallel loops."""
     serial: bool = False
     in_data: bool = False
-    """Stands in a data construct: running on the host instead would be another meaning."""
+    """Whether it is in a data construct, where execution on the host would have another meaning."""
     count: int = 0
 
     def add(self, line: str) -> None:

@@ -1,9 +1,9 @@
 """
-Random programs whose host code lies between constructs in every way: loops that may not run, branches,
-reads and writes of arrays that constructs map, pointers that are the same or overlap, scalars in
-conditions and sections, clauses that drop what kernels wrote.
+Random programs with all kinds of host code between constructs: loops that may not run, branches, reads and
+writes of arrays that constructs map, pointers that are equal or overlap, scalars in conditions and
+sections, clauses that discard the kernels' writes.
 
-What such a program prints must not depend on inferred data regions.
+The output of such a program must not depend on inferred data regions.
 """
 
 from __future__ import annotations

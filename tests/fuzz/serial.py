@@ -1,8 +1,8 @@
 # ruff: noqa: E501 (lines of C read better whole)
 """
-Random serial C programs without undefined behaviour: integers of every width, bit-fields, structs
-by value and by pointer, every operator and every statement. They print what they compute; gcc's
-output is the truth.
+Random serial C programs without undefined behaviour: integers of every width, bit-fields, structs by value
+and by pointer, every operator and every statement. They print their results, which are compared with those
+of gcc.
 
 Arithmetic that could overflow is done in unsigned types; divisors are odd constants; shift counts are
 masked; loops count up to constants.

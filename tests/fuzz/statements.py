@@ -100,7 +100,7 @@ class Statements(Expressions, ABC):
                 c.add(f"{name} {operator}= {value};")
 
     def update(self, c: Construct) -> None:
-        """An addition to a place that any iteration may reach."""
+        """Adds an atomic update of a place that any iteration may update."""
         if c.free:
             return
         c.atomic = True

@@ -1,4 +1,4 @@
-"""From C text to the acc-level module, for the tests of IR generation."""
+"""Compiles C text to the acc-level module, for the tests of IR generation."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def parse(text: str) -> ModuleOp:
 
 
 def lower(text: str) -> ModuleOp:
-    """The module after the passes that host code goes through last."""
+    """The module after the last passes of host code."""
     ctx, module = make_context(), parse(text)
     LowerScfToCfPass().apply(ctx, module)
     ConvertToLlvmPass().apply(ctx, module)

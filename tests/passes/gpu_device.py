@@ -62,7 +62,7 @@ def lower(text: str, **options: object) -> ModuleOp:
 
 
 def device_ptx(module: ModuleOp) -> str:
-    """The PTX of the module's kernels, which leave the module."""
+    """The PTX of the module's kernels, which are removed from the module."""
     device = next(op for op in module.body.ops if isinstance(op, gpu.ModuleOp))
     device.detach()
     kernels = ModuleOp([device])
@@ -106,7 +106,7 @@ def build(program: Program, **options: object) -> Kernel:
 
 
 def run(kernel: Kernel, program: Program) -> dict[str, NDArray[np.generic]]:
-    """Runs a kernel twice (the second time on fresh data), and gives the arrays afterwards."""
+    """Runs a kernel twice (the second time on fresh data), and returns the arrays."""
     from cuda.bindings import driver
 
     def check(result):

@@ -1,4 +1,4 @@
-"""Writes scheduled-level IR for tests of the GPU lowering, the way one writes C."""
+"""A builder of scheduled-level IR for tests of the GPU lowering, used much like C."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class Builder:
         )
 
     def data(self, name: str, type: str = "f32") -> str:
-        """A present data operation for pointer parameter `%name`; the device address."""
+        """Adds a present data operation for pointer parameter `%name`, and returns the device address."""
         return self.value(
             f"acc.present varPtr(%{name} : !llvm.ptr) varType({type}) -> !llvm.ptr"
             f' {{name = "{name}"}}',

@@ -1,4 +1,4 @@
-"""What a program of `gpu_programs.py` is."""
+"""The programs of `gpu_programs.py` as data."""
 
 from __future__ import annotations
 

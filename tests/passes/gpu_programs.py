@@ -1,5 +1,5 @@
 """
-Programs that exercise the GPU lowering, with the results the C program they stand for would give.
+Programs that exercise the GPU lowering, with the results of the corresponding C programs.
 
 Each has several launch shapes: one thread, one warp, several warps, workers that share a warp,
 lengths that are not a power of two.

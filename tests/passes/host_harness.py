@@ -2,7 +2,7 @@
 # ruff: noqa: E501
 Runs scheduled IR on the CPU: the host passes, LLVM, and a small runtime in Python that records what
 it is asked to do. Device memory is separate from host memory, and kernels run in several calls, the
-last gangs first, so that code that depends on the order of gangs shows.
+last gangs first, so that code that depends on the order of gangs gives wrong results.
 """
 
 from __future__ import annotations

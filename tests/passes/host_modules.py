@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Modules for the passes that make host code, put together from pieces."""
+"""Modules for the passes that make host code, composed from pieces."""
 
 from __future__ import annotations
 

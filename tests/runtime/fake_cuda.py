@@ -1,11 +1,11 @@
 """
-A CUDA driver without a GPU: several devices with contexts, for tests of who uses what where.
+A fake CUDA driver with several devices and contexts, for tests without a GPU.
 
-Device memory is memory of this process. A stream's work is done as late as the rules allow: when somebody
-waits for it, or for work that follows it by an event. So what is not ordered shows as wrong data. Every call
-checks what the driver checks and says so by the driver's status: no context is current (201), a stream,
-event, module or function of another context (400), memory that is not allocated or belongs to another
-device (1), a context that is gone (709). `faults` lists the calls that failed.
+Device memory is memory of this process. A stream's work is performed as late as the rules allow: when a
+thread waits for it, or for work that follows it by an event. So missing order gives wrong data. Every call
+makes the driver's checks and returns the driver's status: no context is current (201), a stream, event,
+module or function of another context (400), memory that is not allocated or belongs to another device (1),
+a context that is gone (709). `faults` lists the calls that failed.
 
 Kernels are Python functions `kernel(memory_of_argument)` given by name: `arguments` is the address of the
 launch's pointer array, whose values are taken at the launch.
@@ -72,7 +72,7 @@ class Stream:
     done: int = 0
 
     def run(self, until: int | None = None) -> None:
-        """Does the work up to a position."""
+        """Performs the work up to a position."""
         until = len(self.work) if until is None else until
         while self.done < until:
             self.done += 1
@@ -105,7 +105,7 @@ class Fault(Exception):
 
 
 class FakeCuda:
-    """The driver; `api` and `library` are what `Driver` takes."""
+    """The fake driver; `api` and `library` are the arguments of `Driver`."""
 
     def __init__(
         self,
@@ -141,11 +141,12 @@ class FakeCuda:
         return context.device if context is not None else None
 
     def pin(self, array: Any) -> None:
-        """Copies of an array's memory (`ctypes.data`, `nbytes`) are as late as other work from now on."""
+        """Marks an array's memory (`ctypes.data`, `nbytes`) as pinned, so that its copies are performed as
+        late as other work."""
         self.blocks[array.ctypes.data] = Block(-1, array, array.nbytes)
 
     def set_current(self, device: int | None) -> None:
-        """As another library would."""
+        """Sets the current context, as another library would."""
         handle = 0 if device is None else self._contexts[device]
         self._current[threading.get_ident()] = handle
 
@@ -165,7 +166,7 @@ class FakeCuda:
         return context
 
     def _own(self, handle: Any, kind: type) -> Any:
-        """The thing behind a handle, which must belong to the current context."""
+        """The object of a handle, which must belong to the current context."""
         thing = self._known(handle, kind)
         if thing.context is not self._context():
             raise Fault(INVALID_HANDLE)

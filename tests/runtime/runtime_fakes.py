@@ -1,4 +1,4 @@
-"""A device that only remembers, and a host heap to play with: no native memory is touched."""
+"""A fake device and a fake host heap that only record operations, without native memory."""
 
 from __future__ import annotations
 

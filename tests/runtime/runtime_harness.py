@@ -105,7 +105,7 @@ def record(
 
 
 class Program:
-    """Host code of a program, by hand."""
+    """Stands in for the host code of a program: calls entry points and routines."""
 
     def __init__(self, runtime: Runtime):
         self.runtime = runtime

@@ -31,7 +31,7 @@ class Chooser:
         return tuple(item for item in items if self.chance(percent))
 
     def unit(self, number: int) -> Unit:
-        """The next unit; whatever has no single answer is thrown away."""
+        """The next unit; units without a single right answer are discarded."""
         while True:
             unit = self._any(number)
             if problem(unit) is None:

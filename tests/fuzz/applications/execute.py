@@ -1,4 +1,5 @@
-"""Running a program: gcc's serial answer, and accopt's in a child that is forked with everything imported."""
+"""Runs a program: compiled by gcc for the serial answer, and by accopt in a forked child that has
+everything imported."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ SECONDS = 240
 
 @dataclass(frozen=True)
 class Done:
-    """What a program left: its exit status (None: it did not end in time), and what it printed."""
+    """The result of a program: its exit status (None: it did not end in time), and its output."""
 
     status: int | None
     out: str
@@ -31,7 +32,8 @@ def has_gcc() -> bool:
 
 
 def serial(paths: Sequence[Path]) -> str:
-    """What serial C prints: by gcc, which ignores the directives, or by accopt without them."""
+    """The output of the program as serial C: compiled by gcc, which ignores the directives, or by accopt
+    without them."""
     folder = paths[0].parent
     if not has_gcc():
         return _without_directives(folder)

@@ -1,9 +1,9 @@
 """
-What became of each unit of a program on a target:
+Judges the outcome of each unit of a program on a target:
 
 - `right`: it prints what serial C prints;
 - `message`: it does not, but an error or warning names one of its scalars;
-- `wrong`: it does not, without a word;
+- `wrong`: it does not, and there is no message;
 - `race`: the simulator has a finding, without a message of the compiler;
 - `crash`: accopt or the program died, hung, or refused the unit for another reason.
 """
@@ -30,7 +30,7 @@ _DIAGNOSTIC = re.compile(r"^(?:\S*/)?([\w.]+\.[ch]):(\d+):(?:(\d+):)? (error|war
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of one unit, and what was said or printed about it."""
+    """The outcome of one unit, with the messages about it and its output."""
 
     unit: Unit
     target: str
@@ -58,7 +58,7 @@ class Said:
 
 
 def messages(source: Source, err: str) -> dict[int, Said]:
-    """What compiler and simulator say, by unit."""
+    """The messages of compiler and simulator, by unit."""
     found: dict[int, Said] = defaultdict(lambda: Said([], []))
     for match in _DIAGNOSTIC.finditer(err):
         file, line, _, kind, text = match.groups()
@@ -100,7 +100,7 @@ def _judge_one(unit: Unit, target: str, said: Said, got: list[str], want: list[s
 def judge(
     units: Sequence[Unit], target: str, *, parts: int = 1, options: Sequence[str] = ()
 ) -> list[Verdict]:
-    """The verdicts of units that are one program; units that end it early are tried alone."""
+    """The verdicts of units that form one program; a unit that ends the program early is tried alone."""
     with tempfile.TemporaryDirectory() as name:
         source = program(units, parts)
         paths = source.write(Path(name))

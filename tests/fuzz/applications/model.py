@@ -1,6 +1,6 @@
 """
-What a generated unit is: one function with one construct, as decisions rather than text, so that a
-failing one can be made smaller (`shrink.py`) and rendered again (`render.py`).
+Generated units: one function with one construct, kept as decisions rather than text, so that a failing one
+can be made smaller (`shrink.py`) and rendered again (`render.py`).
 
 Loops are numbered from 0, the outermost. "At depth k" is in the body of loop k, before the loop inside.
 """
@@ -66,9 +66,9 @@ class Loop:
 class Accumulator:
     """
     A scalar that iterations update. A `total` is set before the construct and printed after it; an `inner`
-    one is set at depth `home`, updated in the loops inside, and stored to an array after them.
-    What no operator describes: `prefix` stores the running value, `carried` computes each value from the
-    one before, `flag` sets a constant under a condition.
+    one is set at depth `home`, updated in the loops inside, and stored to an array after them. Updates
+    without an operator: `prefix` stores the running value, `carried` computes each value from the one
+    before, `flag` sets a constant under a condition.
     """
 
     name: str
@@ -149,7 +149,7 @@ class Unit:
 
 
 def features(unit: Unit) -> list[str]:
-    """What failures are counted by: the construct, and what is named where."""
+    """The features by which failures are counted: the construct, and the clauses."""
     words = {word for loop in unit.loops for word in loop.words}
     found = [unit.construct + (" loop" if unit.combined else "")]
     found += [f"{w} loop" for w in sorted(words)]

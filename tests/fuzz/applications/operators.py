@@ -40,8 +40,8 @@ def spellings(operator: str, type_: str) -> tuple[str, ...]:
 
 def operand(a: Accumulator, value: str) -> str:
     """
-    What is combined: such that no signed overflow happens, that what is stored is what was compared,
-    and that floating results are exact in any order (sums of small integers, products of signs).
+    The combined operand, chosen so that no signed overflow happens, the stored value is the compared one,
+    and floating results are exact in any order (sums of small integers, products of signs).
     """
     if a.type == "_Bool":
         value = f"({value} & 1)"

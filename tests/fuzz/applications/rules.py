@@ -1,6 +1,6 @@
 """
-Which units have one answer, and why: the oracle is serial C, so a unit may only say what serial C and
-OpenACC agree on, or what one of the rules below settles. References are to OpenACC 3.4.
+Rules for units with exactly one right answer: the oracle is serial C, so a unit may contain only code on
+which serial C and OpenACC agree, or which one of the rules below covers. References are to OpenACC 3.4.
 
 - A counter of a loop with a directive is private (2.6.1); no unit reads it after the loop.
 - A `total` under a reduction clause is serial C's by 2.5.15 and 2.9.11 (operators are associative
@@ -11,8 +11,8 @@ OpenACC agree on, or what one of the rules below settles. References are to Open
   home: private to the iteration by any reading. Under `parallel` and `serial`, where they are firstprivate
   (2.6.2), the host's value afterwards is not serial C's, so no unit looks at it; under
   `kernels` without clauses they are `copy`, and a unit may (`after`).
-- `prefix`, `carried` and `flag` are no reductions. In a `kernels` construct without `independent`
-  the compiler must run them as serial C does. Elsewhere the program is wrong, and must get a message.
+- `prefix`, `carried` and `flag` are not reductions. In a `kernels` construct without `independent`
+  the compiler must run them as serial C does. Elsewhere the program is invalid, and must get a message.
 - Outside of gang loops, the gangs of a `parallel` construct repeat everything (2.5.1): what is updated
   there, or in `worker` and `vector` loops without a gang loop around, would count several times.
 """

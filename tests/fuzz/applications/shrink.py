@@ -1,4 +1,4 @@
-"""Making a failing unit smaller: one decision less at a time, while it fails in the same way."""
+"""Makes a failing unit smaller: removes one decision at a time, as long as it fails in the same way."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _without_scalars(unit: Unit) -> Iterator[Unit]:
 
 
 def _without_loop(unit: Unit) -> Iterator[Unit]:
-    """The innermost loop taken away, where nothing has its home or only update there."""
+    """The unit without its innermost loop, if no scalar has its home or its only update there."""
     if unit.depth == 1:
         return
     last = unit.depth - 1
@@ -84,7 +84,7 @@ def _plainer_scalars(unit: Unit) -> Iterator[Unit]:
 
 
 def shrink(unit: Unit, fails: Callable[[Unit], bool], tries: int = 60) -> Unit:
-    """A smaller unit that `fails` too, after at most so many tries."""
+    """A smaller unit for which `fails` is also true, after at most `tries` tries."""
     again = True
     while again:
         again = False

@@ -1,4 +1,4 @@
-"""A package with a pass for accopt: what xDSL's plugin interface sees of it."""
+"""A package with a pass for accopt, provided through xDSL's plugin interface."""
 
 from __future__ import annotations
 
