@@ -552,7 +552,7 @@ class Mapper:
     def _copy(
         self, what: Literal["copy in", "copy out"], entry: Entry, request: Request, queue: Queue
     ) -> None:
-        """Copies what `request` names to the device, or back, unless that is where it is."""
+        """Copies the section of `request` to the device, or back, unless host and device share it."""
         if entry.shared:
             return
         inwards = what == "copy in"

@@ -27,17 +27,17 @@ from .watches import History
 
 MAX_BLOCK = 1024
 BATCH_BYTES = 1 << 28
-"""Shared and local memory of one batch, at most."""
+"""The most bytes of shared and local memory of one batch."""
 
 
 @dataclass(frozen=True)
 class SimOptions:
     """
-    `checks`: uninitialised reads and data races are looked for (bounds and alignment always are).
-    `counters`: instructions and transactions are counted by source line. `memory`: bytes of device
-    memory, fewer where the system gives less. `batch_threads`: threads run together. `patience`: how long
-    kernels may take. `late`: the work of queues is done as late as waits allow. `report`: what to do with
-    findings that do not end the program, by default print them to stderr.
+    `checks`: find uninitialised reads and data races (bounds and alignment are always checked). `counters`:
+    count instructions and transactions by source line. `memory`: bytes of device memory, fewer if the
+    system grants less. `batch_threads`: threads that are run together. `patience`: the time limit of
+    kernels. `late`: perform the work of queues as late as waits allow. `report`: called with findings that
+    do not end the program; by default prints them to stderr.
     """
 
     checks: bool = True
@@ -85,7 +85,7 @@ class KernelRuns:
         if not 0 < threads <= MAX_BLOCK:
             raise AccRuntimeError(
                 ErrorClass.EXECUTION,
-                f"kernel {kernel.name} is launched with {threads} threads in a block, and GPUs take"
+                f"kernel {kernel.name} is launched with {threads} threads in a block, but GPUs"
                 f" 1 to {MAX_BLOCK}",
             )
         blocks = grid[0] * grid[1] * grid[2]
@@ -121,7 +121,7 @@ class KernelRuns:
             allocation.stored_by.add(kernel.name)
 
     def batch(self, grid: tuple[int, int, int], block: tuple[int, int, int], blocks: int) -> Batch:
-        """A batch of a shape, made once."""
+        """The batch of a shape; made once."""
         key = (grid, block, blocks)
         found = self._batches.get(key)
         if found is None:
@@ -131,7 +131,8 @@ class KernelRuns:
         return found
 
     def next_stamp(self) -> int:
-        """What stamps of the next launch begin with; the shadows are cleared when they run out."""
+        """The first number of stamps for the next launch; clears the shadows when the numbers are used
+        up."""
         self._stamps += 1
         if self._stamps > LAST_LAUNCH - 1:
             self._stamps = 1
@@ -140,7 +141,7 @@ class KernelRuns:
 
     @property
     def launches(self) -> int:
-        """How many kernels have been launched."""
+        """The number of kernels launched so far."""
         return self._launches
 
     def forget_batches(self) -> None:
