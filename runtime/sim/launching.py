@@ -86,7 +86,7 @@ class KernelRuns:
             raise AccRuntimeError(
                 ErrorClass.EXECUTION,
                 f"kernel {kernel.name} is launched with {threads} threads in a block, but GPUs"
-                f" 1 to {MAX_BLOCK}",
+                f" allow 1 to {MAX_BLOCK}",
             )
         blocks = grid[0] * grid[1] * grid[2]
         self._watch(kernel, arguments)

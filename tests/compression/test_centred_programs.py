@@ -251,7 +251,7 @@ def test_compile_errors(tmp_path: Path, case: str):
 RUN_ERRORS = {
     "formats differ": (
         data("ccopy(centred: a)", "compression(a)"),
-        "decodes 'a' but the array on the device has the format float as 16 bits, centred",
+        "but the array on the device has the format float as 16 bits, centred",
     ),
     "routine type": (
         'int main(void) { float a[9]; acc_compress_copyin(a, 36, "float:half:centred", NULL, 1, 0, 0); }',
