@@ -51,9 +51,8 @@ class _Types:
     _numbers: dict[Attribute, int] = field(default_factory=dict[Attribute, int])
 
     def number(self, type_: Attribute) -> int:
-        found = self._known.get(
-            id(type_)
-        )  # of an object that is kept alive here, so that no other object gets this id
+        # The object is kept alive here, so that no other object gets its id.
+        found = self._known.get(id(type_))
         if found is None:
             number = self._numbers.setdefault(type_, len(self._numbers))
             found = self._known[id(type_)] = type_, number

@@ -156,15 +156,8 @@ def name_sections(construct: acc.ParallelOp) -> None:
     for outer, inner in {terms.inner: (terms.outer, terms.inner) for terms in found}.values():
         if should_swap(outer, inner):
             swap(outer, inner)
-            note(
-                construct,
-                [
-                    (
-                        outer,
-                        "loops swapped: the outer one writes neighbouring elements",
-                    )
-                ],
-            )
+            why = "loops swapped: the outer one writes neighbouring elements"
+            note(construct, [(outer, why)])
     versions = can_have_versions(construct) and queue_outside(construct)
     whole = _has_whole_pieces(construct, found) if versions else False
     if isinstance(whole, bool):

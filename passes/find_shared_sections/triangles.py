@@ -189,15 +189,8 @@ def square(terms: Terms, construct: acc.ParallelOp) -> None:
             each.operands[position] = (
                 before.to_integer(new, type_) if known is None else before.constant(known, type_)
             )
-    note(
-        construct,
-        [
-            (
-                inner,
-                "a triangle of a product: computed in blocks, those on its edge as a whole",
-            )
-        ],
-    )
+    why = "a triangle of a product: computed in blocks, those on its edge as a whole"
+    note(construct, [(inner, why)])
 
 
 def is_fixed(terms: Terms) -> bool:

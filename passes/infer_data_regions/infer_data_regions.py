@@ -188,9 +188,8 @@ class _Inference:
     # Runs
 
     def _runs(self, block: Block) -> None:
-        ops = list(
-            block.ops
-        )  # positions now, which units refer to although regions are built meanwhile
+        # Units refer to these positions, although regions are built meanwhile.
+        ops = list(block.ops)
         units: list[_Unit] = []
         for unit in self._units(ops[:-1]):
             if unit.stops:

@@ -390,9 +390,8 @@ class _SpanPlanner:
             hull = self._sections(certain)
             others = self._sections([site for site in array.sites if not site.certain])
         if len(keys) > 1 and clause is MappingClause.COPYOUT:
-            clause = (
-                MappingClause.COPY
-            )  # the host's elements between the sections are nobody's to change
+            # The host's elements between the sections must keep their values.
+            clause = MappingClause.COPY
         name = array.sites[0].name
         self.plan.arrays.append(RegionArray(name, clause, like, hull, others))
 
