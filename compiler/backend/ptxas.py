@@ -64,9 +64,7 @@ def parse_resources(log: str) -> dict[str, KernelResources]:
     }
 
 
-def assemble(
-    ptx: str, sm: int, *, opt_level: int = 3, line_info: bool = False
-) -> PtxasResult | None:
+def assemble(ptx: str, sm: int, *, opt_level: int = 3) -> PtxasResult | None:
     """
     Assembles PTX for exactly the compute capability `sm` (90 for 9.0); `None` if no `ptxas` that knows it is
     installed: the driver can assemble instead. Raises `CompileError` with ptxas's log and the
@@ -78,10 +76,8 @@ def assemble(
     with tempfile.TemporaryDirectory(prefix="accopt-") as folder:
         source, target = Path(folder) / "kernels.ptx", Path(folder) / "kernels.cubin"
         source.write_text(ptx)
-        command = [str(tool), "-v", f"-arch=sm_{sm}", f"-O{opt_level}"]
-        if line_info:
-            command.append("-lineinfo")
-        command += [str(source), "-o", str(target)]
+        arguments = ["-v", f"-arch=sm_{sm}", f"-O{opt_level}", str(source), "-o", str(target)]
+        command = [str(tool), *arguments]
         run = subprocess.run(
             command, capture_output=True, text=True, check=False, timeout=_TIMEOUT_SECONDS
         )

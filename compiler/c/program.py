@@ -29,15 +29,14 @@ def load_program(
     target: str = "host",
     *,
     wall: bool = False,
-    kept: KeptFiles | None = None,
 ) -> list[TranslationUnit]:
     """
     The typed trees of the C files `paths`, in order, with the clauses that hold on `target`.
-    Warnings go to `sink`, with `wall` those of `-Wall` too; files in `kept` are not checked again. Raises
-    `CompileError` with the mistakes of all files, or where two files disagree.
+    Warnings go to `sink`, with `wall` those of `-Wall` too. Raises `CompileError` with the mistakes of
+    all files, or where two files disagree.
     """
-    sources = preprocess_program(paths, options, sink, kept)
-    return check_program(sources, sink, target, wall=wall, kept=kept)
+    sources = preprocess_program(paths, options, sink)
+    return check_program(sources, sink, target, wall=wall)
 
 
 def preprocess_program(

@@ -381,8 +381,8 @@ def spelling(q: QualType, declarator: str = "") -> str:
     return f"{words}{separator}{declarator}"
 
 
-def pointer_to(t: CType, *, const: bool = False) -> PointerType:
-    return PointerType(QualType(t, const=const))
+def pointer_to(t: CType) -> PointerType:
+    return PointerType(QualType(t))
 
 
 def is_arithmetic(t: CType) -> bool:

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import TextIO
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -47,11 +46,10 @@ class PassWatch:
 
 
 class Instrumentation:
-    """One run of the driver. Everything but the reproducer goes to `out`."""
+    """One run of the driver. Everything but the reproducer goes to stderr."""
 
-    def __init__(self, watch: PassWatch, *, debug_info: bool = False, out: TextIO | None = None):
+    def __init__(self, watch: PassWatch, *, debug_info: bool = False):
         self.watch = watch
-        self.out = out or sys.stderr
         self._debug_info = debug_info
         self._ran: set[str] = set()
 
@@ -77,19 +75,19 @@ class Instrumentation:
     def report(self) -> None:
         """Prints the names of selected passes that never ran."""
         for name in sorted((self.watch.before | self.watch.after) - self._ran):
-            print(f"// {name} did not run: --emit=STAGE selects the last stage", file=self.out)
+            print(f"// {name} did not run: --emit=STAGE selects the last stage", file=sys.stderr)
 
     def _text(self, module: ModuleOp) -> str:
         return print_ir(module, debug_info=self._debug_info)
 
     def _print(self, title: str, module: ModuleOp) -> None:
-        print(f"// {title}:\n{self._text(module)}", file=self.out)
+        print(f"// {title}:\n{self._text(module)}", file=sys.stderr)
 
     def _print_changes(self, name: str, original: ModuleOp, module: ModuleOp) -> None:
         lines = changed_lines(self._text(original).splitlines(), self._text(module).splitlines())
-        print(f"// {name} " + ("changes:" if lines else "changes nothing"), file=self.out)
+        print(f"// {name} " + ("changes:" if lines else "changes nothing"), file=sys.stderr)
         for line in lines:
-            print(line, file=self.out)
+            print(line, file=sys.stderr)
 
     def _save(
         self, path: Path, module_pass: ModulePass, original: ModuleOp, failure: Exception
@@ -105,7 +103,9 @@ class Instrumentation:
                 f"cannot write '{path}': {e.strerror}",
                 "give --crash-reproducer another path",
             ) from failure
-        print(f"the IR that '{module_pass.name}' began with is in {path}: {command}", file=self.out)
+        print(
+            f"the IR that '{module_pass.name}' began with is in {path}: {command}", file=sys.stderr
+        )
 
 
 def changed_lines(before: list[str], after: list[str]) -> list[str]:

@@ -189,8 +189,8 @@ class Builder:
     def sub_nsw(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
         return self.value(arith.SubiOp(a, b, overflow=NSW), hint)
 
-    def mul_nsw(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
-        return self.value(arith.MuliOp(a, b, overflow=NSW), hint)
+    def mul_nsw(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.value(arith.MuliOp(a, b, overflow=NSW))
 
     def resize(self, value: SSAValue, t: IntegerType, *, signed: bool) -> SSAValue:
         """An integer of another width: truncated, or extended by its signedness."""

@@ -389,9 +389,9 @@ class Kernel(Cursor):
         worker, one = self.worker(), self.i32(1)
         return self._cached("worker_barrier", lambda at: at.add(worker, one, "worker_barrier"))
 
-    def stack_slot(self, type: Attribute, hint: str, count: int = 1) -> SSAValue:
+    def stack_slot(self, type: Attribute, hint: str) -> SSAValue:
         """Thread-private memory, allocated once at the function's entry."""
-        size = self.i32(count)
+        size = self.i32(1)
         return self.in_prologue().value(llvm.AllocaOp(size, type, alignment=16), hint)
 
     def shared_variable(self, type: Attribute, hint: str, key: SSAValue) -> SSAValue:

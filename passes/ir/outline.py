@@ -333,18 +333,12 @@ def erase_privatising(block: Block) -> None:
             erase(op)
 
 
-NONE_ONLY = (acc.DeviceType.NONE,)
-"""The device types to select where clauses are already those of the target."""
-
-
-def select_device_type(
-    types: Attribute | None, wanted: Sequence[acc.DeviceType] = NONE_ONLY
-) -> int | None:
-    """The index in a device type array of the first of `wanted` that occurs in it; None if none does."""
+def select_device_type(types: Attribute | None) -> int | None:
+    """The index in a device type array of the clause without device type; None if there is none."""
     if not isinstance(types, ArrayAttr):
         return None
-    present = [t.data for t in types.data if isinstance(t, acc.DeviceTypeAttr)]
-    return next((present.index(t) for t in wanted if t in present), None)
+    given = [t.data for t in types.data if isinstance(t, acc.DeviceTypeAttr)]
+    return given.index(acc.DeviceType.NONE) if acc.DeviceType.NONE in given else None
 
 
 def queue_value(

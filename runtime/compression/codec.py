@@ -43,7 +43,7 @@ class Measured:
 class Codec:
     """Encodes, decodes, scans and measures arrays of one packed format."""
 
-    def __init__(self, fmt: PackedFormat, pool: ThreadPoolExecutor | None = None):
+    def __init__(self, fmt: PackedFormat):
         from ...compiler.backend.cache import DiskCache
         from ...compiler.backend.jit import HostProgram
 
@@ -61,7 +61,7 @@ class Codec:
         if fmt.members > 1:
             self._scan_rows = self._bind("scan_members", None, _PTR, _I64, _PTR)
         self._threads = max(1, min(MAX_THREADS, len(os.sched_getaffinity(0))))
-        self._pool = pool
+        self._pool: ThreadPoolExecutor | None = None
 
     def _bind(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
         return ctypes.CFUNCTYPE(result, *arguments)(self._program.address(name))
