@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from .c.kept_files import KeptFiles
     from .c.preprocess import PreprocessedSource, PreprocessOptions
     from .pipeline import StageCallback
-    from .register_pressure import Retry
 
 
 def preprocess_options(options: CompileOptions) -> PreprocessOptions:
@@ -61,17 +60,15 @@ def preprocess_options(options: CompileOptions) -> PreprocessOptions:
 def front_end(paths: Sequence[Path], options: CompileOptions, sink: DiagnosticSink) -> ModuleOp:
     """The acc-level module of the C files of one program. Raises `CompileError`."""
     with phase(LOADING):
-        from ..dialects.quick_xdsl import attributes_unchecked
         from .c.preprocess_sources import Headers
         from .c.program import check_program, preprocess_program
-        from .irgen import generate_module
 
     reading, headers = preprocess_options(options), Headers()
     kept = FilesAhead(paths, reading, options.target, None, headers).kept
     sources = preprocess_program(paths, reading, sink, kept, headers)
-    units = check_program(sources, sink, options.target, wall=options.wall, kept=kept)
-    with attributes_unchecked(not options.checks_ir):
-        return generate_module(units, sink)
+    return _module_of(
+        check_program(sources, sink, options.target, wall=options.wall, kept=kept), options, sink
+    )
 
 
 @with_deep_stack
@@ -197,15 +194,18 @@ def _translate(
     with phase(LOADING):
         from .c.program import check_program
 
-    units = check_program(sources, sink, options.target, wall=options.wall, kept=kept)
+    # Nobody keeps the trees: what follows takes their memory.
+    module = _module_of(
+        check_program(sources, sink, options.target, wall=options.wall, kept=kept), options, sink
+    )
     if options.target != "nvptx":
-        return _translate_once(units, options, sink, after_stage, ahead)
+        return translate(module, options, sink, after_stage, None, ahead)
     from .register_pressure import Retry, may_retry, relieve
 
     if not may_retry(options):
-        return _translate_once(units, options, sink, after_stage, ahead)
+        return translate(module, options, sink, after_stage, None, ahead)
     retry = Retry()
-    executable = _translate_once(units, options, sink, after_stage, ahead, retry)
+    executable = translate(module, options, sink, after_stage, retry, ahead)
     return relieve(
         executable,
         retry.side_by_side.counts,
@@ -213,18 +213,13 @@ def _translate(
     )
 
 
-def _translate_once(
-    units: Sequence[TranslationUnit],
-    options: CompileOptions,
-    sink: DiagnosticSink,
-    after_stage: StageCallback | None,
-    ahead: HostAhead,
-    retry: Retry | None = None,
-) -> Executable:
+def _module_of(
+    units: Sequence[TranslationUnit], options: CompileOptions, sink: DiagnosticSink
+) -> ModuleOp:
+    """The acc-level module of a program's files."""
     with phase(LOADING):
         from ..dialects.quick_xdsl import attributes_unchecked
         from .irgen import generate_module
 
     with attributes_unchecked(not options.checks_ir):
-        module = generate_module(units, sink)
-    return translate(module, options, sink, after_stage, retry, ahead)
+        return generate_module(units, sink)

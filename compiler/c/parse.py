@@ -187,6 +187,10 @@ def _is_declared_use(text: str, m: re.Match[str]) -> bool:
     return following is None or following.group(1) not in ("(", "volatile", "goto", "__volatile__")
 
 
+_TOKENS_BEFORE = 64
+"""How many tokens before a mistake messages look at."""
+
+
 class _Parser(SharedDeclarations):
     """pycparser with our errors, unary operator positions, and a typedef oracle."""
 
@@ -196,6 +200,13 @@ class _Parser(SharedDeclarations):
         self._types: set[str] = set(BUILTIN_TYPEDEFS)
         """The names that were declared as types anywhere in the file so far."""
         self.end: SourceLoc | None = None  # of a lone expression
+
+    def _parse_external_declaration(self) -> Any:
+        tokens = self._tokens
+        if tokens._index > 10 * _TOKENS_BEFORE:  # what no message asks for any more
+            del tokens._buffer[: tokens._index - _TOKENS_BEFORE]
+            tokens._index = _TOKENS_BEFORE
+        return super()._parse_external_declaration()
 
     def _parse_error(self, msg: str, coord: Coord | str | None) -> NoReturn:
         token = self._current()
@@ -234,7 +245,8 @@ class _Parser(SharedDeclarations):
     def _words_before(self) -> list[str]:
         """The texts of the last tokens before the current one."""
         index = self._tokens._index
-        return [t.value for t in self._tokens._buffer[max(index - 64, 0) : index] if t is not None]
+        first = max(index - _TOKENS_BEFORE, 0)
+        return [t.value for t in self._tokens._buffer[first:index] if t is not None]
 
     def _token_before(self, count: int) -> Token | None:
         """The token `count` places before the current one."""
