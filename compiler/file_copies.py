@@ -161,8 +161,11 @@ def files_alone(
             each or found_alone(source, options)
             for each, source in zip(found, sources, strict=True)
         ]
+    with phase(LOADING):
+        from .c.shared_declarations import shared_declarations
+
     files: list[FileAlone] = []
-    with suppress(CompileError):
+    with suppress(CompileError), shared_declarations():
         for each, source in zip(found, sources, strict=True):
             file = each or compile_alone(source, options, kept)
             if file is None:

@@ -19,7 +19,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...runtime.cuda.context_ahead import ContextAhead
 from ...runtime.profiling.trace import TraceOptions
 from ..base.command import begin_command
 from ..base.diagnostics import UNKNOWN_LOC, DiagnosticSink, error
@@ -35,6 +34,7 @@ from .file_kinds import IR, refuse_machine_code, refuse_other_language
 from .native_ahead import native_code_ahead, native_code_is_known
 from .reporting import reporting_options, require_no_failing
 from .run_program import (
+    context_ahead,
     device_count,
     device_number,
     device_queues,
@@ -178,10 +178,8 @@ def _program_files(args: argparse.Namespace) -> list[Path]:
 def _run(args: argparse.Namespace, program_arguments: list[str], until_start: ExitStack) -> int:
     devices = args.devices if args.devices is not None else device_count()
     number = args.device if args.device is not None else device_number(args.target, devices)
-    wanted = device_type() if args.target == "auto" else args.target
-    gpu = number if wanted in ("auto", "nvptx") else None
-    context = until_start.enter_context(ContextAhead(gpu))
-    if native_code_is_known(wanted, devices):
+    context = until_start.enter_context(context_ahead(args.target, number))
+    if native_code_is_known(device_type() if args.target == "auto" else args.target, devices):
         context.start()  # else there will be a copy of this process first
     with phase(LOADING):
         from ..api import RunOptions

@@ -12,7 +12,7 @@ import os
 import shlex
 import sys
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -21,6 +21,7 @@ from ..base.options import CompileOptions, TargetName
 from ..internal_error import guarded
 from .program_process import STACK_BYTES
 from .run_program import (
+    context_ahead,
     device_count,
     device_number,
     device_queues,
@@ -134,15 +135,17 @@ def options_from(fields: dict[str, Any]) -> CompileOptions:
 
 
 def _run(argv: Sequence[str]) -> int:
-    from ..base.diagnostics import DiagnosticSink
-    from ..executable import build_sources
-
     program = read_program(Path(argv[0]))
     number = device_number(program.target, device_count())
-    options = for_this_machine(program.options, program.target, program.sms, number)
-    executable = build_sources(program.sources, options, DiagnosticSink())
-    libraries, folders = program.libraries, program.library_folders
-    return run_executable(executable, number, libraries, folders, program.objects, argv)
+    with context_ahead(program.target, number) as context:
+        context.start()
+        from ..base.diagnostics import DiagnosticSink
+        from ..executable import build_sources
+
+        options = for_this_machine(program.options, program.target, program.sms, number)
+        executable = build_sources(program.sources, options, DiagnosticSink())
+        wanted = program.libraries, program.library_folders, program.objects
+        return run_executable(executable, number, *wanted, argv, context.finish)
 
 
 def run_executable(
@@ -152,10 +155,11 @@ def run_executable(
     folders: Sequence[str],
     objects: bytes,
     argv: Sequence[str],
+    starts: Callable[[], object],
 ) -> int:
     """
     Runs a program on device `number` with the settings in the environment; `argv` begins with its file.
-    Returns its exit status.
+    Calls `starts` just before `main`. Returns the program's exit status.
     """
     from ...runtime.profiling.trace import TraceOptions
     from ..api import RunOptions
@@ -174,7 +178,7 @@ def run_executable(
         late=late(),
         profile_libraries=profile_libraries(),
     )
-    return run_program(executable, run_options, argv)
+    return run_program(executable, run_options, argv, starts)
 
 
 def main() -> int:

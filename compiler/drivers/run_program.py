@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NoReturn
 
+from ...runtime.cuda.context_ahead import ContextAhead
 from ...runtime.errors import AccRuntimeError, NoDeviceError, ProgramFault
 from ..at_exit import AtExit
 from ..base.diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink, error
@@ -53,6 +54,12 @@ def for_this_machine(
     wanted = device_type() if target == "auto" else target
     chosen, capability = choose_target(wanted, device)
     return replace(options, target=chosen, sm=best_capability(sms, capability) or options.sm)
+
+
+def context_ahead(target: Literal["auto"] | TargetName, device: int) -> ContextAhead:
+    """What makes the context of the GPU that a program may begin with; nothing where it has none."""
+    wanted = device_type() if target == "auto" else target
+    return ContextAhead(device if wanted in ("auto", "nvptx") else None)
 
 
 def best_capability(sms: Sequence[int], device: int | None) -> int | None:

@@ -33,7 +33,7 @@ from ..base.options import CompileOptions, TargetName
 from ..compiled import Executable
 from ..internal_error import guarded
 from .linked_program import PYTHON_VARIABLE, ROOM, LinkedProgram, options_from, run_executable
-from .run_program import device_count, device_number, for_this_machine, in_place
+from .run_program import context_ahead, device_count, device_number, for_this_machine, in_place
 
 _FOLDERS = ("compiler/base", "compiler/backend", "runtime")
 _WITHOUT = "runtime/sim"
@@ -157,10 +157,13 @@ def _run(argv: Sequence[str]) -> int:
         provide({n.removeprefix("code/"): archive.read(n) for n in names if n.startswith("code/")})
         objects = archive.read("objects.o") if "objects.o" in names else b""
     number = device_number(fields["target"], device_count())
-    options = options_from(fields["options"])
-    options = for_this_machine(options, fields["target"], fields["sms"], number)
-    executable = _chosen(fields["programs"], options)
-    return run_executable(executable, number, fields["libraries"], fields["folders"], objects, argv)
+    with context_ahead(fields["target"], number) as context:
+        context.start()
+        options = options_from(fields["options"])
+        options = for_this_machine(options, fields["target"], fields["sms"], number)
+        executable = _chosen(fields["programs"], options)
+        wanted = fields["libraries"], fields["folders"], objects
+        return run_executable(executable, number, *wanted, argv, context.finish)
 
 
 def _chosen(programs: Sequence[dict[str, Any]], options: CompileOptions) -> Executable:

@@ -24,9 +24,7 @@ class ContextAhead:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Waits for the thread, as the process must not end while the driver is working."""
-        if self._thread is not None:
-            self._thread.join()
+        self.finish()
 
     def start(self) -> None:
         """Starts the thread, once. This process is copied only after the thread has ended, as copies would
@@ -36,6 +34,11 @@ class ContextAhead:
         self._thread = threading.Thread(target=self._open, name="accopt-context", daemon=True)
         self._thread.start()
         before_copies(self._thread.join)
+
+    def finish(self) -> None:
+        """Waits for the thread, as the process must not end while the driver is working."""
+        if self._thread is not None:
+            self._thread.join()
 
     def _open(self) -> None:
         device, context = ctypes.c_int(), ctypes.c_void_p()
