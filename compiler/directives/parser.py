@@ -52,7 +52,8 @@ _OF_OPENMP = {
     "depend": "write async(…) and wait(…) with numbers of queues",
 }
 """OpenMP's clauses and directives → the remedy that names OpenACC's."""
-_OF_FORTRAN = {
+_REGION = "region"
+_OF_OTHERS = {
     "end": "remove it: in C a construct ends with the statement or block after its directive",
     "for": "write 'parallel loop': 'for' is OpenMP's word",
     "target": "write 'parallel' or 'data': 'target' is OpenMP's word",
@@ -60,8 +61,9 @@ _OF_FORTRAN = {
     "simd": "write 'loop vector': 'simd' is OpenMP's word",
     "barrier": "end the construct: there is no barrier within one",
     "critical": "write 'atomic' for a single assignment, or a reduction",
+    _REGION: "write 'kernels', and [first:count] for the PGI Accelerator model's [first:last]",
 }
-"""First words of Fortran's and OpenMP's directives → the remedy."""
+"""First words of directives of Fortran, OpenMP and the PGI Accelerator model → the remedy."""
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
@@ -77,15 +79,16 @@ def parse_directive(text: str, loc: SourceLoc, sink: DiagnosticSink | None = Non
     """
     source = DirectiveText(text, loc)
     cursor = TokenCursor(source)
-    kind = _parse_kind(cursor)
+    sink = sink or DiagnosticSink()
+    kind = _parse_kind(cursor, sink)
     directive = Directive(kind, source.loc_at(cursor.tokens[0].start), source.text.strip())
     rule = _parse_head(cursor, directive)
-    _parse_clauses(cursor, directive, rule, sink or DiagnosticSink())
+    _parse_clauses(cursor, directive, rule, sink)
     check_directive(directive, rule)
     return directive
 
 
-def _parse_kind(cursor: TokenCursor) -> DirectiveKind:
+def _parse_kind(cursor: TokenCursor, sink: DiagnosticSink) -> DirectiveKind:
     """One or two words: `parallel`, `parallel loop`, `enter data`, …"""
     first = cursor.next
     if first.kind is not TokenKind.NAME:
@@ -95,10 +98,18 @@ def _parse_kind(cursor: TokenCursor) -> DirectiveKind:
             else "expected a directive after '#pragma acc'",
             "write for example: #pragma acc parallel loop",
         )
+    if first.text == _REGION and cursor.ahead(1).kind is TokenKind.END:
+        sink.warn(
+            cursor.loc_of(first),
+            f"'{_REGION}' is a directive of the PGI Accelerator model: taken for 'kernels'",
+            "write 'kernels'",
+        )
+        cursor.advance()
+        return DirectiveKind.KERNELS
     if first.text not in _FIRST_WORDS:
-        if first.text in _OF_FORTRAN:
+        if first.text in _OF_OTHERS:
             message = f"unknown directive '{first.text}'"
-            raise cursor.error(message, _OF_FORTRAN[first.text])
+            raise cursor.error(message, _OF_OTHERS[first.text])
         suggestion = did_you_mean(first.text, _FIRST_WORDS)
         raise cursor.error(
             f"unknown directive '{first.text}'{suggestion}",

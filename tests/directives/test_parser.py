@@ -224,6 +224,14 @@ def test_unknown_device_type_is_warned_about() -> None:
     assert sink.diagnostics[0].loc.column == LOC.column + 22
 
 
+def test_a_region_of_pgi_is_kernels() -> None:
+    sink = DiagnosticSink()
+    directive = parse_directive(" region", LOC, sink)
+    assert directive.kind is DirectiveKind.KERNELS and not directive.clauses
+    assert "'region'" in sink.diagnostics[0].message
+    assert "[first:count]" in error_of("region copyin(a[0:n-1])")[1]
+
+
 def error_of(text: str) -> tuple[str, str, int]:
     with pytest.raises(CompileError) as caught:
         parse(text)
