@@ -62,6 +62,8 @@ from .ir.reduction_reads import reduce_in_place
 from .ir.scalar_classes import ScalarClass
 from .ir.scalar_clauses import add_private, replace_in
 
+_WRITES = (llvm.StoreOp, acc.AtomicWriteOp, acc.AtomicUpdateOp)
+
 
 def unify_globals(function: llvm.FuncOp, names: frozenset[str]) -> None:
     """
@@ -197,7 +199,7 @@ class _Function:
                         [op for op in construct.walk() if op is not construct], pointer, copy
                     )
                 continue
-            stores = [op for op in uses if isinstance(op, llvm.StoreOp)]
+            stores = [op for op in uses if isinstance(op, _WRITES)]
             if wanted and stores and self._is_read_elsewhere(pointer, construct):
                 name = variable_name(pointer)
                 self.messages.warn(

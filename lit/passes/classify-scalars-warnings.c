@@ -64,6 +64,23 @@ int lost(int n, const int *a, int *b)
     return t;
 }
 
+// CHECK: warning: the value assigned to 'count' here is lost at the end of the construct, in which 'count' is firstprivate
+// CHECK-NOT: warning: the value assigned to 'shared'
+int counted(int n, const int *a)
+{
+    int count = 0, shared = 0;
+#pragma acc parallel loop copyin(a[0:n]) copy(shared)
+    for (int i = 0; i < n; i++) {
+        if (a[i] > 3) {
+#pragma acc atomic update
+            count++;
+        }
+#pragma acc atomic update
+        shared++;
+    }
+    return count + shared;
+}
+
 // CHECK: warning: every iteration of the loop around has its own 'd' and uses this loop's result in it, so gangs cannot share this loop: its gang clause is ignored
 void gang_inside(int n, const int *a, int *b)
 {
