@@ -1,8 +1,9 @@
 """
-Expressions: names, postfix and unary operators, casts, `sizeof`, conditionals (C11 6.5).
+Expressions: names, constants, postfix operators, casts, conditionals (C11 6.5).
 
 `check` returns the typed expression as written: an lvalue stays an lvalue. `value` returns its value.
-Binary and assignment operators are in `operators`, calls and built-ins in `calls`.
+Binary and assignment operators are in `operators`, unary ones in `unary_operators`, calls and built-ins in
+`calls`.
 """
 
 # pyright: reportAttributeAccessIssue=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -17,25 +18,19 @@ from pycparser import c_ast
 
 from ...base.diagnostics import CompileError, SourceLoc, error
 from ..ast import (
-    AddressOf,
     Cast,
     Comma,
     CompoundLiteral,
     Conditional,
-    Decay,
     Deref,
     Expr,
-    FloatConst,
     FunctionDecl,
     FunctionRef,
-    IncDec,
     IntConst,
     Member,
     PtrAdd,
-    SizeofVla,
     Storage,
     StringLiteral,
-    UnaryOp,
     VarDecl,
     VarRef,
 )
@@ -44,13 +39,10 @@ from ..known_headers import header_of
 from ..types import (
     BOOL,
     CHAR,
-    INT,
-    SIZE_T,
     VOID,
     ArrayType,
     ComplexType,
     CType,
-    FunctionType,
     IntType,
     PointerType,
     QualType,
@@ -68,11 +60,8 @@ from .conversions import (
     as_union,
     compatible,
     convert_assigned,
-    decay,
     discard,
     is_null_constant,
-    mark_address_taken,
-    qualified,
     require_scalar,
     rvalue,
 )
@@ -87,6 +76,7 @@ from .operators import OperatorChecker
 from .scopes import Enumerator, nearest
 from .temporaries import Temporary
 from .thread_locals import own_object
+from .unary_operators import UnaryChecker
 from .unit import Unit
 
 _FUNCTION_NAMES = frozenset({"__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"})
@@ -99,13 +89,14 @@ class ExpressionChecker:
         self.unit = unit
         self.calls = CallChecker(unit)
         self.operators = OperatorChecker(unit)
+        self.unary = UnaryChecker(unit)
         self._checkers: dict[type[Any], Callable[[Any], Expr]] = {
             c_ast.ID: self._name,
             c_ast.Constant: self._constant,
             c_ast.ArrayRef: self._subscript,
             c_ast.StructRef: self._member,
             c_ast.FuncCall: self.calls.check,
-            c_ast.UnaryOp: self._unary,
+            c_ast.UnaryOp: self.unary.check,
             c_ast.BinaryOp: self.operators.binary,
             c_ast.Assignment: self.operators.assignment,
             c_ast.TernaryOp: self._conditional,
@@ -113,17 +104,6 @@ class ExpressionChecker:
             c_ast.ExprList: self._comma,
             c_ast.CompoundLiteral: self._compound_literal,
             c_ast.GenericSelection: self._generic,
-        }
-        self._unaries: dict[str, Callable[[Any], Expr]] = {
-            "&": self._address_of,
-            "*": self._indirection,
-            "!": self._not,
-            "sizeof": self._sizeof,
-            "_Alignof": self._alignof,
-            "alignof": self._alignof,
-            "__alignof": self._alignof,
-            "__real": self._part,
-            "__imag": self._part,
         }
 
     def check(self, node: Any) -> Expr:
@@ -317,150 +297,6 @@ class ExpressionChecker:
         for field in path:
             record = Member(type=field.type.type, loc=loc, record=record, field=field)
         return record
-
-    # Unary ------------------------------------------------------------------------------------
-
-    def _unary(self, node: Any) -> Expr:
-        op: str = node.op
-        special = self._unaries.get(op)
-        if special is not None:
-            return special(node)
-        if op.endswith(("++", "--")):
-            return self._increment(node)
-        loc = self.unit.loc(node)
-        operand = self.value(node.expr)
-        if isinstance(operand.type, ComplexType) and op in ("+", "-", "~"):
-            return complex_numbers.unary(op, operand, loc)
-        allowed = isinstance(operand.type, IntType) if op == "~" else is_arithmetic(operand.type)
-        if not allowed:
-            need = "an integer" if op == "~" else "a number"
-            raise error(loc, f"unary '{op}' on '{operand.type}'", f"its operand must be {need}")
-        operand = promote(operand)
-        if op == "+":
-            return operand
-        if op == "-" and isinstance(operand, FloatConst):
-            value = constant_value(operand)
-            assert isinstance(value, float)
-            return float_const(operand.type, loc, -value)
-        return UnaryOp(type=operand.type, loc=loc, op=op, operand=operand)
-
-    def _not(self, node: Any) -> Expr:
-        operand = self.condition(node.expr, "the operand of '!'")
-        return UnaryOp(type=INT, loc=self.unit.loc(node), op="!", operand=operand)
-
-    def _part(self, node: Any) -> Expr:
-        """`__real__ z`, `__imag__ z` (GNU C): an lvalue if `z` is."""
-        loc, name = self.unit.loc(node), node.op.removeprefix("__")
-        operand = self.check(node.expr)
-        t = operand.type
-        if isinstance(t, ComplexType):
-            if not operand.is_lvalue:
-                return complex_numbers.part(f"c{name}", operand, t, loc)
-            assert t.fields is not None
-            mark_address_taken(operand)
-            field = t.fields[0 if name == "real" else 1]
-            return Member(type=field.type.type, loc=loc, record=operand, field=field)
-        if not is_arithmetic(t):
-            raise error(loc, f"'{node.op}__' of '{t}'", "its operand must be a number")
-        if name == "real":
-            return operand
-        zero: Expr = IntConst(type=INT, loc=loc, value=0)
-        return Comma(type=t, loc=loc, lhs=discard(operand), rhs=cast(zero, t))
-
-    def _increment(self, node: Any) -> Expr:
-        loc = self.unit.loc(node)
-        target = self.operators.modifiable(
-            self.check(node.expr), f"apply '{node.op.lstrip('p')}' to"
-        )
-        if not is_scalar(target.type):
-            raise error(
-                loc, f"'{node.op.lstrip('p')}' on '{target.type}'", "use a number or a pointer"
-            )
-        if isinstance(target.type, PointerType):
-            self.operators.require_complete_pointee(target.type, loc)
-        made = IncDec(
-            type=target.type,
-            loc=loc,
-            target=target,
-            is_increment=node.op.endswith("++"),
-            is_prefix=not node.op.startswith("p"),
-            volatile=qualified(target).volatile,
-        )
-        return self.operators.atomics.step(made) if qualified(target).atomic else made
-
-    def _address_of(self, node: Any) -> Expr:
-        loc = self.unit.loc(node)
-        operand = self.check(node.expr)
-        if isinstance(operand.type, FunctionType):
-            return decay(operand)
-        if isinstance(operand, Decay) and isinstance(operand.operand, FunctionRef):
-            return operand
-        if not operand.is_lvalue:
-            raise error(
-                loc, "'&' needs an object: this is only a value", "store it in a variable first"
-            )
-        if bit_field_width(operand) is not None:
-            raise error(
-                loc,
-                "a bit-field has no address",
-                "copy it to a variable, or make it a plain member",
-            )
-        mark_address_taken(operand)
-        q = qualified(operand)
-        return AddressOf(type=PointerType(q), loc=loc, operand=operand)
-
-    def _indirection(self, node: Any) -> Expr:
-        loc = self.unit.loc(node)
-        pointer = self.value(node.expr)
-        if not isinstance(pointer.type, PointerType):
-            raise error(loc, f"'*' on '{pointer.type}', which is not a pointer", "remove the '*'")
-        target = pointer.type.pointee.type
-        if isinstance(target, FunctionType):
-            return pointer
-        return Deref(type=target, loc=loc, pointer=pointer)
-
-    def _sizeof(self, node: Any) -> Expr:
-        loc = self.unit.loc(node)
-        if isinstance(node.expr, c_ast.Typename):
-            t = self.unit.types.build(node.expr).type
-        else:
-            operand = self.check(node.expr)
-            if bit_field_width(operand) is not None:
-                raise error(loc, "sizeof of a bit-field", "use sizeof of its type")
-            t = operand.type
-        return self.size_of(t, loc)
-
-    def size_of(self, t: CType, loc: SourceLoc) -> Expr:
-        """`sizeof t` as a `size_t` expression."""
-        if isinstance(t, ArrayType) and t.is_vla:
-            return SizeofVla(type=SIZE_T, loc=loc, of=t)
-        if isinstance(t, VoidType | FunctionType):  # GNU: 1, as for pointer arithmetic
-            return IntConst(type=SIZE_T, loc=loc, value=1)
-        if not t.is_complete:
-            raise error(
-                loc,
-                f"sizeof of incomplete type '{t}'",
-                "define the type, or give the array a length",
-            )
-        return IntConst(type=SIZE_T, loc=loc, value=t.size)
-
-    def _alignof(self, node: Any) -> Expr:
-        loc = self.unit.loc(node)
-        given: int | None = None
-        if isinstance(node.expr, c_ast.Typename):
-            t = self.unit.types.build(node.expr).type
-            given = self.unit.alignments.of_declaration(node.expr)
-        else:
-            operand = self.check(node.expr)
-            t = operand.type
-            given = operand.decl.alignment if isinstance(operand, VarRef) else None
-            if isinstance(operand, Member) and isinstance(operand.record.type, RecordType):
-                given = 1 if operand.record.type.is_packed else None
-        if isinstance(t, VoidType | FunctionType):  # GNU: 1, as for pointer arithmetic
-            return IntConst(type=SIZE_T, loc=loc, value=1)
-        if not t.is_complete and not isinstance(t, ArrayType):
-            raise error(loc, f"_Alignof of incomplete type '{t}'", "define the type first")
-        return IntConst(type=SIZE_T, loc=loc, value=given or t.align)
 
     # Casts, conditionals, comma ---------------------------------------------------------------
 
