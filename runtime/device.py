@@ -58,6 +58,9 @@ class CubinImage:
     data: bytes
 
 
+STAGED_BYTES = 4 << 20
+"""Transfers of pageable memory below this many bytes go straight to the driver."""
+
 CELL_BYTES = 64 << 10
 """Memory for reduction results: 4096 of them."""
 

@@ -16,6 +16,7 @@ from ...compiler.base.abi import DeviceType
 from ..data.peer_sections import PeerStrips
 from ..device import (
     CELL_BYTES,
+    STAGED_BYTES,
     CellPage,
     Conversion,
     CubinImage,
@@ -38,7 +39,7 @@ from .codec import KEY_BYTES, CudaPacker
 from .device_stack import has_recursion, heap_bytes, stack_bytes, uses_heap
 from .driver import INVALID_VALUE, NOT_READY, OUT_OF_MEMORY, SUCCESS, Driver
 from .peers import DirectPeer, StagedPeer, new_way
-from .staging import THRESHOLD, StagingCopier
+from .staging import StagingCopier
 
 if TYPE_CHECKING:
     from ..data.present import PresentTable
@@ -298,7 +299,7 @@ class CudaDevice:
         device, host = device + strips.offset, host + strips.offset
         if strips.rows > 1:
             self._copy_rows(device, host, strips, stream, inward=True)
-        elif strips.width >= THRESHOLD:
+        elif strips.width >= STAGED_BYTES:
             self._stage().copy_in(device, host, strips.width, stream)
         else:
             status = self.driver.copy_in(device, host, strips.width, stream)
@@ -312,7 +313,7 @@ class CudaDevice:
         device, host = device + strips.offset, host + strips.offset
         if strips.rows > 1:
             self._copy_rows(device, host, strips, stream, inward=False)
-        elif strips.width >= THRESHOLD:
+        elif strips.width >= STAGED_BYTES:
             self._stage().copy_out(host, device, strips.width, stream)
         else:
             status = self.driver.copy_out(host, device, strips.width, stream)

@@ -9,7 +9,10 @@ pinned buffers while the DMA engine moves others.
 from __future__ import annotations
 
 import ctypes
+import math
 import os
+import threading
+import time
 from typing import Any, Literal
 
 from ..device import NativeMove
@@ -28,9 +31,6 @@ LEAST_PIECE = 1 << 20
 PARTS = 8
 """The part of a piece after which a thread that scans ahead checks its buffers."""
 
-THRESHOLD = 4 << 20
-"""Transfers below this number of bytes go directly to the driver."""
-
 BLOCK = 4 << 10
 """The bytes of host memory that the codec gets at a time, while the next ones are prefetched."""
 
@@ -41,8 +41,25 @@ filled its other one; more plain buffers would only wait for the bus, so the rem
 and transferred packed.
 """
 
+RECENT = 0.05
+"""
+The seconds for which a host thread counts as transferring after it has. Host threads that transfer at the
+same time share the processors: with more threads than processors, all of them wait for each other.
+"""
+
 BYTES_PER_THREAD = 1 << 20
 """The bytes moved on the host from which another thread pays."""
+
+
+_last_use: dict[int, float] = {}
+"""When a host thread, by its number, last transferred data: infinity while it does."""
+
+
+def _processors() -> int:
+    """The calling host thread's share of the processors."""
+    now, own = time.monotonic(), threading.get_ident()
+    others = [t for t, last in list(_last_use.items()) if t != own and now - last < RECENT]
+    return len(os.sched_getaffinity(0)) // (1 + len(others))
 
 
 class StagingCopier:
@@ -127,7 +144,7 @@ class StagingCopier:
         on the device, `parts` the units of a piece.
         """
         bytes = count * max(steps)
-        threads = max(1, min(self._threads, bytes // BYTES_PER_THREAD))
+        threads = max(1, min(self._threads, _processors(), bytes // BYTES_PER_THREAD))
         self._allocate(threads)
         # A few pieces per thread in smaller transfers, so that copying and sending overlap there too.
         piece = min(PIECE, max(LEAST_PIECE, bytes // (BUFFERS * threads)))
@@ -142,7 +159,12 @@ class StagingCopier:
         return job
 
     def _run(self, job: TransferJob, worker: Literal["in", "out", "find"]) -> None:
-        self._native.run(job, worker)
+        thread = threading.get_ident()
+        _last_use[thread] = math.inf
+        try:
+            self._native.run(job, worker)
+        finally:
+            _last_use[thread] = time.monotonic()
         if job.status:
             self._driver.check(int(job.status), "a transfer through pinned memory")
 

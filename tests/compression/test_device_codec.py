@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
 import os
 import random
 import subprocess
@@ -22,6 +23,7 @@ from accopt.compiler.base.packed import Code, PackedFormat, coefficients
 from accopt.runtime.compression import transfers as compression_transfers
 from accopt.runtime.compression.codec import Codec
 from accopt.runtime.compression.codec_kernels import codec_kernels, range_of_keys
+from accopt.runtime.cuda import staging as staging_module
 from accopt.runtime.cuda.staging import PIECE, StagingCopier
 from accopt.runtime.device import PackedPlace, Strips
 from accopt.runtime.native.transfer import NOT_READY
@@ -199,6 +201,21 @@ def test_plain_transfers(size: int):
     staging.copy_out(z.ctypes.data, y.ctypes.data, size, 0)
     assert (z[:-1] == x[:-1]).all()
     assert y[-1] == 0 and z[-1] == 0, "past the end"
+
+
+def test_host_threads_that_transfer_share_the_processors(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(staging_module.os, "sched_getaffinity", lambda _: range(16))
+    monkeypatch.setattr(staging_module.time, "monotonic", lambda: 100.0)
+    own = StagingCopier(Calls(), 0)  # pyright: ignore[reportArgumentType]
+    threads: list[int] = []
+    monkeypatch.setattr(own._native, "run", lambda job, _: threads.append(job.threads))
+    for others in ([], [math.inf], [100.0, 99.99, math.inf], [math.inf] * 40, [99.0, 50.0]):
+        monkeypatch.setattr(staging_module, "_last_use", {-k: t for k, t in enumerate(others, 1)})
+        for _ in range(2):
+            own.copy_in(0, 0, 64 << 20, 0)
+    assert threads == [16, 16, 8, 8, 4, 4, 1, 1, 16, 16]
+    own.copy_out(0, 0, 3 << 20, 0)
+    assert threads[-1] == 3, "as many as pay"
 
 
 def test_a_failed_copy_is_an_error():

@@ -16,8 +16,8 @@ import pytest
 from accopt.compiler.base.abi import DataKind, DeviceProperty, DeviceType
 from accopt.runtime.cuda import driver as cuda_driver
 from accopt.runtime.cuda.device import CudaDevice, cuda_devices
-from accopt.runtime.cuda.staging import PIECE, THRESHOLD
-from accopt.runtime.device import CubinImage, NativeImage, PtxImage, Strips
+from accopt.runtime.cuda.staging import PIECE
+from accopt.runtime.device import STAGED_BYTES, CubinImage, NativeImage, PtxImage, Strips
 from accopt.runtime.errors import AccRuntimeError, ErrorClass, NoDeviceError
 from accopt.runtime.program import Runtime
 from runtime_harness import DYNAMIC, Program, record
@@ -98,7 +98,7 @@ def test_properties(device):
 
 @gpu
 @pytest.mark.parametrize(
-    "size", [1, 1000, THRESHOLD - 1, THRESHOLD, PIECE, PIECE + 1, 5 * PIECE + 12345]
+    "size", [1, 1000, STAGED_BYTES - 1, STAGED_BYTES, PIECE, PIECE + 1, 5 * PIECE + 12345]
 )
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_copies_of_all_sizes(device, size, asynchronous):
