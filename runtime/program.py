@@ -399,14 +399,16 @@ class Runtime:
         state.quick.before(requests, what)
         mapper = state.mapper
         mapper.moved = False
+        synchronous = queue is state.sync_queue
         if what == "enter":
             mapper.enter(requests, queue)
         elif what == "exit":
             mapper.exit(requests, queue)
         else:
             mapper.update(requests, queue)
+            if not synchronous:
+                state.quick.updated(requests)
         state.quick.after()
-        synchronous = queue is state.sync_queue
         if mapper.moved and not synchronous:
             state.leaves_device(queue)
         return mapper.moved and synchronous

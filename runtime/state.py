@@ -4,6 +4,7 @@ The runtime's state of one device: present table, queues, kernels, scratch memor
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from collections.abc import Callable, Sequence
 
@@ -62,6 +63,8 @@ class DeviceState:
         """The device's row for native code."""
         self.mapper.expose = self.expose
         self._ordered: dict[Queue, int] = {}
+        self._queue_tables: list[ctypes.Array[ctypes.c_int64]] = []
+        """The last is the one in use; other threads may still be reading the ones before."""
         self._table.changed = self._changed
         self._queues: dict[int, Queue] = {
             ASYNC_SYNC: device.sync_queue,
@@ -111,7 +114,16 @@ class DeviceState:
         queue = self._queues.setdefault(number, self.device.new_queue())
         self._after_constructs(queue)
         self._changed()
+        self._list_queues()
         return queue
+
+    def _list_queues(self) -> None:
+        """Tells native code of all asynchronous queues."""
+        known = [self.device.native_queue(q) for q in self.queues() if q is not self.sync_queue]
+        words = [ctypes.addressof(queue) for queue in known if queue is not None]
+        table = (ctypes.c_int64 * (1 + len(words)))(len(words), *words)
+        self._queue_tables.append(table)
+        self.native.asynchronous = ctypes.addressof(table)
 
     def _changed(self) -> None:
         """Marks native code's data about copies between devices as out of date."""

@@ -514,8 +514,9 @@ class Mapper:
             with self.watch("attach", request, POINTER_BYTES, queue):
                 self.device.store_pointer(address, pointee.device_address(value), queue)
             self.moved = True
-            self.table.changed()
         holder.attachments[pointer] = count + 1
+        if count == 0:
+            self.table.renew(holder)
 
     def detach(self, pointer: int, finalize: bool, queue: Queue, request: Request) -> None:
         """Undoes one attach (2.6.8), or all with `finalize`; then restores the host address."""
@@ -527,7 +528,7 @@ class Mapper:
             holder.attachments[pointer] = count - 1
             return
         del holder.attachments[pointer]
-        self.table.changed()
+        self.table.renew(holder)
         self.ordering.before_copy(holder.users, queue)
         address = holder.device_address(pointer)
         with self.watch("detach", request, POINTER_BYTES, queue):

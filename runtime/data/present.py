@@ -12,6 +12,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 from ..compression.arrays import Packed
@@ -77,11 +78,13 @@ class Entry:
 
 
 class Mirror(Protocol):
-    """Is notified of each entry that is added or removed."""
+    """Is notified of each entry that is added or removed, and of changes to one."""
 
     def insert(self, entry: Entry) -> None: ...
 
     def remove(self, entry: Entry) -> None: ...
+
+    def renew(self, entry: Entry) -> None: ...
 
 
 def _freed(name: str, held: Sequence[Entry]) -> str:
@@ -174,7 +177,7 @@ class PresentTable:
         index = bisect_right(self._starts, entry.host)
         self._starts.insert(index, entry.host)
         self._entries.insert(index, entry)
-        entry.users.grown = self.changed
+        entry.users.grown = partial(self.renew, entry)
         self.epoch += 1
         self.changed()
         return entry
@@ -189,6 +192,12 @@ class PresentTable:
         del self._starts[index]
         del self._entries[index]
         self.epoch += 1
+
+    def renew(self, entry: Entry) -> None:
+        """An entry has pointers attached in it, none any more, or more users."""
+        self.changed()
+        if self.mirror is not None:
+            self.mirror.renew(entry)
 
     def index(self, entry: Entry) -> int | None:
         """The index of an entry in the order of host addresses; None if it is not in the table."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ...compiler.base.abi import RECORD_BYTES, RECORD_DEVICE_AT, RECORD_FORMAT, DataFlag, DataKind
@@ -156,6 +156,13 @@ class QuickEntry:
         native.disarm()
         if what == "exit":
             native.rows.absorb(leaving(requests, self._table))
+
+    def updated(self, requests: Iterable[Request]) -> None:
+        """After an asynchronous update: the next one of these data may be native, on any queue."""
+        for request in requests if self._native is not None else ():
+            entry = self._table.at(request.start)
+            if entry is not None:
+                entry.users.add_all()
 
     def after(self) -> None:
         """After `requests` were performed: lets native code use the new entries, too."""

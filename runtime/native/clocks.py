@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 from ..device import NativeDriver
 from .code import NativeCode
-from .devices import CONTEXT_IR, ROW_BYTES, ROW_IR, NativeDevices
+from .devices import CONTEXT_IR, ROW_IR, NativeDevices
 from .queues import ASIDES, QUEUE_ADDRESSES, QUEUE_IR
 
 CLOCKS = (
@@ -29,8 +29,8 @@ CLOCKS = (
 """Clock functions of C with up to two arguments; arguments and result are integers or addresses."""
 
 _IR = """
-; waits for the asides that a queue has now, which it keeps
-define internal void @wait_for_asides(ptr %queue) {{
+; waits for the asides that a queue has now, which it keeps; not again for the event at %last
+define internal void @wait_for_asides(ptr %queue, ptr %last) {{
 entry:
   %events = alloca [{most} x i64]
   %some = call i1 @has_asides(ptr %queue)
@@ -47,53 +47,99 @@ take:
   next %i
 unlock:
   call void @unlock_queue(ptr %queue)
-  for i64 %k < %count: wait, done
-wait:
+  for i64 %k < %count: look, done
+look:
   %held_at = getelementptr i64, ptr %events, i64 %k
   %held = load i64, ptr %held_at
+  %known = load i64, ptr %last
+  %same = icmp eq i64 %held, %known
+  br i1 %same, label %on, label %wait
+wait:
   %status = call i32 inttoptr (i64 {event_synchronize} to ptr)(i64 %held)
+  store i64 %held, ptr %last
+  br label %on
+on:
   next %k
 done:
   ret void
 }}
 
-; waits for a device's synchronous constructs, if there are any that nobody has waited for; its context is
-; current then, and the result true
-define internal i1 @settle(ptr %row) {{
+; a device's counters. Copies are counted in the second one last, and it is read first: so what both have
+; more of than before are copies alone
+define internal {{ i64, i64 }} @counters(ptr %row) {{
+  %beside = %row->row.beside seq_cst
+  %epoch = %row->row.epoch seq_cst
+  %half = insertvalue {{ i64, i64 }} poison, i64 %epoch, 0
+  %both = insertvalue {{ i64, i64 }} %half, i64 %beside, 1
+  ret {{ i64, i64 }} %both
+}}
+
+; waits for a device's synchronous constructs up to what its counters were, if there are any that nobody has
+; waited for; its context is current then, and the result true
+define internal i1 @settle(ptr %row, {{ i64, i64 }} %now, ptr %last) {{
 entry:
   %sync = %row->row.sync as ptr
-  %settled = %row->row.settled
-  %epoch = %row->row.epoch
+  %settled = %row->row.settled seq_cst
+  %epoch = extractvalue {{ i64, i64 }} %now, 0
+  %beside = extractvalue {{ i64, i64 }} %now, 1
   %newer = icmp ne i64 %settled, %epoch
   %known = icmp ne ptr %sync, null
   %some = and i1 %newer, %known
   br i1 %some, label %wait, label %done
 wait:
   call void @enter_context(ptr %row)
-  %stream = load i64, ptr %sync
-  call void @wait_for_asides(ptr %sync)
+  call void @wait_for_asides(ptr %sync, ptr %last)
+  %both = %row->row.settled_both seq_cst
+  %all_before = trunc i64 %both to i32
+  %upper = lshr i64 %both, 32
+  %copies_before = trunc i64 %upper to i32
+  %all_now = trunc i64 %epoch to i32
+  %copies_now = trunc i64 %beside to i32
+  %all = sub i32 %all_now, %all_before
+  %copies = sub i32 %copies_now, %copies_before
+  %only_copies = icmp eq i32 %all, %copies
+  br i1 %only_copies, label %note, label %join
+join:
+  %stream = %sync->queue.stream
   %status = call i32 inttoptr (i64 {synchronize} to ptr)(i64 %stream)
-  %row->row.settled = %epoch
+  br label %note
+note:
+  %low = zext i32 %all_now to i64
+  %copies_wide = zext i32 %copies_now to i64
+  %high = shl i64 %copies_wide, 32
+  %both_now = or i64 %high, %low
+  %row->row.settled_both = %both_now seq_cst
+  %row->row.settled = %epoch seq_cst
   ret i1 true
 done:
   ret i1 false
 }}
 
+; all counters are read before the first wait: what is waited for once was counted then
 define internal void @settle_all() {{
 entry:
-  br label %each
+  %counters = alloca [{count} x {{ i64, i64 }}]
+  %last = alloca i64
+  store i64 0, ptr %last
+  for i64 %i < {count}: read, each
+read:
+  %its_row = getelementptr %row, ptr inttoptr (i64 {rows} to ptr), i64 %i
+  %its = call {{ i64, i64 }} @counters(ptr %its_row)
+  %its_at = getelementptr {{ i64, i64 }}, ptr %counters, i64 %i
+  store {{ i64, i64 }} %its, ptr %its_at
+  next %i
 each:
-  %number = phi i64 [ 0, %entry ], [ %next, %each ]
-  %before = phi i1 [ false, %entry ], [ %any, %each ]
-  %at = mul i64 %number, {row_bytes}
-  %row = getelementptr i8, ptr inttoptr (i64 {rows} to ptr), i64 %at
-  %waited = call i1 @settle(ptr %row)
+  for i64 %number < {count}: wait, last_one
+  %before = phi i1 [ false, %each ], [ %any, %wait ]
+wait:
+  %row = getelementptr %row, ptr inttoptr (i64 {rows} to ptr), i64 %number
+  %now_at = getelementptr {{ i64, i64 }}, ptr %counters, i64 %number
+  %now = load {{ i64, i64 }}, ptr %now_at
+  %waited = call i1 @settle(ptr %row, {{ i64, i64 }} %now, ptr %last)
   %any = or i1 %before, %waited
-  %next = add i64 %number, 1
-  %more = icmp ult i64 %next, {count}
-  br i1 %more, label %each, label %last
-last:
-  br i1 %any, label %back, label %done
+  next %number
+last_one:
+  br i1 %before, label %back, label %done
 back:
   %own = call ptr @row()
   call void @enter_context(ptr %own)
@@ -150,7 +196,6 @@ class NativeClocks:
             {
                 **devices.constants,
                 "count": devices.count,
-                "row_bytes": ROW_BYTES,
                 "most": ASIDES,
             },
         )

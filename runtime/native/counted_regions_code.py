@@ -23,6 +23,17 @@ define internal i1 @simple(ptr %record) {{
   ret i1 %d
 }}
 
+; whether a record is an address that the program has, of memory of the device
+define internal i1 @is_address(ptr %record) {{
+  %kind = %record->record.kind
+  %given = icmp eq i32 %kind, {deviceptr}
+  %flags = %record->record.flags
+  %more = %flags has i32 {not_simple}
+  %plain = xor i1 %more, true
+  %result = and i1 %given, %plain
+  ret i1 %result
+}}
+
 ; whether a record's pointer object has a copy on the device, to be attached
 define internal i1 @attaches(ptr %book, ptr %record) {{
 entry:
@@ -252,15 +263,28 @@ done:
 define internal i32 @enter_rows(ptr %device, ptr %book, ptr %busy_at, i32 %site, ptr %records, i32 %count,
     i1 %sync) {{
 entry:
+  ; without an address of the device's memory until now, the program comes to Python with it
+  %waits = %device->row.waits seq_cst
+  %has_some = icmp ne i64 %waits, 0
+  %follows = %book->book.followed
+  %followed = icmp ne i64 %follows, 0
+  %has_addresses = and i1 %has_some, %followed
   for i32 %i < %count: look, known
   %cells = phi i1 [ false, %entry ], [ %cells_now, %noted ]
   %new = phi i1 [ false, %entry ], [ %new_now, %noted ]
   %pointers = phi i1 [ false, %entry ], [ %pointers_now, %noted ]
 look:
-  %need = call i32 @need(ptr %book, i32 %site, ptr %records, i32 %i, i1 %sync)
-  %python = icmp eq i32 %need, 0
+  %this = getelementptr %record, ptr %records, i32 %i
+  %address_given = call i1 @is_address(ptr %this)
+  br i1 %address_given, label %given, label %ask
+given:
+  br i1 %has_addresses, label %noted, label %no
+ask:
+  %asked = call i32 @need(ptr %book, i32 %site, ptr %records, i32 %i, i1 %sync)
+  %python = icmp eq i32 %asked, 0
   br i1 %python, label %no, label %noted
 noted:
+  %need = phi i32 [ 1, %given ], [ %asked, %ask ]
   %is_cell = icmp eq i32 %need, 2
   %cells_now = or i1 %cells, %is_cell
   %is_new = icmp eq i32 %need, 3
@@ -289,13 +313,16 @@ find:
   %start = call i64 @start_of(ptr %at)
   %bytes = %at->record.bytes
   %flags = %at->record.flags
+  %is_given = call i1 @is_address(ptr %at)
+  br i1 %is_given, label %stay, label %search
+search:
   %row = call ptr @covering(ptr %book, i64 %start, i64 %bytes)
   %absent = icmp eq ptr %row, null
   br i1 %absent, label %missing, label %counted
 counted:
-  %found = phi ptr [ %row, %find ], [ %created, %bare ], [ %created, %fill ]
-  %is_made = phi i1 [ %made, %find ], [ true, %bare ], [ true, %fill ]
-  %is_moved = phi i1 [ %moved, %find ], [ %moved, %bare ], [ true, %fill ]
+  %found = phi ptr [ %row, %search ], [ %created, %bare ], [ %created, %fill ]
+  %is_made = phi i1 [ %made, %search ], [ true, %bare ], [ true, %fill ]
+  %is_moved = phi i1 [ %moved, %search ], [ %moved, %bare ], [ true, %fill ]
   %host = %found->entry.host
   %there = %found->entry.device
   %distance = sub i64 %base, %host
@@ -446,6 +473,9 @@ entry:
   %moved = phi i1 [ false, %entry ], [ %moved_now, %on ]
 look:
   %record = getelementptr %record, ptr %records, i32 %i
+  %given = call i1 @is_address(ptr %record)
+  br i1 %given, label %on, label %others
+others:
   %simple = call i1 @simple(ptr %record)
   %attaches = call i1 @attaches(ptr %book, ptr %record)
   %alone = xor i1 %attaches, true
@@ -487,7 +517,7 @@ stayed:
   br i1 %in_place, label %on, label %undo
 on:
   %moved_now = phi i1 [ %moved, %counted ], [ true, %home ], [ %moved, %freed ],
-      [ %moved, %uncounted ], [ %moved, %stayed ]
+      [ %moved, %uncounted ], [ %moved, %stayed ], [ %moved, %look ]
   next %i
 undo:
   call void @count_all(ptr %book, ptr %records, i32 %i, i64 1)

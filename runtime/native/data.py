@@ -47,7 +47,7 @@ from ..data.present import Entry
 from ..device import NativeDriver
 from .code import NativeCode
 from .counted_regions_code import TEMPLATE as REGIONS_TEMPLATE
-from .data_code import TEMPLATE
+from .data_code import LOCK_IR, TEMPLATE
 from .devices import CONTEXT_IR, ROW_IR, DeviceRow, NativeDevices
 from .present_rows import LAYOUT, PresentRows
 from .present_rows_code import TEMPLATE as ROWS_TEMPLATE
@@ -180,7 +180,7 @@ class NativeData:
         self._sites = sites
         self._devices = devices
         self._code = NativeCode(
-            ROW_IR + CONTEXT_IR + ROWS_TEMPLATE + REGIONS_TEMPLATE + TEMPLATE,
+            ROW_IR + CONTEXT_IR + ROWS_TEMPLATE + REGIONS_TEMPLATE + LOCK_IR + TEMPLATE,
             {
                 **devices.addresses,
                 "slow_enter": slow_enter,

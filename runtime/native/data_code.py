@@ -7,6 +7,33 @@ and the number of words of answers to compressed arrays' descriptors; `synchroni
 driver's function.
 """
 
+LOCK_IR = """
+; takes the lock of a device, unless others hold it for longer than a few tries take
+define i32 @try_lock(ptr %row) {{
+entry:
+  %lock = &%row->row.lock
+  br label %try
+try:
+  %i = phi i32 [ 0, %entry ], [ %next, %again ]
+  %pair = cmpxchg ptr %lock, i64 0, i64 1 acquire monotonic
+  %mine = extractvalue {{ i64, i1 }} %pair, 1
+  %next = add i32 %i, 1
+  br i1 %mine, label %done, label %again
+again:
+  %more = icmp ult i32 %next, {tries}
+  br i1 %more, label %try, label %done
+done:
+  %result = zext i1 %mine to i32
+  ret i32 %result
+}}
+
+define void @unlock(ptr %row) {{
+  %row->row.lock = 0 release
+  ret void
+}}
+"""
+"""Behind the code of the devices' rows; `tries`, how often a lock is tried."""
+
 TEMPLATE = """
 ; the slot of the site that holds these records (with %device: their device addresses too), or null
 define internal ptr @find(ptr %slots, i32 %site, ptr %records, i32 %count, i1 %device) {{
@@ -142,30 +169,6 @@ done:
   ret void
 }}
 
-; takes the lock of a device, unless others hold it for longer than a few tries take
-define i32 @try_lock(ptr %row) {{
-entry:
-  %lock = &%row->row.lock
-  br label %try
-try:
-  %i = phi i32 [ 0, %entry ], [ %next, %again ]
-  %pair = cmpxchg ptr %lock, i64 0, i64 1 acquire monotonic
-  %mine = extractvalue {{ i64, i1 }} %pair, 1
-  %next = add i32 %i, 1
-  br i1 %mine, label %done, label %again
-again:
-  %more = icmp ult i32 %next, {tries}
-  br i1 %more, label %try, label %done
-done:
-  %result = zext i1 %mine to i32
-  ret i32 %result
-}}
-
-define void @unlock(ptr %row) {{
-  %row->row.lock = 0 release
-  ret void
-}}
-
 ; after all records were counted; 2: and copies must be over
 define internal void @finish(ptr %row, ptr %book, i32 %counted) {{
 entry:
@@ -180,6 +183,54 @@ done:
   ret void
 }}
 
+; gives records of host_data their device addresses; false if there are others, or Python knows more. The
+; program knows addresses of this device already (it waits for all constructs), and of these data: any queue
+; may use them
+define internal i1 @translate(ptr %device, ptr %book, ptr %records, i32 %count) {{
+entry:
+  %waits = %device->row.waits seq_cst
+  %told = icmp ne i64 %waits, 0
+  %some_records = icmp ne i32 %count, 0
+  %may = and i1 %told, %some_records
+  br i1 %may, label %begin, label %no
+begin:
+  for i32 %i < %count: look, yes
+look:
+  %base = %records[i32 %i]->record.base
+  %kind = %records[i32 %i]->record.kind
+  %uses = icmp eq i32 %kind, {use_device}
+  %some = icmp ne i64 %base, 0
+  %flags = %records[i32 %i]->record.flags
+  %more = %flags has i32 {not_plain}
+  %plain = xor i1 %more, true
+  %good = all %uses %some %plain
+  br i1 %good, label %find, label %no
+find:
+  %record = getelementptr %record, ptr %records, i32 %i
+  %start = call i64 @start_of(ptr %record)
+  %given = %record->record.bytes
+  %positive = icmp sgt i64 %given, 0
+  %bytes = select i1 %positive, i64 %given, i64 1
+  %row = call ptr @covering(ptr %book, i64 %start, i64 %bytes)
+  %absent = icmp eq ptr %row, null
+  br i1 %absent, label %no, label %present
+present:
+  %row_flags = %row->entry.flags
+  %known = %row_flags has i64 {asynchronous}
+  br i1 %known, label %store, label %no
+store:
+  %host = %row->entry.host
+  %there = %row->entry.device
+  %distance = sub i64 %base, %host
+  %address = add i64 %there, %distance
+  %record->record.device = %address
+  next %i
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}}
+
 define void @enter(i32 %site, ptr %records, i32 %count, i64 %queue) {{
 entry:
   %row = call ptr @row()
@@ -192,10 +243,16 @@ try:
   %locked = icmp ne i32 %mine, 0
   br i1 %locked, label %look, label %slow
 look:
+  %book = %row->row.book as ptr
+  %translated = call i1 @translate(ptr %row, ptr %book, ptr %records, i32 %count)
+  br i1 %translated, label %told, label %count_them
+told:
+  call void @unlock(ptr %row)
+  ret void
+count_them:
   %waits = icmp eq i64 %queue, -2
   %on_device = icmp eq i64 %queue, {on_device}
   %sync = or i1 %waits, %on_device
-  %book = %row->row.book as ptr
   %site_busy = getelementptr i64, ptr %busy_table, i32 %site
   %counted = call i32 @enter_rows(ptr %row, ptr %book, ptr %site_busy, i32 %site, ptr %records, i32 %count,
       i1 %sync)

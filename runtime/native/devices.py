@@ -33,11 +33,13 @@ class DeviceRow(ctypes.Structure):
     """
     The data of a device for native code. `opened`: it has been used. `context`: the argument of
     `enter_context` that makes it current, 0 if that is not needed. `waits`: the host waits for synchronous
-    constructs. `sync`: the address of the synchronous queue's `NativeQueue`. `postpones`: waits for other
-    queues may be postponed. `epoch`: the number of synchronous constructs, postponed waits and copies
-    between devices for which the host has not waited; `settled`: the epoch at the last reading of a clock.
-    `present` changes whenever the present table, the queues or the users of data change. The tables, and
-    `lock`, are those of `NativeLauncher` and `NativeData`; `book` is that of `PresentRows`.
+    constructs. `sync`: the address of the synchronous queue's `NativeQueue`. `asynchronous`: that of a table
+    with the number of the other queues and the addresses of theirs, 0 if there are none. `postpones`: waits
+    for other queues may be postponed. `epoch`: the number of synchronous constructs, postponed waits and
+    copies between devices for which the host has not waited; `beside`: the number of these copies; `settled`:
+    the epoch at the last reading of a clock; `settled_both`: that and `beside`, 32 bits of each. `present`
+    changes whenever the present table, the queues or the users of data change. The tables, and `lock`, are
+    those of `NativeLauncher` and `NativeData`; `book` is that of `PresentRows`.
     """
 
     _fields_ = (
@@ -54,7 +56,7 @@ class DeviceRow(ctypes.Structure):
         ("ordered", ctypes.c_int64),
         ("waits", ctypes.c_int64),
         ("sync", ctypes.c_int64),
-        ("unused", ctypes.c_int64),
+        ("asynchronous", ctypes.c_int64),
         ("queues", ctypes.c_int64),
         ("postpones", ctypes.c_int64),
         ("lock", ctypes.c_int64),
@@ -62,7 +64,9 @@ class DeviceRow(ctypes.Structure):
         ("present", ctypes.c_int64),
         ("settled", ctypes.c_int64),
         ("book", ctypes.c_int64),
-        ("unused_of_lock", ctypes.c_int64 * 3),
+        ("beside", ctypes.c_int64),
+        ("settled_both", ctypes.c_int64),
+        ("unused_of_lock", ctypes.c_int64),
     )
 
 

@@ -16,6 +16,7 @@ from .data import NativeData
 from .devices import NativeDevices
 from .launch import NativeLauncher
 from .peers import Known, NativePeers
+from .updates import NativeUpdates
 from .waits import NativeWaits
 
 
@@ -33,6 +34,7 @@ class NativeEntries:
         self._peers: NativePeers | None = None
         self._waits: NativeWaits | None = None
         self._clocks: NativeClocks | None = None
+        self._updates: NativeUpdates | None = None
         self._keep: list[Any] = []
 
     def addresses(
@@ -88,12 +90,18 @@ class NativeEntries:
     def _of_queues(
         self, slow: Mapping[str, int], driver: NativeDriver, enter_context: int
     ) -> dict[str, int]:
-        """The entry points for devices whose queues have events: waits and clocks."""
-        if self._waits is None or self._clocks is None:
-            in_python = slow["acc_wait"], slow["acc_wait_async"], slow["__accopt_wait"]
+        """The entry points for devices whose queues have events: waits, clocks and updates."""
+        if self._waits is None or self._clocks is None or self._updates is None:
+            in_python = (
+                slow["acc_wait"],
+                slow["acc_wait_async"],
+                slow["__accopt_wait"],
+                slow["acc_wait_all"],
+            )
             self._waits = NativeWaits(self._devices, driver, in_python)
             self._clocks = NativeClocks(self._devices, driver, enter_context)
-        return {**self._waits.addresses, **self._clocks.addresses}
+            self._updates = NativeUpdates(self._devices, driver, enter_context, slow)
+        return {**self._waits.addresses, **self._clocks.addresses, **self._updates.addresses}
 
     def _new_launcher(
         self, slow: Mapping[str, int], driver: NativeDriver, failed: Callable[[int, int], None]

@@ -105,49 +105,12 @@ define void @update_peer(i64 %target, i32 %to, i64 %source, i32 %origin, i64 %si
 
 ; the first byte and the size of one side of a directive; a size of -1 for more than one run of bytes
 define internal {{ i64, i64 }} @side(ptr %update, i64 %base, i64 %bytes, i64 %dims, i64 %shape) {{
-entry:
   %start = call i64 @field(ptr %update, i64 %base)
   %size = call i64 @field(ptr %update, i64 %bytes)
   %count = call i64 @field(ptr %update, i64 %dims)
   %shapes = call ptr @pointer(ptr %update, i64 %shape)
-  %whole = icmp eq i64 %count, 0
-  br i1 %whole, label %done, label %inner
-inner:
-  %last = sub i64 %count, 1
-  %last_at = mul i64 %last, 3
-  %innermost = getelementptr i64, ptr %shapes, i64 %last_at
-  %width = call i64 @field(ptr %innermost, i64 2)
-  br label %each
-each:
-  %i = phi i64 [ %last, %inner ], [ %before, %next ]
-  %first = phi i64 [ %start, %inner ], [ %place, %next ]
-  %run = phi i64 [ %width, %inner ], [ %length, %next ]
-  %at = mul i64 %i, 3
-  %triple = getelementptr i64, ptr %shapes, i64 %at
-  %lower = call i64 @field(ptr %triple, i64 0)
-  %extent = call i64 @field(ptr %triple, i64 1)
-  %stride = call i64 @field(ptr %triple, i64 2)
-  %distance = mul i64 %lower, %stride
-  %place = add i64 %first, %distance
-  %one = icmp eq i64 %extent, 1
-  %close = icmp eq i64 %stride, %run
-  %together = or i1 %one, %close
-  %some = icmp sgt i64 %extent, 0
-  %good = and i1 %together, %some
-  br i1 %good, label %next, label %many
-next:
-  %length = mul i64 %run, %extent
-  %before = sub i64 %i, 1
-  %more = icmp sge i64 %before, 0
-  br i1 %more, label %each, label %done
-done:
-  %from = phi i64 [ %start, %entry ], [ %place, %next ]
-  %total = phi i64 [ %size, %entry ], [ %length, %next ]
-  %half = insertvalue {{ i64, i64 }} poison, i64 %from, 0
-  %side = insertvalue {{ i64, i64 }} %half, i64 %total, 1
+  %side = call {{ i64, i64 }} @run_of(i64 %start, i64 %size, i64 %count, ptr %shapes)
   ret {{ i64, i64 }} %side
-many:
-  ret {{ i64, i64 }} {{ i64 0, i64 -1 }}
 }}
 
 ; whether two sections are of the same shapes as they were: four words (`to_bytes` to `from_dims`), and their

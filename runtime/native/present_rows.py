@@ -18,6 +18,7 @@ of the rows until it has finished (`open`, `publish`). Scalars of reductions tha
 from __future__ import annotations
 
 import ctypes
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,11 @@ SPANS = 64
 """The most reserved spans of host memory; with more, native code creates no rows."""
 
 _MOST_ABSENT = 64
-_COUNTS, _ASYNCHRONOUS, _OWN = 1, 2, 4
+_COUNTS, _ASYNCHRONOUS, _OWN, _POINTS, _QUIET = 1, 2, 4, 8, 16
+"""
+A row's flags. Native code counts the entry: for synchronous constructs, for those on any queue. It has made
+it. Pointers in it are attached. No asynchronous queue uses it.
+"""
 _IN_PLACE, _CREATES, _COPIES, _CLEARS = 1, 2, 4, 8
 _NOT_SIMPLE = int(
     DataFlag.ALWAYS_IN
@@ -64,8 +69,11 @@ LAYOUT: dict[str, int | str] = {
     "not_created": int(DataFlag.ZERO | DataFlag.CAPTURE | DataFlag.CELL),
     "cell_bytes": CELL,
     "counts": _COUNTS,
+    "counts_alone": _COUNTS | _POINTS,
+    "asynchronous": _ASYNCHRONOUS,
+    "used": _QUIET | _ASYNCHRONOUS,
     "counts_asynchronous": _COUNTS | _ASYNCHRONOUS,
-    "own": _COUNTS | _OWN,
+    "own": _COUNTS | _OWN | _QUIET,
     "is_own": _OWN,
     "in_place": _IN_PLACE,
     "creates": _CREATES,
@@ -73,6 +81,10 @@ LAYOUT: dict[str, int | str] = {
     "clears": _CLEARS,
     "most_copied": ENOUGH,
     "most_absent": _MOST_ABSENT,
+    "not_plain": int(DataFlag.COMPRESSED | DataFlag.ROWS),
+    "if_present": int(DataFlag.IF_PRESENT),
+    "use_device": int(DataKind.USE_DEVICE),
+    "deviceptr": int(DataKind.DEVICEPTR),
 }
 """Format fields of `present_rows_code.TEMPLATE`."""
 
@@ -82,7 +94,7 @@ structure("record")(DataRecord)
 
 @structure("book")
 class _Book(ctypes.Structure):
-    """The type `%book` of the code."""
+    """The type `%book` of the code. `followed`: native code serves the device."""
 
     _fields_ = (
         ("count", ctypes.c_int64),
@@ -97,6 +109,7 @@ class _Book(ctypes.Structure):
         ("cells", ctypes.c_void_p),
         ("own", ctypes.c_int64),
         ("stream", ctypes.c_int64),
+        ("followed", ctypes.c_int64),
     )
 
 
@@ -225,6 +238,7 @@ class PresentRows:
         table.mirror = self
         with self._lock:
             self._book.ways = self._ways
+            self._book.followed = 1
         self.publish()
 
     def detach(self) -> None:
@@ -236,7 +250,7 @@ class PresentRows:
         self._table = None
         self._pending.clear()
         with self._lock:
-            self._book.count = self._book.ways = 0
+            self._book.count = self._book.ways = self._book.followed = 0
 
     def insert(self, entry: Entry) -> None:
         """Adds a row for a new entry; native code counts in it after `publish`."""
@@ -251,6 +265,14 @@ class PresentRows:
         with self._lock:
             self._remove_row(self.address, entry.host)
         self._pending.discard(entry)
+
+    def renew(self, entry: Entry) -> None:
+        """An entry has pointers attached in it, none any more, or more users."""
+        with self._lock:
+            rows = self._listed()
+            index = bisect_left(rows, entry.host, key=_host_of)
+            if index < len(rows) and rows[index].host == entry.host and rows[index].flags & _COUNTS:
+                rows[index].flags = _flags(entry) | rows[index].flags & _OWN
 
     def open(self) -> None:
         """Completes the present table before Python reads it; only Python changes it until `publish`."""
@@ -271,13 +293,14 @@ class PresentRows:
         """Ends what `open` began: native code counts in all rows, and adds rows again."""
         if self._table is None or not self._frozen:
             return
+        for entry in self._pending if self._asynchronous else ():
+            if entry.packed is None:
+                entry.users.add_all()
         with self._lock:
             for entry in self._pending:
                 row = self._row(entry)
                 if row is not None and entry.packed is None:
-                    if self._asynchronous:
-                        entry.users.add_all()
-                    row.flags = _COUNTS | (_ASYNCHRONOUS if entry.users.any else 0)
+                    row.flags = _flags(entry)
             self._pending.clear()
             self._frozen = False
             self._book.frozen = 0
@@ -285,12 +308,8 @@ class PresentRows:
     def count_asynchronous(self, entries: Iterable[Entry]) -> None:
         """Lets native code count these entries for any queue; their users record that."""
         self._asynchronous = True
-        with self._lock:
-            for entry in entries:
-                entry.users.add_all()
-                row = self._row(entry)
-                if row is not None and row.flags & _COUNTS:
-                    row.flags |= _ASYNCHRONOUS
+        for entry in entries:
+            entry.users.add_all()
 
     def absorb(self, entries: Iterable[Entry]) -> None:
         """Moves the rows' counts of these entries to the entries' counters. Called between `open` and
@@ -414,6 +433,18 @@ class PresentRows:
             ctypes.memmove(rows, self._book.rows, 64 * self._book.count)
         self._rows = rows
         self._book.rows, self._book.capacity = ctypes.addressof(rows), capacity
+
+
+def _flags(entry: Entry) -> int:
+    """What native code may do with an entry that is not packed."""
+    flags = _COUNTS | (_POINTS if entry.attachments else 0)
+    if entry.users.any:
+        return flags | _ASYNCHRONOUS
+    return flags | (0 if entry.users.queues else _QUIET)
+
+
+def _host_of(row: _Row) -> int:
+    return row.host
 
 
 assert ctypes.sizeof(_Row) == 64 and ctypes.sizeof(_CellRow) == 40

@@ -193,6 +193,10 @@ define internal void @let_go(ptr %book, ptr %row) {{
 ; the row of the data that a record was given the device address of, or null
 define internal ptr @row_of(ptr %book, ptr %record) {{
 entry:
+  %kind = %record->record.kind
+  %is_data = icmp ule i32 %kind, {last_kind}
+  br i1 %is_data, label %find, label %no
+find:
   %start = call i64 @start_of(ptr %record)
   %bytes = %record->record.bytes
   %row = call ptr @covering(ptr %book, i64 %start, i64 %bytes)

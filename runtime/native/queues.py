@@ -213,6 +213,39 @@ done:
 """
 """LLVM IR in addition to `QUEUE_IR`, for modules that add asides to queues."""
 
+WAIT_IR = """
+; the queue's event stands for all its work now; whether it could
+define internal i1 @mark(ptr %queue) {{
+  %caught_up = call i32 @catch_up(ptr %queue)
+  %stream = %queue->queue.stream
+  %event = %queue->queue.event
+  %marked = call i32 inttoptr (i64 {event_record} to ptr)(i64 %event, i64 %stream)
+  %either = or i32 %caught_up, %marked
+  %good = icmp eq i32 %either, 0
+  ret i1 %good
+}}
+
+; waits for a queue on the host; whether it could
+define internal i1 @wait_now(ptr %queue) {{
+entry:
+  %stream = %queue->queue.stream
+  %transfers = %queue->queue.transfers seq_cst
+  %postponed = %queue->queue.postponed seq_cst
+  %caught_up = call i32 @catch_up(ptr %queue)
+  %joined = call i32 inttoptr (i64 {synchronize} to ptr)(i64 %stream)
+  %status = or i32 %caught_up, %joined
+  %good = icmp eq i32 %status, 0
+  br i1 %good, label %note, label %done
+note:
+  %queue->queue.settled = %transfers
+  %queue->queue.joined = %postponed
+  br label %done
+done:
+  ret i1 %good
+}}
+"""
+"""Beside `QUEUE_IR`, for modules that wait for queues, or have others wait for them."""
+
 ORDER_IR = """
 ; the table of the queues' `NativeQueue`s
 define internal ptr @queues(ptr %row) {{

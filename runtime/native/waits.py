@@ -1,6 +1,6 @@
 """
 Waits for queues in native code: `acc_wait`, `acc_wait_async` and `__accopt_wait` for queues that have been
-used natively before.
+used natively before, `acc_wait_all` and a bare `wait` for all of a device.
 
 If several devices are in use, and the program cannot observe the difference (docs/devices.md, "When the
 host waits"), the queue becomes an aside of the device's synchronous one and the host goes on: the wait is
@@ -16,7 +16,7 @@ from ..device import NativeDriver
 from .code import NativeCode
 from .devices import ROW_IR, NativeDevices
 from .launch import MAX_QUEUES
-from .queues import ASIDE_IR, QUEUE_ADDRESSES, QUEUE_IR
+from .queues import ASIDE_IR, QUEUE_ADDRESSES, QUEUE_IR, WAIT_IR
 
 _IR = """
 ; what is known of a queue of the thread's device, null if it has not been used natively
@@ -33,17 +33,6 @@ look:
   ret ptr %queue
 none:
   ret ptr null
-}}
-
-; the queue's event stands for all its work now; whether it could
-define internal i1 @mark(ptr %queue) {{
-  %caught_up = call i32 @catch_up(ptr %queue)
-  %stream = %queue->queue.stream
-  %event = %queue->queue.event
-  %marked = call i32 inttoptr (i64 {event_record} to ptr)(i64 %event, i64 %stream)
-  %either = or i32 %caught_up, %marked
-  %good = icmp eq i32 %either, 0
-  ret i1 %good
 }}
 
 define internal i1 @waits(ptr %row) {{
@@ -86,25 +75,6 @@ yes:
   ret i1 true
 no:
   ret i1 false
-}}
-
-; waits for a queue on the host; whether it could
-define internal i1 @wait_now(ptr %queue) {{
-entry:
-  %stream = %queue->queue.stream
-  %transfers = %queue->queue.transfers seq_cst
-  %postponed = %queue->queue.postponed seq_cst
-  %caught_up = call i32 @catch_up(ptr %queue)
-  %joined = call i32 inttoptr (i64 {synchronize} to ptr)(i64 %stream)
-  %status = or i32 %caught_up, %joined
-  %good = icmp eq i32 %status, 0
-  br i1 %good, label %note, label %done
-note:
-  %queue->queue.settled = %transfers
-  %queue->queue.joined = %postponed
-  br label %done
-done:
-  ret i1 %good
 }}
 
 define internal i1 @join(i64 %number) {{
@@ -162,6 +132,57 @@ no:
   ret i1 false
 }}
 
+; waits for all queues of the thread's device; whether it could
+define internal i1 @join_all() {{
+entry:
+  %row = call ptr @row()
+  %book = %row->row.book as ptr
+  %sync = %row->row.sync as ptr
+  %has_book = icmp ne ptr %book, null
+  %has_sync = icmp ne ptr %sync, null
+  %served = and i1 %has_book, %has_sync
+  br i1 %served, label %look, label %no
+look:
+  %followed = %book->book.followed
+  %unwatched = icmp ne i64 %followed, 0
+  br i1 %unwatched, label %first, label %no
+first:
+  %waited = call i1 @wait_now(ptr %sync)
+  %queues = %row->row.asynchronous as ptr
+  %some = icmp ne ptr %queues, null
+  br i1 %some, label %begin, label %alone
+begin:
+  %count = load i64, ptr %queues
+  for i64 %i < %count: join, last
+  %so_far = phi i1 [ %waited, %begin ], [ %both, %join ]
+join:
+  %number = add i64 %i, 1
+  %at = getelementptr ptr, ptr %queues, i64 %number
+  %queue = load ptr, ptr %at
+  %done = call i1 @wait_now(ptr %queue)
+  %both = and i1 %so_far, %done
+  next %i
+last:
+  ret i1 %so_far
+alone:
+  ret i1 %waited
+no:
+  ret i1 false
+}}
+
+define void @wait_all() {{
+entry:
+  %done = call i1 @join_all()
+  br i1 %done, label %end, label %slow
+slow:
+  %function_at = getelementptr ptr, ptr inttoptr (i64 {slow} to ptr), i32 3
+  %function = load ptr, ptr %function_at
+  call void %function()
+  br label %end
+end:
+  ret void
+}}
+
 define void @wait(i32 %queue) {{
   %wide = sext i32 %queue to i64
   %done = call i1 @join(i64 %wide)
@@ -193,7 +214,12 @@ entry:
   %wide_count = sext i32 %count to i64
   %some = icmp sgt i32 %count, 0
   %sync = icmp eq i64 %async, -2
-  br i1 %some, label %each, label %slow
+  br i1 %some, label %each, label %all
+all:
+  br i1 %sync, label %join_them, label %slow
+join_them:
+  %joined_all = call i1 @join_all()
+  br i1 %joined_all, label %end, label %slow
 each:
   %i = phi i64 [ 0, %entry ], [ %next, %done ]
   %at = getelementptr i64, ptr %queues, i64 %i
@@ -227,13 +253,16 @@ end:
 class NativeWaits:
     """
     The functions (`addresses`, by their names) for the devices of `devices`. `slow`: C addresses of
-    `acc_wait`, `acc_wait_async` and `__accopt_wait` in Python, for queues that native code does not know.
+    `acc_wait`, `acc_wait_async`, `__accopt_wait` and `acc_wait_all` in Python, for queues that native code
+    does not know.
     """
 
-    def __init__(self, devices: NativeDevices, driver: NativeDriver, slow: tuple[int, int, int]):
-        self._slow = (ctypes.c_int64 * 3)(*slow)
+    def __init__(
+        self, devices: NativeDevices, driver: NativeDriver, slow: tuple[int, int, int, int]
+    ):
+        self._slow = (ctypes.c_int64 * 4)(*slow)
         self._code = NativeCode(
-            ROW_IR + QUEUE_IR + ASIDE_IR + _IR,
+            ROW_IR + QUEUE_IR + ASIDE_IR + WAIT_IR + _IR,
             {
                 **devices.addresses,
                 **QUEUE_ADDRESSES,
@@ -249,4 +278,5 @@ class NativeWaits:
             "acc_wait": address("wait"),
             "acc_wait_async": address("wait_async"),
             "__accopt_wait": address("wait_directive"),
+            "acc_wait_all": address("wait_all"),
         }

@@ -99,6 +99,37 @@ def test_copies_that_repeat_are_native_and_ordered(gpus, copy, queue):
         x[:] = 0
 
 
+def test_a_clock_that_is_read_after_copies_waits_for_them_alone(gpus):
+    """Nothing on the synchronous queues is asked for where nothing can be; with constructs, it is."""
+    x = both(gpus)
+    gpus.use(0)
+    now = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(gpus.program.addresses["time"])
+
+    def calls():
+        names = [name for name, _ in gpus.fake.log]
+        gpus.fake.log.clear()
+        return [name for name in names if name != "cuCtxSetCurrent"]
+
+    def step(constructs):
+        for _ in range(constructs):
+            construct(gpus, x, 2.0, ASYNC_ON_DEVICE)
+        calls()
+        routine(gpus, x, 1, 0, ASYNC_SYNC)
+        copied = calls()
+        now(None)
+        return copied, calls()
+
+    for _ in range(3):
+        step(1)
+    assert step(1)[1] == ["cuEventSynchronize", "cuStreamSynchronize"]
+    alone = ["cuMemcpyPeerAsync", "cuEventRecord"], ["cuEventSynchronize"]
+    assert [step(0), step(0)] == [alone, alone]
+    copied, waited = step(2)
+    assert "cuStreamWaitEvent" in copied and "cuStreamSynchronize" in waited
+    assert step(0) == alone
+    assert (on_host(gpus, 1, x) == 2.0**6).all()
+
+
 def test_a_queue_of_its_own_default_goes_to_python(gpus):
     x = both(gpus)
     for _ in range(2):

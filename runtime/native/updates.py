@@ -1,0 +1,112 @@
+"""
+Updates in native code: `__accopt_update`, `acc_update_device`, `acc_update_self` and their `_async` forms,
+for data that is present.
+
+Native code looks all of a directive's sections up in the rows of the present table (`present_rows.py`), then
+has the driver copy them: on the synchronous queue, which the host waits for, or on a queue that has been used
+natively before. What it leaves to Python: sections that are not one run of bytes or need more than a copy
+(packed arrays, attached pointers, arrays of pointers), large ones, which go through pinned memory, data that
+is absent but with `if_present`, and what the driver refuses, which Python tries again and reports.
+
+A synchronous update comes after the queues that may use the data, as in Python (`data/ordering.py`). Native
+code does not know which those are: it takes data that none uses, or any may.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+
+from ...compiler.base.abi import (
+    ASYNC_DEFAULT,
+    ASYNC_NOVAL,
+    ASYNC_ON_DEVICE,
+    ASYNC_SYNC,
+    DataKind,
+)
+from ..device import STAGED_BYTES, NativeDriver
+from .code import NativeCode
+from .data import TRIES
+from .data_code import LOCK_IR
+from .devices import CONTEXT_IR, ROW_IR, NativeDevices
+from .launch import DEFAULT_SLOT, MAX_QUEUES
+from .present_rows import LAYOUT
+from .present_rows_code import TEMPLATE as ROWS_TEMPLATE
+from .queues import ORDER_IR, QUEUE_ADDRESSES, QUEUE_IR, WAIT_IR
+from .runs_code import RUN_IR
+from .text import structure
+from .updates_code import ROUTINE_IR, UPDATE_IR
+
+MOST = 32
+"""Sections of a directive."""
+
+_ROUTINES = {"acc_update_device": DataKind.UPDATE_DEVICE, "acc_update_self": DataKind.UPDATE_SELF}
+
+
+@structure("move")
+class _Move(ctypes.Structure):
+    """A copy between a device and the host, `home` if it is not 0."""
+
+    _fields_ = (
+        ("device", ctypes.c_int64),
+        ("host", ctypes.c_int64),
+        ("bytes", ctypes.c_int64),
+        ("home", ctypes.c_int64),
+    )
+
+
+class NativeUpdates:
+    """
+    The functions (`addresses`, by their names) for the devices of `devices`. `slow`: C addresses of those in
+    Python by the same names; `enter_context`: as for `NativeDevices`.
+    """
+
+    def __init__(
+        self,
+        devices: NativeDevices,
+        driver: NativeDriver,
+        enter_context: int,
+        slow: Mapping[str, int],
+    ):
+        routines = [f"{name}{suffix}" for name in _ROUTINES for suffix in ("", "_async")]
+        names = ["__accopt_update", *routines]
+        self._code = NativeCode(
+            ROW_IR
+            + CONTEXT_IR
+            + ROWS_TEMPLATE
+            + QUEUE_IR
+            + ORDER_IR
+            + WAIT_IR
+            + LOCK_IR
+            + RUN_IR
+            + UPDATE_IR
+            + "".join(ROUTINE_IR.format(name=name, kind=kind) for name, kind in _ROUTINES.items()),
+            {
+                **devices.addresses,
+                **QUEUE_ADDRESSES,
+                "query": driver.stream_query,
+                "synchronize": driver.stream_synchronize,
+                "event_record": driver.event_record,
+                "stream_wait_event": driver.stream_wait_event,
+                "copy_to": driver.copy_in,
+                "copy_from": driver.copy_out,
+                "enter_context": enter_context,
+                **{f"slow_{name}": slow[name] for name in names},
+            },
+            {
+                **devices.constants,
+                **LAYOUT,
+                "tries": TRIES,
+                "most": MOST,
+                "staged": STAGED_BYTES,
+                "to_device": int(DataKind.UPDATE_DEVICE),
+                "to_host": int(DataKind.UPDATE_SELF),
+                "max_queues": MAX_QUEUES,
+                "default_slot": DEFAULT_SLOT,
+                "sync": ASYNC_SYNC,
+                "on_device": ASYNC_ON_DEVICE,
+                "bare": ASYNC_NOVAL,
+                "default": ASYNC_DEFAULT,
+            },
+        )
+        self.addresses = {name: self._code.address(f"native_{name}") for name in names}

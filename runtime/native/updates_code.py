@@ -1,0 +1,328 @@
+"""
+The functions of `updates.py` as native code (`text.py`), behind that of rows, contexts, the present table's
+rows, queues, locks and runs of bytes.
+"""
+
+from __future__ import annotations
+
+UPDATE_IR = """
+; what a record of an update moves: 0 Python knows, 1 nothing, 2 what is noted in %move. The row of its data
+; must have one of the flags %wanted. %ordered is not 0 then where asynchronous queues may use the data
+define internal i32 @move_of(ptr %book, ptr %record, ptr %move, i64 %wanted, ptr %ordered) {{
+entry:
+  %base = %record->record.base
+  %bytes = %record->record.bytes
+  %kind = %record->record.kind
+  %flags = %record->record.flags
+  %further = %flags has i32 {not_plain}
+  %plain = xor i1 %further, true
+  %inwards = icmp eq i32 %kind, {to_device}
+  %home = icmp eq i32 %kind, {to_host}
+  %update = or i1 %inwards, %home
+  %some = icmp ne i64 %base, 0
+  %many = icmp sgt i64 %bytes, 0
+  %good = all %plain %update %some %many
+  br i1 %good, label %look, label %python
+look:
+  %start = call i64 @start_of(ptr %record)
+  %row = call ptr @covering(ptr %book, i64 %start, i64 %bytes)
+  %absent = icmp eq ptr %row, null
+  br i1 %absent, label %missing, label %present
+missing:
+  %partly = call i1 @touched(ptr %book, i64 %start, i64 %bytes)
+  %nowhere = xor i1 %partly, true
+  %optional = %flags has i32 {if_present}
+  %skipped = and i1 %nowhere, %optional
+  %nothing = zext i1 %skipped to i32
+  ret i32 %nothing
+present:
+  %row_flags = %row->entry.flags
+  %counted = and i64 %row_flags, {counts_alone}
+  %counts = icmp eq i64 %counted, {counts}
+  %fits = %row_flags has i64 %wanted
+  %moves = and i1 %counts, %fits
+  br i1 %moves, label %measure, label %python
+measure:
+  %dims = %record->record.dims
+  %wide_dims = sext i32 %dims to i64
+  %shape = %record->record.shape as ptr
+  %no_dims = icmp sle i32 %dims, 0
+  %no_shape = icmp eq ptr %shape, null
+  %flat = or i1 %no_dims, %no_shape
+  %count = select i1 %flat, i64 0, i64 %wide_dims
+  %counted_from = select i1 %flat, i64 %start, i64 %base
+  %run = call {{ i64, i64 }} @run_of(i64 %counted_from, i64 %bytes, i64 %count, ptr %shape)
+  %first = extractvalue {{ i64, i64 }} %run, 0
+  %length = extractvalue {{ i64, i64 }} %run, 1
+  %is_run = icmp sgt i64 %length, 0
+  %little = icmp slt i64 %length, {staged}
+  %suits = and i1 %is_run, %little
+  br i1 %suits, label %note, label %python
+note:
+  %host = %row->entry.host
+  %there = %row->entry.device
+  %distance = sub i64 %first, %host
+  %address = add i64 %there, %distance
+  %home_word = zext i1 %home to i64
+  %on_queues = and i64 %row_flags, {asynchronous}
+  %others = load i64, ptr %ordered
+  %all_others = or i64 %others, %on_queues
+  store i64 %all_others, ptr %ordered
+  %move->move.device = %address
+  %move->move.host = %first
+  %move->move.bytes = %length
+  %move->move.home = %home_word
+  %same = icmp eq i64 %address, %first ; memory that both use
+  %answer = select i1 %same, i32 1, i32 2
+  ret i32 %answer
+python:
+  ret i32 0
+}}
+
+; how many moves a directive's records are, noted in %moves; -1 if Python has to make them. %ordered is not 0
+; where asynchronous queues may use the data
+define internal i64 @plan(ptr %row, ptr %book, ptr %records, i64 %count, i1 %sync, ptr %moves,
+    ptr %ordered) {{
+entry:
+  %mine = call i32 @try_lock(ptr %row)
+  %locked = icmp ne i32 %mine, 0
+  br i1 %locked, label %begin, label %busy
+begin:
+  store i64 0, ptr %ordered
+  %followed = %book->book.followed
+  %known_table = icmp ne i64 %followed, 0
+  %wanted = select i1 %sync, i64 {used}, i64 {asynchronous}
+  br i1 %known_table, label %records_of, label %python
+records_of:
+  for i64 %i < %count: look, done
+  %n = phi i64 [ 0, %records_of ], [ %n_now, %known ]
+look:
+  %record = getelementptr %record, ptr %records, i64 %i
+  %move = getelementptr %move, ptr %moves, i64 %n
+  %what = call i32 @move_of(ptr %book, ptr %record, ptr %move, i64 %wanted, ptr %ordered)
+  %unknown = icmp eq i32 %what, 0
+  br i1 %unknown, label %python, label %known
+known:
+  %noted = icmp eq i32 %what, 2
+  %step = zext i1 %noted to i64
+  %n_now = add i64 %n, %step
+  next %i
+done:
+  call void @unlock(ptr %row)
+  ret i64 %n
+python:
+  call void @unlock(ptr %row)
+  br label %busy
+busy:
+  ret i64 -1
+}}
+
+; has the driver copy on a stream; its status
+define internal i32 @copy_all(ptr %moves, i64 %count, i64 %stream) {{
+entry:
+  for i64 %i < %count: look, done
+  %sum = phi i32 [ 0, %entry ], [ %total, %copied ]
+look:
+  %device = %moves[i64 %i]->move.device
+  %host = %moves[i64 %i]->move.host
+  %bytes = %moves[i64 %i]->move.bytes
+  %home = %moves[i64 %i]->move.home
+  %goes_home = icmp ne i64 %home, 0
+  br i1 %goes_home, label %out, label %in
+in:
+  %sent = call i32 inttoptr (i64 {copy_to} to ptr)(i64 %device, i64 %host, i64 %bytes, i64 %stream)
+  br label %copied
+out:
+  %fetched = call i32 inttoptr (i64 {copy_from} to ptr)(i64 %host, i64 %device, i64 %bytes, i64 %stream)
+  br label %copied
+copied:
+  %status = phi i32 [ %sent, %in ], [ %fetched, %out ]
+  %total = or i32 %sum, %status
+  next %i
+done:
+  ret i32 %sum
+}}
+
+; puts a stream after all asynchronous queues of the row's device that are not done; whether it could
+define internal i1 @after_users(ptr %row, i64 %stream) {{
+entry:
+  %queues = %row->row.asynchronous as ptr
+  %none = icmp eq ptr %queues, null
+  br i1 %none, label %yes, label %begin
+begin:
+  %count = load i64, ptr %queues
+  for i64 %i < %count: look, yes
+look:
+  %number = add i64 %i, 1
+  %at = getelementptr ptr, ptr %queues, i64 %number
+  %queue = load ptr, ptr %at
+  %its_stream = %queue->queue.stream
+  %beside = call i1 @has_asides(ptr %queue)
+  %queried = call i32 inttoptr (i64 {query} to ptr)(i64 %its_stream)
+  %busy = icmp ne i32 %queried, 0
+  %pending = or i1 %busy, %beside
+  br i1 %pending, label %hold, label %on
+hold:
+  %event = %queue->queue.event
+  %marked = call i1 @mark(ptr %queue)
+  %held = call i32 @put_behind(i64 %stream, i64 %event)
+  %in_order = icmp eq i32 %held, 0
+  %good = and i1 %marked, %in_order
+  br i1 %good, label %on, label %no
+on:
+  next %i
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}}
+
+; moves on the synchronous queue and waits; whether it could
+define internal i1 @move_now(ptr %row, ptr %moves, i64 %count, i1 %ordered) {{
+entry:
+  %queue = %row->row.sync as ptr
+  %stream = %queue->queue.stream
+  br i1 %ordered, label %order, label %catch
+order:
+  %put = call i1 @after_users(ptr %row, i64 %stream)
+  br label %catch
+catch:
+  %behind = phi i1 [ true, %entry ], [ %put, %order ]
+  %caught_up = call i32 @catch_up(ptr %queue)
+  %in_order = icmp eq i32 %caught_up, 0
+  %good = and i1 %behind, %in_order
+  br i1 %good, label %copy, label %no
+copy:
+  %status = call i32 @copy_all(ptr %moves, i64 %count, i64 %stream)
+  %copied = icmp eq i32 %status, 0
+  br i1 %copied, label %join, label %no
+join:
+  %done = call i1 @wait_now(ptr %queue)
+  ret i1 %done
+no:
+  ret i1 false
+}}
+
+; puts moves on an asynchronous queue that has been used natively; whether it could
+define internal i1 @move_later(ptr %row, i64 %number, ptr %moves, i64 %count) {{
+entry:
+  %queues = call ptr @queues(ptr %row)
+  %served = icmp ne ptr %queues, null
+  %is_bare = icmp eq i64 %number, {bare}
+  %is_named = icmp eq i64 %number, {default}
+  %is_default = or i1 %is_bare, %is_named
+  %numbered = icmp ult i64 %number, {max_queues}
+  %slot = select i1 %is_default, i64 {default_slot}, i64 %number
+  %has_slot = or i1 %is_default, %numbered
+  %known = and i1 %served, %has_slot
+  br i1 %known, label %find, label %no
+find:
+  %at = getelementptr ptr, ptr %queues, i64 %slot
+  %queue = load ptr, ptr %at
+  %used = icmp ne ptr %queue, null
+  br i1 %used, label %order, label %no
+order:
+  %stream = %queue->queue.stream
+  %ordered = call i32 @after_constructs(ptr %row, i64 %stream, i64 %slot)
+  %caught_up = call i32 @catch_up(ptr %queue)
+  %both = or i32 %ordered, %caught_up
+  %in_order = icmp eq i32 %both, 0
+  br i1 %in_order, label %copy, label %no
+copy:
+  %status = call i32 @copy_all(ptr %moves, i64 %count, i64 %stream)
+  %transfers_at = &%queue->queue.transfers
+  %old = atomicrmw add ptr %transfers_at, i64 1 seq_cst
+  %copied = icmp eq i32 %status, 0
+  ret i1 %copied
+no:
+  ret i1 false
+}}
+
+; the update of some records; whether it could
+define internal i1 @updated(ptr %records, i64 %count, i64 %queue) {{
+entry:
+  %moves = alloca [{most} x %move]
+  %ordered = alloca i64
+  %row = call ptr @row()
+  %book = %row->row.book as ptr
+  %served = icmp ne ptr %book, null
+  %few = icmp ule i64 %count, {most}
+  %good = and i1 %served, %few
+  br i1 %good, label %look, label %no
+look:
+  %waits = icmp eq i64 %queue, {sync}
+  %on_device = icmp eq i64 %queue, {on_device}
+  %sync = or i1 %waits, %on_device
+  %n = call i64 @plan(ptr %row, ptr %book, ptr %records, i64 %count, i1 %sync, ptr %moves,
+      ptr %ordered)
+  %known = icmp sge i64 %n, 0
+  br i1 %known, label %some, label %no
+some:
+  %idle = icmp eq i64 %n, 0
+  br i1 %idle, label %yes, label %go
+go:
+  call void @enter_context(ptr %row)
+  br i1 %sync, label %now, label %later
+now:
+  %users = load i64, ptr %ordered
+  %has_users = icmp ne i64 %users, 0
+  %done = call i1 @move_now(ptr %row, ptr %moves, i64 %n, i1 %has_users)
+  ret i1 %done
+later:
+  %put = call i1 @move_later(ptr %row, i64 %queue, ptr %moves, i64 %n)
+  ret i1 %put
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}}
+
+define void @native___accopt_update(i32 %site, ptr %records, i32 %count, i64 %queue) {{
+entry:
+  %wide = zext i32 %count to i64
+  %done = call i1 @updated(ptr %records, i64 %wide, i64 %queue)
+  br i1 %done, label %end, label %slow
+slow:
+  call void inttoptr (i64 {slow___accopt_update} to ptr)(i32 %site, ptr %records, i32 %count, i64 %queue)
+  br label %end
+end:
+  ret void
+}}
+
+; the update of one run of bytes; whether it could
+define internal i1 @updated_run(i64 %host, i64 %bytes, i32 %kind, i64 %queue) {{
+  %record = alloca %record
+  store %record zeroinitializer, ptr %record
+  %record->record.base = %host
+  %record->record.bytes = %bytes
+  %record->record.kind = %kind
+  %done = call i1 @updated(ptr %record, i64 1, i64 %queue)
+  ret i1 %done
+}}
+"""
+
+ROUTINE_IR = """
+define void @native_{name}(i64 %host, i64 %bytes) {{{{
+entry:
+  %done = call i1 @updated_run(i64 %host, i64 %bytes, i32 {kind:d}, i64 {{sync}})
+  br i1 %done, label %end, label %slow
+slow:
+  call void inttoptr (i64 {{slow_{name}}} to ptr)(i64 %host, i64 %bytes)
+  br label %end
+end:
+  ret void
+}}}}
+
+define void @native_{name}_async(i64 %host, i64 %bytes, i32 %queue) {{{{
+entry:
+  %wide = sext i32 %queue to i64
+  %done = call i1 @updated_run(i64 %host, i64 %bytes, i32 {kind:d}, i64 %wide)
+  br i1 %done, label %end, label %slow
+slow:
+  call void inttoptr (i64 {{slow_{name}_async}} to ptr)(i64 %host, i64 %bytes, i32 %queue)
+  br label %end
+end:
+  ret void
+}}}}
+"""
+"""A routine and its form for a queue: `name`, and the `kind` of clause that it stands for."""
