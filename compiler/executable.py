@@ -187,7 +187,7 @@ def _translate(
     compiles the host code at the same time.
     """
     if after_stage is None and may_be_apart(sources, options):
-        files = files_alone(sources, options, kept)
+        files = files_alone(sources, options, kept, sink)
         host_ir = None if files is None else program_apart(files, options, sink)
         if host_ir is not None:
             return Executable(host_ir, "", (), options)

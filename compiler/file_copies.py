@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from .backend.forks import ForkedCopies, copies
-from .base.diagnostics import CompileError, DiagnosticSink
+from .base.diagnostics import CompileError, Diagnostic, DiagnosticSink
 from .base.phases import LOADING, Phase, add, apart, phase, waiting
 from .checked_files import CheckedFiles
 from .files_apart import FileAlone, compile_alone, found_alone, is_worth_it, seem_plain
@@ -140,35 +140,46 @@ def work_ahead(
             with phase("check"):
                 check_file(source, DiagnosticSink(), target, kept)
     elif found_alone(source, options) is None:
-        compile_alone(source, options, kept)
+        compile_alone(source, options, kept, DiagnosticSink())
 
 
 def files_alone(
-    sources: Sequence[PreprocessedSource], options: CompileOptions, kept: KeptFiles
+    sources: Sequence[PreprocessedSource],
+    options: CompileOptions,
+    kept: KeptFiles,
+    sink: DiagnosticSink,
 ) -> list[FileAlone] | None:
     """
-    The files of a program, each compiled alone, now or before; None if one of them cannot be compiled alone
-    or has mistakes. Compiling the whole program then reports these.
+    The files of a program, each compiled alone, now or before; None if one of them cannot be. Raises
+    `CompileError` with the mistakes that checking finds in all files; its other messages go to `sink` then.
     """
     found = [found_alone(source, options) for source in sources]
-    missing = [source for each, source in zip(found, sources, strict=True) if each is None]
+    missing = [source for source, file in zip(sources, found, strict=True) if file is None]
     if sum(len(source.text) for source in missing) >= _WORTH_COPIES:
         with phase(LOADING):
             _preload(options)
         missing.sort(key=lambda source: -len(source.text))
-        _shared(lambda source: compile_alone(source, options, kept), missing)
-        found = [
-            each or found_alone(source, options)
-            for each, source in zip(found, sources, strict=True)
-        ]
+        _shared(lambda source: compile_alone(source, options, kept, DiagnosticSink()), missing)
+        pairs = zip(sources, found, strict=True)
+        found = [file or found_alone(source, options) for source, file in pairs]
     with phase(LOADING):
         from .c.shared_declarations import shared_declarations
 
+    own = DiagnosticSink()
     files: list[FileAlone] = []
-    with suppress(CompileError), shared_declarations():
-        for each, source in zip(found, sources, strict=True):
-            file = each or compile_alone(source, options, kept)
+    mistakes: list[Diagnostic] = []
+    with shared_declarations():
+        for source, known in zip(sources, found, strict=True):
+            try:
+                file = known or compile_alone(source, options, kept, own)
+            except CompileError as e:
+                mistakes += e.diagnostics
+                continue
             if file is None:
                 return None
+            own.diagnostics += known.checked if known is not None else ()
             files.append(file)
-    return files if len(files) == len(sources) else None
+    if mistakes:
+        sink.diagnostics += own.diagnostics
+        raise CompileError(mistakes)
+    return files

@@ -110,22 +110,28 @@ def _own_length(source: PreprocessedSource) -> int:
 
 
 def compile_alone(
-    source: PreprocessedSource, options: CompileOptions, kept: KeptFiles
+    source: PreprocessedSource, options: CompileOptions, kept: KeptFiles, sink: DiagnosticSink
 ) -> FileAlone | None:
     """
     A file without directives, compiled by itself and kept; None, and only its tree is kept, if it cannot be.
-    Raises `CompileError`.
+    The messages of its checking go to `sink`. Raises `CompileError` with its mistakes, if checking finds any.
     """
     with phase(LOADING):
         from .c.program import check_file, keep_file
 
     own = DiagnosticSink()
-    with phase("check"):
-        unit = check_file(source, own, options.target, kept, keep=False)
-        if _DIRECTIVE.search(source.text) or not _is_plain(unit):
-            keep_file(source, unit, own.diagnostics, options.target, kept)
-            return None
-    found = _compiled(unit, source, own.diagnostics, options)
+    try:
+        with phase("check"):
+            unit = check_file(source, own, options.target, kept, keep=False)
+    finally:
+        sink.diagnostics += own.diagnostics
+    found = None
+    if not _DIRECTIVE.search(source.text) and _is_plain(unit):
+        with suppress(CompileError):  # compiling the whole program reports it
+            found = _compiled(unit, source, own.diagnostics, options)
+    if found is None:
+        keep_file(source, unit, own.diagnostics, options.target, kept)
+        return None
     with phase("keep compiled files"):
         data = _to_bytes(found)
         if data is not None:

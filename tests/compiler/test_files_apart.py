@@ -17,6 +17,8 @@ from accopt.compiler.backend.module_parts import is_joined, linked, parts
 from accopt.compiler.backend.symbols import declared_names
 from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink
 from accopt.compiler.base.options import CompileOptions
+from accopt.compiler.c import sema
+from accopt.compiler.c.preprocess import PreprocessedSource
 from accopt.compiler.executable import build
 from accopt.runtime.errors import ProgramFault
 
@@ -175,6 +177,37 @@ def test_what_is_wrong_with_a_file_is_said_once(
     again = DiagnosticSink()
     build(paths, OPTIONS, again)
     assert again.diagnostics == sink.diagnostics
+
+
+def test_a_mistake_in_a_file_needs_no_other_one(
+    program: Callable[..., list[Path]], monkeypatch: pytest.MonkeyPatch
+):
+    odd = "int strange(void) { return 1 / 0; }\n"
+    build(program(a=odd), OPTIONS, DiagnosticSink())
+    checked: list[str] = []
+
+    def watched(source: PreprocessedSource, *args, check=sema.check_translation_unit):
+        checked.append(Path(source.file).stem)
+        return check(source, *args)
+
+    monkeypatch.setattr(sema, "check_translation_unit", watched)
+    wrong = {name: f"int {name}_wrong(void) {{ return no_{name}; }}\n" for name in "bc"}
+    mistakes: list[object] = []
+    for at_once in (True, False):
+        sink = DiagnosticSink()
+        with pytest.raises(CompileError) as found:
+            build(program(a=odd, **wrong), OPTIONS, sink)
+        mistakes.append((found.value.diagnostics, sink.diagnostics))
+        assert checked == (["b", "c"] if at_once else ["b", "c", "a", "b", "c"])
+        monkeypatch.setattr("accopt.compiler.executable.may_be_apart", lambda *_: False)
+    assert mistakes[0] == mistakes[1]
+    assert [d.loc.file[-3:] for d in found.value.diagnostics] == ["b.c", "c.c"] and sink.diagnostics
+
+
+def test_one_file_twice_is_an_error(program: Callable[..., list[Path]]):
+    paths = program()
+    with pytest.raises(CompileError, match="defined in two files"):
+        build([*paths, paths[0]], OPTIONS, DiagnosticSink())
 
 
 def test_faults_have_their_lines(program: Callable[..., list[Path]]):
