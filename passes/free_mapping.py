@@ -33,7 +33,7 @@ from typing import Literal
 
 from xdsl.dialects import acc, llvm, scf
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from .decisions.levels import LEVEL_NAMES, Level
 from .decisions.loop_tree import LoopNode, check_nesting
@@ -52,6 +52,7 @@ from .ir.addresses import ADDRESS_OPS
 from .ir.building import constant_value
 from .ir.gpu_pass import GpuPass
 from .ir.levels import loop_levels, routine_level
+from .ir.loop_classifier import is_parallel
 from .ir.loop_facts import gang_argument, loop_forest
 from .ir.machine import machine_of
 from .ir.notes import note
@@ -129,14 +130,26 @@ def _has_private(construct: acc.ParallelOp) -> bool:
     if construct.private_operands or any(map(_is_written, construct.firstprivate_operands)):
         return True
     for loop in loops_in(construct):
-        if not any(True for _ in loops_in(loop)):
+        if not any(is_parallel(inner) or loop_levels(inner) for inner in loops_in(loop)):
             continue
         entries = [v.owner for v in (*loop.private_operands, *loop.firstprivate_operands)]
         arrays = [op.var_type for op in entries if isinstance(op, PRIVATIZING_OPS)]
-        arrays += [op.elem_type for op in loop.region.walk() if isinstance(op, llvm.AllocaOp)]
+        arrays += [
+            op.elem_type
+            for op in loop.region.walk()
+            if isinstance(op, llvm.AllocaOp) and _loop_of(op) is loop
+        ]
         if not all(map(is_scalar, arrays)):
             return True
     return False
+
+
+def _loop_of(op: Operation) -> acc.LoopOp | None:
+    """The innermost loop with a directive around an operation."""
+    around = op.parent_op()
+    while around is not None and not isinstance(around, acc.LoopOp):
+        around = around.parent_op()
+    return around
 
 
 def _shared_by_blocks(op: acc.CacheOp) -> bool:

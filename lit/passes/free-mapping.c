@@ -73,6 +73,62 @@ void lanes(int n, float *restrict a)
         a[i] = 1.0f;
 }
 
+// Without a number of gangs, one gang has to do for a loop that its lanes share, and many that share it do the same.
+// SAYS: remark: vector_length(128), vector: treated as advice
+// CHECK-LABEL: llvm.func @lanes_alone
+// CHECK:         acc.loop combined(parallel) control(%i
+void lanes_alone(int n, float *restrict a)
+{
+#pragma acc parallel loop vector vector_length(128) present(a[0:n])
+    for (int i = 0; i < n; i++)
+        a[i] = 1.0f;
+}
+
+// SAYS: remark: worker, vector: treated as advice
+void workers_and_lanes(int n, float (*restrict a)[n])
+{
+#pragma acc parallel loop worker present(a[0:n])
+    for (int i = 0; i < n; i++)
+#pragma acc loop vector
+        for (int j = 0; j < n; j++)
+            a[i][j] = 1.0f;
+}
+
+// SAYS: remark: vector: treated as advice
+float sum_of_lanes(int n, const float *restrict a)
+{
+    float sum = 0.0f;
+#pragma acc parallel loop vector reduction(+:sum) present(a[0:n])
+    for (int i = 0; i < n; i++)
+        sum += a[i];
+    return sum;
+}
+
+// One gang runs one loop after the other: gangs that shared them would not wait.
+// SAYS: remark: mapped as written (vector): every gang runs code outside of gang loops
+void lanes_in_turn(int n, float *restrict a)
+{
+#pragma acc parallel present(a[0:n])
+    {
+#pragma acc loop vector
+        for (int i = 0; i < n; i++)
+            a[i] = 1.0f;
+#pragma acc loop vector
+        for (int i = 0; i < n; i++)
+            a[i] = 2.0f * a[n - 1 - i];
+    }
+}
+
+// SAYS: remark: mapped as written (vector): every gang runs code outside of gang loops
+void lanes_step_by_step(int n, float (*restrict a)[n])
+{
+#pragma acc parallel present(a[0:n])
+    for (int i = 1; i < n; i++)
+#pragma acc loop vector
+        for (int j = 0; j < n; j++)
+            a[i][j] = a[i - 1][n - 1 - j];
+}
+
 // SAYS: remark: mapped as written (num_gangs(g), gang): the number of gangs of several loops may be one
 void several(int n, int g, float *restrict a)
 {
@@ -99,6 +155,37 @@ void shared_array(int n, float (*restrict a)[n])
 #pragma acc loop vector
         for (int j = 0; j < 64; j++)
             a[i][j] = row[63 - j];
+    }
+}
+
+// An array of an innermost iteration belongs to nobody else.
+// SAYS: remark: gang, vector: treated as advice
+void own_array(int n, float (*restrict a)[n])
+{
+#pragma acc parallel loop gang present(a[0:n])
+    for (int i = 0; i < n; i++)
+#pragma acc loop vector
+        for (int j = 0; j < n; j++) {
+            float weights[3];
+            for (int k = 0; k < 3; k++)
+                weights[k] = a[i][j] + k;
+            a[i][j] = weights[j % 3];
+        }
+}
+
+// The same with loops inside that run in order.
+// SAYS: remark: vector_length(64), gang, vector: treated as advice
+void own_array_in_order(int n, float (*restrict a)[n])
+{
+#pragma acc parallel loop gang vector vector_length(64) present(a[0:n])
+    for (int i = 0; i < n; i++) {
+        float row[4];
+#pragma acc loop seq
+        for (int k = 0; k < 4; k++)
+            row[k] = a[i][k];
+#pragma acc loop seq
+        for (int k = 0; k < 4; k++)
+            a[i][k] = row[3 - k];
     }
 }
 

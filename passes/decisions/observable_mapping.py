@@ -38,7 +38,7 @@ def why_kept(code: GangCode, roots: list[LoopNode]) -> str | None:
         "one gang is asked for": code.gangs == 1,
         "the number of gangs of several loops may be one": code.gangs is None and len(roots) > 1,
         "every gang runs code outside of gang loops": code.redundant
-        or not all(map(_shared, roots)),
+        or not (all(map(_shared, roots)) or _runs_once(code, roots)),
         "gangs have variables of their own": code.private,
         "gangs cache sections": code.cached,
         "a loop says which gang runs which chunk": code.static,
@@ -51,3 +51,11 @@ def why_kept(code: GangCode, roots: list[LoopNode]) -> str | None:
 def _shared(root: LoopNode) -> bool:
     """Whether gangs share, or may share, the iterations of an outermost loop."""
     return root.parallel and (not root.levels or Level.GANG in root.levels)
+
+
+def _runs_once(code: GangCode, roots: list[LoopNode]) -> bool:
+    """
+    Whether a construct is a single loop over workers or lanes, run by every gang. Without `num_gangs` its
+    result is that of one gang, as it is if gangs share the iterations.
+    """
+    return code.gangs == 0 and len(roots) == 1 and roots[0].parallel
