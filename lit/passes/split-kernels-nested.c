@@ -25,7 +25,7 @@ void plain(int n, const double *restrict a, double *restrict c)
 }
 
 // Left alone: sums, loops beside other code, few iterations, as many as the outer loop says, iterations that depend
-// on one another, lanes that take the outer loop.
+// on one another.
 // CHECK-LABEL: @others
 // CHECK-NOT:       accx.why = "found independent
 // CHECK:           llvm.return
@@ -56,8 +56,27 @@ void others(int n, double *restrict a, double *restrict s)
     for (int i = 0; i < n; i++)
         for (int j = 1; j < n; j++)
             a[i * n + j] += a[i * n + j - 1];
+}
+
+// Levels, sizes and tiles are advice: the same as without.
+// CHECK-LABEL: @advice
+// CHECK-COUNT-3: accx.why = "found independent
+// CHECK:           llvm.return
+// WRITTEN-LABEL: @advice
+// WRITTEN-NOT:     accx.why = "found independent
+// WRITTEN:         llvm.return
+void advice(int n, double *restrict a)
+{
+#pragma acc parallel loop gang worker num_workers(4) vector_length(128) present(a[0:n*n])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            a[i * n + j] += 1;
 #pragma acc parallel loop gang vector present(a[0:n*n])
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++)
-            a[j * n + i] = 0;
+            a[j * n + i] += 1;
+#pragma acc parallel loop tile(32) present(a[0:n*n])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            a[i * n + j] += 1;
 }

@@ -16,9 +16,7 @@ from xdsl.traits import IsTerminator
 
 from ...dialects.accx import WHY
 from ...dialects.volatility import is_ordered
-from ..decisions.levels import Level
 from ..ir.building import constant_value
-from ..ir.levels import loop_levels
 from ..ir.loop_classifier import LoopClassifier, is_parallel
 from ..ir.loop_dependence import judge_loop
 from ..ir.loop_verdicts import Verdict
@@ -34,12 +32,10 @@ _OWN = (ScalarClass.PRIVATE, ScalarClass.SHARED)
 def inner_loop(loop: acc.LoopOp) -> scf.ForOp | None:
     """
     The loop without a directive that is all of the body of `loop`, apart from computations and reads for
-    it, if its bounds are the same in all iterations and no clause assigns the outer iterations to lanes;
-    else None.
+    it, if its bounds are the same in all iterations; else None. Levels and tiles of `loop` do not matter:
+    they are advice (`free-mapping`), or leave no level to the inner loop.
     """
-    if not is_parallel(loop) or loop.reduction_operands or loop.tile_operands:
-        return None
-    if any(level is not Level.GANG for level in loop_levels(loop)) or len(loop.region.blocks) != 1:
+    if not is_parallel(loop) or loop.reduction_operands or len(loop.region.blocks) != 1:
         return None
     found: scf.ForOp | None = None
     for op in loop.region.block.ops:
