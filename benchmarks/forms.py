@@ -54,19 +54,22 @@ Levels = Sequence[str | None]
 
 @dataclass(frozen=True)
 class Form:
-    """A form of nests: `construct` is the directive's name; `levels` returns the words for each loop, None
-    if a nest has no such form."""
+    """
+    A form of nests: `construct` is the directive's name; `levels` returns the words for each loop, None
+    if a nest has no such form. `turned`: the nest's loops in reverse order.
+    """
 
     levels: Callable[[Nest], Levels | None]
     construct: str = "parallel"
     sizes: str = ""
+    turned: bool = False
 
 
-def _bare(nest: Nest) -> Levels:
+def bare(nest: Nest) -> Levels:
     return [""] * nest.depth
 
 
-def _collapsed(words: str = "") -> Callable[[Nest], Levels | None]:
+def collapsed(words: str = "") -> Callable[[Nest], Levels | None]:
     def levels(nest: Nest) -> Levels | None:
         if not nest.tight or nest.depth == 1:
             return None
@@ -75,7 +78,7 @@ def _collapsed(words: str = "") -> Callable[[Nest], Levels | None]:
     return levels
 
 
-def _gang_vector(nest: Nest) -> Levels:
+def gang_vector(nest: Nest) -> Levels:
     if nest.depth == 1:
         return ["gang vector"]
     if nest.depth == 2 or not nest.tight:
@@ -83,25 +86,36 @@ def _gang_vector(nest: Nest) -> Levels:
     return [f"gang collapse({nest.depth - 1})", *[None] * (nest.depth - 2), "vector"]
 
 
-def _gang_worker_vector(nest: Nest) -> Levels:
+def gang_worker_vector(nest: Nest) -> Levels:
     if nest.depth == 1:
         return ["gang worker vector"]
     return ["gang worker", "vector"] if nest.depth == 2 else ["gang", "worker", "vector"]
 
 
-def _all_levels(nest: Nest) -> Levels:
-    return _collapsed("gang worker vector")(nest) or _gang_worker_vector(nest)
+def all_levels(nest: Nest) -> Levels:
+    return collapsed("gang worker vector")(nest) or gang_worker_vector(nest)
 
 
-def _gang_then_both(nest: Nest) -> Levels | None:
+def gang_then_both(nest: Nest) -> Levels | None:
     return None if nest.depth != 2 else ["gang", "worker vector"]
+
+
+def _outermost(words: str) -> Callable[[Nest], Levels | None]:
+    def levels(nest: Nest) -> Levels | None:
+        return None if nest.depth == 1 else [words, *[None] * (nest.depth - 1)]
+
+    return levels
+
+
+def _turned(nest: Nest) -> Levels | None:
+    return bare(nest) if nest.tight and nest.depth > 1 else None
 
 
 def _independent(nest: Nest) -> Levels:
     return ["independent"] * nest.depth
 
 
-def _tiles(sizes: Mapping[int, str]) -> Callable[[Nest], Levels | None]:
+def tiles(sizes: Mapping[int, str]) -> Callable[[Nest], Levels | None]:
     def levels(nest: Nest) -> Levels | None:
         if not nest.tight:
             return None
@@ -111,20 +125,28 @@ def _tiles(sizes: Mapping[int, str]) -> Callable[[Nest], Levels | None]:
 
 
 FORMS: dict[str, Form] = {
-    BARE: Form(_bare),
-    "collapse": Form(_collapsed()),
-    "gang vector": Form(_gang_vector),
-    "gang vector 32": Form(_gang_vector, sizes="vector_length(32)"),
-    "gang vector 128": Form(_gang_vector, sizes="vector_length(128)"),
-    "gang worker vector": Form(_gang_worker_vector),
-    "gang worker vector 8x32": Form(_gang_worker_vector, sizes="num_workers(8) vector_length(32)"),
-    "gang, worker vector 8x32": Form(_gang_then_both, sizes="num_workers(8) vector_length(32)"),
-    "old GPU": Form(_all_levels, sizes="num_gangs(1056) num_workers(8) vector_length(32)"),
-    "sizes only": Form(_bare, sizes="num_gangs(512) vector_length(64)"),
+    BARE: Form(bare),
+    "collapse": Form(collapsed()),
+    "gang vector": Form(gang_vector),
+    "gang vector 32": Form(gang_vector, sizes="vector_length(32)"),
+    "gang vector 128": Form(gang_vector, sizes="vector_length(128)"),
+    "gang worker vector": Form(gang_worker_vector),
+    "gang worker vector 8x32": Form(gang_worker_vector, sizes="num_workers(8) vector_length(32)"),
+    "gang, worker vector 8x32": Form(gang_then_both, sizes="num_workers(8) vector_length(32)"),
+    "old GPU": Form(all_levels, sizes="num_gangs(1056) num_workers(8) vector_length(32)"),
+    "sizes only": Form(bare, sizes="num_gangs(512) vector_length(64)"),
+    "outermost": Form(_outermost("")),
+    "outermost gang worker": Form(
+        _outermost("gang worker"), sizes="num_workers(4) vector_length(128)"
+    ),
+    "outermost gang vector": Form(_outermost("gang vector")),
     "kernels": Form(_independent, construct="kernels"),
-    "kernels gang vector": Form(_gang_vector, construct="kernels"),
-    "tile": Form(_tiles({1: "256", 2: "32,32", 3: "4,4,32"})),
-    "tile *": Form(_tiles({1: "*", 2: "*,*", 3: "*,*,*"})),
+    "kernels gang vector": Form(gang_vector, construct="kernels"),
+    "turned": Form(_turned, turned=True),
+    "turned collapse": Form(collapsed(), turned=True),
+    "turned gang vector 128": Form(gang_vector, sizes="vector_length(128)", turned=True),
+    "tile": Form(tiles({1: "256", 2: "32,32", 3: "4,4,32"})),
+    "tile *": Form(tiles({1: "*", 2: "*,*", 3: "*,*,*"})),
 }
 """The forms by name. `kernels gang vector` relies on `gang` and `vector` being honoured where loops are
 independent."""
@@ -132,6 +154,7 @@ independent."""
 # Generating -----------------------------------------------------------------------------------------
 
 _DIRECTIVE = re.compile(r"#pragma acc (parallel loop|loop)\b(.*)")
+_HEADER = re.compile(r"for \(.*?;.*?;[^)]*\)")
 _CLAUSE = re.compile(r"\w+(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?")
 _MAPPING = ("gang", "worker", "vector", "collapse", "num_gangs", "num_workers", "vector_length")
 
@@ -192,6 +215,17 @@ def all_kernels() -> list[tuple[str, str]]:
     return [(file, name) for file, names in texts.items() for name in names if name]
 
 
+def _turn(lines: Sequence[str], loops: Sequence[_Loop]) -> list[str]:
+    """The lines of a kernel with the headers of its loops in reverse order."""
+    headers = [_HEADER.search(lines[loop.line]) for loop in loops]
+    found = [header[0] for header in headers if header is not None]
+    assert len(found) == len(loops)
+    turned = list(lines)
+    for loop, old, new in zip(loops, found, reversed(found), strict=True):
+        turned[loop.line] = turned[loop.line].replace(old, new)
+    return turned
+
+
 def rewrite(lines: Sequence[str], form: Form) -> list[str] | None:
     """A kernel in a form; None if the form does not suit its nest."""
     loops = _loops(lines)
@@ -203,11 +237,17 @@ def rewrite(lines: Sequence[str], form: Form) -> list[str] | None:
     before: dict[int, str] = {}
     for loop, words in zip(loops, levels, strict=True):
         if words is None:
+            if loop.clauses:
+                return None
             continue
         head = "loop"
         if loop is loops[0]:
             head, words = f"{form.construct} loop", f"{words} {form.sizes}"
         before[loop.line] = " ".join(f"#pragma acc {head} {words} {loop.clauses}".split())
+    if form.turned:
+        if not nest.tight or nest.depth == 1:
+            return None
+        lines = _turn(lines, loops)
     dropped = {loop.directive for loop in loops}
     out: list[str] = []
     for number, line in enumerate(lines):
@@ -257,13 +297,13 @@ def compare(
 ) -> dict[str, int]:
     """Form → how many lines of a kernel's code differ from those of the bare form."""
     found: dict[str, int] = {}
-    bare = ""
+    code_of_bare = ""
     for form in (BARE, *(forms or list(FORMS)[1:])):
         path = write_form(file, kernel, form, folder)
         if path is not None:
             code = code_of(path, kernel, fast_math)
-            bare = bare or code
-            found[form] = differing_lines(bare, code)
+            code_of_bare = code_of_bare or code
+            found[form] = differing_lines(code_of_bare, code)
     return found
 
 

@@ -63,6 +63,7 @@ _SCHEDULED = Stage(
     "Clauses that are only advice are removed first, so that all later passes see the nest without them. "
     "Parallel loops then count up, and bounds are computed before the nest, as for collapsed loops. "
     "Tiles become loops like others, and so do the chunks of static gang loops. "
+    "Nests are reordered while collapsed loops are still one operation. "
     "Collapsed loops without levels are split next, so that the schedule sees which loop walks along "
     "memory; those that gangs reduce are joined or split where that pays. "
     "Loops that reduce cached data, or the terms of products, are marked seq before levels are chosen. "

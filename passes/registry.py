@@ -32,6 +32,7 @@ PASSES: dict[str, dict[str, str]] = {
         "hoist-loop-bounds": "HoistLoopBoundsPass",
         "tile-loops": "TileLoopsPass",
         "split-static-gangs": "SplitStaticGangsPass",
+        "order-nests": "OrderNestsPass",
         "split-collapsed-loops": "SplitCollapsedLoopsPass",
         "shape-reduced-nests": "ShapeReducedNestsPass",
         "order-cached-loops": "OrderCachedLoopsPass",
@@ -96,6 +97,7 @@ _FOR_GPUS = ("convert-gpu-to-nvvm",)
 IDLE_ON_HOST = frozenset(
     (
         "free-mapping",
+        "order-nests",
         "shape-reduced-nests",
         "order-cached-loops",
         "order-product-loops",

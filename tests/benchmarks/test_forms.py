@@ -32,7 +32,11 @@ def _different(file: str, kernel: str, folder: Path, forms: tuple[str, ...] = ()
     ("file", "kernel", "forms"),
     [
         ("streaming", "transpose", ("collapse", "gang vector 128", "old GPU", "kernels", "tile")),
-        ("stencils", "laplacian", ("gang vector", "gang worker vector 8x32", "tile *")),
+        (
+            "stencils",
+            "laplacian",
+            ("gang worker vector 8x32", "tile *", "turned", "outermost gang worker"),
+        ),
         ("compute", "csr", ("gang vector 32", "gang worker vector 8x32", "sizes only")),
         ("compute", "matmul_tiled", ("gang vector 128", "tile")),
     ],
@@ -46,7 +50,10 @@ def test_forms_come_to_the_bare_nest(
 @pytest.mark.slow
 @pytest.mark.parametrize(("file", "kernel"), KERNELS)
 def test_all_forms_come_to_the_bare_nest(file: str, kernel: str, tmp_path: Path) -> None:
-    assert _different(file, kernel, tmp_path) == {}
+    different = _different(file, kernel, tmp_path)
+    if kernel == "transpose":  # either order has as many contiguous accesses
+        different = {form: n for form, n in different.items() if not FORMS[form].turned}
+    assert different == {}
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,11 @@ from accopt.passes.convert_acc_compute_to_gpu.barriers import (
     Space,
 )
 from accopt.passes.decisions.block_shape import BlockShape, choose_block_shape
+from accopt.passes.decisions.levels import Level
 from accopt.passes.decisions.loop_partition import Mode, Partition, Sharers, partition_loop
+from accopt.passes.decisions.loop_tree import LoopNode
+from accopt.passes.decisions.nest_order import Walk, best_order
+from accopt.passes.decisions.observable_mapping import GangCode, why_kept
 from accopt.passes.decisions.reduction_strategy import Strategy, choose_strategy
 from accopt.passes.ir.exchanges import leave_whole
 from xdsl.dialects import scf
@@ -134,3 +138,41 @@ def test_loops_with_barriers_are_unrolled_only_if_no_iterations_can_be_left_over
         if isinstance(op, scf.ForOp)
     ]
     assert factors == [None, 1, 4, 2]
+
+
+ALONG, ACROSS, EVEN = Walk(3, 0), Walk(0, 3), Walk(1, 1)
+
+
+@pytest.mark.parametrize(
+    ("walks", "order"),
+    [
+        ([ACROSS, ALONG], None),
+        ([ALONG, ACROSS], [1, 0]),
+        ([EVEN, EVEN], None),
+        ([EVEN, ACROSS], None),
+        ([ALONG, EVEN], None),
+        ([ALONG, ACROSS, ACROSS], [2, 1, 0]),
+        ([ACROSS, ALONG, ACROSS], [0, 2, 1]),
+        ([Walk(2, 1), Walk(3, 0), ACROSS], [0, 2, 1]),
+        ([ACROSS], None),
+        ([], None),
+    ],
+)
+def test_the_innermost_loop_walks_along_memory(walks: list[Walk], order: list[int] | None) -> None:
+    assert best_order(walks) == order
+
+
+@pytest.mark.parametrize(
+    ("code", "roots", "kept"),
+    [
+        (GangCode(), [LoopNode(True, levels=frozenset({Level.VECTOR}))], False),
+        (GangCode(gangs=4), [LoopNode(True, levels=frozenset({Level.VECTOR}))], True),
+        (GangCode(gangs=None), [LoopNode(True, levels=frozenset({Level.VECTOR}))], True),
+        (GangCode(), [LoopNode(True, levels=frozenset({Level.WORKER})) for _ in range(2)], True),
+        (GangCode(), [LoopNode(False)], True),
+        (GangCode(redundant=True), [LoopNode(True, levels=frozenset({Level.VECTOR}))], True),
+        (GangCode(gangs=4), [LoopNode(True, levels=frozenset({Level.GANG}))], False),
+    ],
+)
+def test_one_gang_does_for_a_lone_loop(code: GangCode, roots: list[LoopNode], kept: bool) -> None:
+    assert (why_kept(code, roots) is not None) == kept

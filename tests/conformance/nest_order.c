@@ -1,0 +1,146 @@
+/* Nests of parallel loops written in any order, over arrays that lie in memory in one. */
+#include "check.h"
+#define N 37
+#define M 70
+static float a[M][N], b[M][N], c[N][M], d[M][N];
+static int cube[5][M][N];
+
+static void set(void) {
+  for (int j = 0; j < M; j++)
+    for (int i = 0; i < N; i++) {
+      a[j][i] = (j * 13 + i * 7) % 11;
+      b[j][i] = i - j;
+      c[i][j] = i + 2 * j;
+    }
+}
+
+static void own_variables(void) {
+  int i, j;
+  float t;
+#pragma acc parallel loop copyin(a) copy(b)
+  for (i = 0; i < N; i++) {
+#pragma acc loop
+    for (j = 0; j < M; j++) {
+      t = a[j][i] * 2;
+      b[j][i] += t;
+    }
+  }
+  for (j = 0; j < M; j++)
+    for (i = 0; i < N; i++)
+      CHECK_EQ(b[j][i], i - j + 2 * a[j][i]);
+}
+
+static void own_arrays(void) {
+  float w[4];
+#pragma acc parallel loop copyin(a) copyout(d) private(w)
+  for (int i = 1; i < N - 1; i++) {
+#pragma acc loop private(w[0:4])
+    for (int j = 1; j < M - 1; j++) {
+      for (int k = 0; k < 4; k++)
+        w[k] = a[j - 1 + k / 2][i - 1 + k];
+      d[j][i] = w[0] + w[3];
+    }
+  }
+  for (int j = 1; j < M - 1; j++)
+    for (int i = 1; i < N - 2; i++)
+      CHECK_EQ(d[j][i], a[j - 1][i - 1] + a[j][i + 2]);
+}
+
+static void sums(void) {
+  double sum = 0, want = 0;
+  float most = -1, largest = -1;
+#pragma acc parallel loop collapse(2) reduction(+:sum) reduction(max:most) copyin(a)
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < M; j++) {
+      sum += a[j][i];
+      most = fmaxf(most, a[j][i] + i);
+    }
+  for (int j = 0; j < M; j++)
+    for (int i = 0; i < N; i++) {
+      want += a[j][i];
+      largest = fmaxf(largest, a[j][i] + i);
+    }
+  CHECK_EQ(sum, want);
+  CHECK_EQ(most, largest);
+  sum = want = 0;
+#pragma acc parallel loop reduction(+:sum) copyin(a)
+  for (long i = 0; i < N; i++)
+#pragma acc loop reduction(+:sum)
+    for (int j = M - 1; j > 0; j--)
+      sum += a[j][i];
+  for (int j = 1; j < M; j++)
+    for (int i = 0; i < N; i++)
+      want += a[j][i];
+  CHECK_EQ(sum, want);
+}
+
+static void between(void) {
+#pragma acc parallel loop copyout(cube)
+  for (int i = 0; i < N; i++) {
+    int w = i * 3;
+#pragma acc loop
+    for (unsigned k = 0; k < 5; k++) {
+      int v = w + k;
+#pragma acc loop
+      for (long j = 0; j < M; j += 2) {
+        cube[k][j][i] = v * 2 + j;
+        if (j + 1 < M)
+          cube[k][j + 1][i] = -v;
+      }
+    }
+  }
+  for (int k = 0; k < 5; k++)
+    for (int j = 0; j < M; j++)
+      for (int i = 0; i < N; i++)
+        CHECK_EQ(cube[k][j][i], j % 2 ? -(i * 3 + k) : (i * 3 + k) * 2 + j);
+}
+
+static void found_independent(int n, int m) {
+  memset(d, 0, sizeof d);
+#pragma acc kernels copyin(a, c) copy(d)
+  for (int i = 1; i < n - 1; i++)
+    for (int j = m - 2; j > 0; j--)
+      d[j][i] = a[j][i - 1] + a[j][i + 1] + a[j - 1][i] + c[i][j];
+  for (int j = 1; j < M - 1; j++)
+    for (int i = 1; i < N - 1; i++)
+      CHECK_EQ(d[j][i], a[j][i - 1] + a[j][i + 1] + a[j - 1][i] + c[i][j]);
+#pragma acc parallel loop gang worker num_workers(4) copy(d)
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      d[j][i] = i - 3 * j;
+  for (int j = 0; j < M; j++)
+    for (int i = 0; i < N; i++)
+      CHECK_EQ(d[j][i], i - 3 * j);
+}
+
+static void last_values(void) {
+  int row = -1;
+#pragma acc parallel loop copy(row) copyout(d)
+  for (int i = 0; i < N; i++)
+#pragma acc loop
+    for (int j = 0; j < M; j++) {
+      d[j][i] = 1;
+      if (i == N - 1 && j == M - 1)
+        row = j;
+    }
+  CHECK_EQ(row, M - 1);
+#pragma acc parallel loop copy(d)
+  for (int i = 0; i < N; i++)
+#pragma acc loop
+    for (int j = i; j < M; j++)
+      d[j][i] = 5;
+  for (int j = 0; j < M; j++)
+    for (int i = 0; i < N; i++)
+      CHECK_EQ(d[j][i], j >= i ? 5 : 1);
+}
+
+int main(void) {
+  set();
+  own_variables();
+  own_arrays();
+  sums();
+  between();
+  found_independent(N, M);
+  last_values();
+  return report();
+}
