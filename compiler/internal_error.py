@@ -81,14 +81,16 @@ PASS_NOTE = "in the pass"
 
 
 def notes_of(failure: Exception) -> str:
-    """The note with the pass from which a failure came; xDSL's own notes, which contain whole modules, are
-    left out."""
+    """
+    The note with the pass from which a failure came; xDSL's own notes, which contain whole modules, are
+    left out.
+    """
     notes: list[str] = getattr(failure, "__notes__", [])
     return "".join(f" {note}" for note in notes if note.startswith(PASS_NOTE))
 
 
 def mistakes_in_ir(failure: Exception) -> Sequence[Diagnostic]:
-    """What is wrong with IR that somebody wrote, at the operation whose verifier or pass refused it."""
+    """The errors in IR that a user wrote, at the operation whose verifier or pass refused it."""
     if isinstance(failure, CompileError):
         return failure.diagnostics
     op = operation_of_failure(failure.__traceback__)

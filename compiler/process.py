@@ -1,5 +1,7 @@
-"""Saves time in short processes: no garbage collection during compilation, no destruction of objects at the
-end."""
+"""
+Saves time in short processes: no garbage collection during compilation, no destruction of objects at the
+end.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,9 @@ def without_collection() -> Generator[None]:
 
 
 def collect_from_here() -> None:
-    """Turns the garbage collector on, for objects that are made from now on: a compiled program begins to
-    run."""
+    """
+    Turns the garbage collector on, for objects that are made from now on: a compiled program begins to run.
+    """
     gc.freeze()
     gc.enable()
 
@@ -46,7 +49,7 @@ def run_command(main: Callable[[], int]) -> NoReturn:
         status = main()
         sys.stdout.flush()
     except BrokenPipeError:
-        status = 1  # the reader of a pipe has gone; what is left to write is for nobody
+        status = 1  # the reader of a pipe has gone: the rest of the output is lost
     except OSError as e:
         status = 1
         print(f"error: cannot write standard output: {e.strerror}", file=sys.stderr)

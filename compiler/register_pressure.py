@@ -29,8 +29,9 @@ LEAST_OCCUPANCY = 0.125
 
 
 def may_retry(options: CompileOptions) -> bool:
-    """Whether the compiler may change the schedule: not if the user tunes it, or asks for quick
-    compilation."""
+    """
+    Whether the compiler may change the schedule: not if the user tunes it, or asks for quick compilation.
+    """
     tuned = any(text.startswith("schedule-loops") for text in options.pass_options)
     return options.target == "nvptx" and options.opt_level >= 2 and not tuned
 
@@ -98,8 +99,10 @@ class SideBySide:
 
 
 class Retry:
-    """The data for scheduling a program again: the iterations side by side now, and a copy of the module
-    before `schedule-loops`."""
+    """
+    The data for scheduling a program again: the iterations side by side now, and a copy of the module
+    before `schedule-loops`.
+    """
 
     def __init__(self) -> None:
         self.side_by_side = SideBySide()
@@ -108,7 +111,7 @@ class Retry:
     def keep(self, module: ModuleOp) -> None:
         """Keeps a copy of the first module before `schedule-loops` that it gets, if a retry is possible."""
         if self._unscheduled is not None or find_ptxas() is None:
-            return  # nobody will say that registers do not suffice
+            return  # without ptxas, the registers needed stay unknown
         if any(op.name == "acc.parallel" for op in module.walk()):
             with phase("copying for another schedule"):
                 self._unscheduled = module.clone()

@@ -1,5 +1,4 @@
-"""A cache on disk for results that are slow to make and depend only on their inputs: objects, PTX,
-cubins."""
+"""A cache on disk for results that are slow to make and depend only on their inputs: objects, PTX, cubins."""
 
 from __future__ import annotations
 
@@ -188,7 +187,7 @@ class DiskCache:
         for folder in (*above, self.folder):
             status = folder.stat()
             foreign = status.st_uid not in (os.geteuid(), 0)
-            # In a folder like /tmp nobody can replace the folders of others.
+            # In a folder like /tmp, users cannot replace folders of other users.
             open_to_all = status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX
             if foreign or open_to_all:
                 _warn(

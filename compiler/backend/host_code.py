@@ -49,8 +49,10 @@ class Processor:
 
 
 def processor() -> Processor:
-    """This computer's processor with all its features; when compiling for another machine, a generic one of
-    its kind."""
+    """
+    This computer's processor with all its features; when compiling for another machine, a generic one of
+    its kind.
+    """
     if is_foreign():
         return Processor(f"{target_machine()}-unknown-linux-gnu", "generic", "")
     features = llvm.get_host_cpu_features().flatten()
@@ -155,6 +157,6 @@ def main() -> int:
     try:
         code = compile_here(sys.stdin.buffer.read().decode(), levels[sys.argv[1]])
     except CompileError:
-        return 1  # reported by whoever compiles it again
+        return 1  # reported when it is compiled again
     sys.stdout.buffer.write(code)
     return 0

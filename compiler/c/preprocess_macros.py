@@ -83,8 +83,9 @@ class MacroPreprocessor(MacroExpander):
     # Files and lines
 
     def predefine(self, name: str, body: str) -> None:
-        """`#define name body`; `name` may have parameters. Raises `CompileError` for a malformed
-        definition."""
+        """
+        `#define name body`; `name` may have parameters. Raises `CompileError` for a malformed definition.
+        """
         text = f"{name} {body}"
         tokens = strip(tokenize(text, ("<command line>", 1, 1)))
         if not tokens or tokens[0].type != "CPP_ID":
@@ -290,7 +291,7 @@ class MacroPreprocessor(MacroExpander):
             outer.add(seen)
         written = self.output.since(length)
         nothing = length == self.output.length()
-        are_read = all(each.is_read for each in seen.files.values())  # but for what follows a #line
+        are_read = all(each.is_read for each in seen.files.values())  # except text after a #line
         if state == self._unrepeatable() and are_read and (nothing or written is not None):
             both = (before, self.table), (once, self._once)
             self._headers.inclusions.keep(key, inclusion_of(seen, *both, found, written))
@@ -330,8 +331,10 @@ class MacroPreprocessor(MacroExpander):
         return None if found is None else found.path
 
     def has_embed(self, name: Token, args: list[Token]) -> int:
-        """The value of `__has_embed`: 0 for a missing file, 1 for one with bytes, 2 for an empty one (C23
-        6.10.2p7)."""
+        """
+        The value of `__has_embed`: 0 for a missing file, 1 for one with bytes, 2 for an empty one (C23
+        6.10.2p7).
+        """
         asked = read_embed(args, name)
         path = self._find_resource(asked)
         if path is None:
@@ -340,8 +343,10 @@ class MacroPreprocessor(MacroExpander):
         return 2 if empty else 1
 
     def find(self, target: str, *, quoted: bool, following: bool = False) -> Found | None:
-        """The file of an #include; for #include_next (`following`), only folders after that of the current
-        file are searched."""
+        """
+        The file of an #include; for #include_next (`following`), only folders after that of the current
+        file are searched.
+        """
         if following:
             return self._search.find(target, None, self._folder)
         here = self._path.parent if self._path is not None else Path()

@@ -106,8 +106,8 @@ def _check_strings(text: str, name: str) -> None:
 
 def check_saved(module: ModuleOp, stage: str) -> None:
     """
-    Raises `CompileError` if IR that somebody wrote or edited breaks a promise of the level that it is at. IR
-    that was saved between levels is not checked.
+    Raises `CompileError` if IR that a user wrote or edited violates an invariant of the level that it is
+    at. IR that was saved between levels is not checked.
     """
     if NEXT_PASS in module.attributes:
         return

@@ -64,14 +64,15 @@ def call(
     if value is None or isinstance(e.type, VoidType):
         return None
     if not fits(t.result, e.type):
-        # A result that nobody looks at may be anything; `refuse_result` speaks where one does.
+        # An unused result may be anything; `refuse_result` reports a used one.
         return None
     return _carry(fn, value, t.result, e.type)
 
 
 def fits(source: CType, target: CType) -> bool:
-    """Whether a function with a parameter of type `target` reads an argument that was passed as a
-    `source`."""
+    """
+    Whether a function with a parameter of type `target` reads an argument that was passed as a `source`.
+    """
     match source, target:
         case (IntType(), IntType() | PointerType()) | (PointerType(), PointerType()):
             return True
@@ -86,8 +87,9 @@ def fits(source: CType, target: CType) -> bool:
 
 
 def refuse_result(fn: FunctionState, e: c.Call) -> NoReturn:
-    """Raises `CompileError` for a call whose value is used, although the definition returns none of that
-    type."""
+    """
+    Raises `CompileError` for a call whose value is used, although the definition returns none of that type.
+    """
     definition = None
     if isinstance(e.callee, c.FunctionRef):
         definition = fn.module.definition(e.callee.decl)

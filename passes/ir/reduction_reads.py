@@ -27,9 +27,9 @@ from .callees import is_harmless
 
 def use_of_partial_sum(accesses: Sequence[Operation]) -> Operation | None:
     """
-    Among all operations that a loop has on a reduced variable (`accesses`), a load whose value goes
-    elsewhere than into the variable: to other memory, into a call, or into a condition of these. None if
-    there is none.
+    A load, among all operations of a loop on a reduced variable (`accesses`), whose value is used other
+    than to update the variable: stored to other memory, passed to a call, or used in a condition of these.
+    None if there is none.
     """
     own = set(accesses)
     return next(

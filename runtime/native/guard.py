@@ -96,8 +96,10 @@ class Guard:
         return self._stub(address, self._enter)
 
     def callback(self, address: int, arguments: int) -> int:
-        """The address of a function that calls a callback with up to `arguments` arguments, and leaves C
-        code if the callback has failed."""
+        """
+        The address of a function that calls a callback with up to `arguments` arguments, and leaves C code
+        if the callback has failed.
+        """
         return self._stub(address, self._back) if arguments <= _REGISTER_ARGUMENTS else address
 
     def inside(self) -> bool:
@@ -131,7 +133,7 @@ class Guard:
         return function
 
     def _stub(self, target: int, through: int) -> int:
-        """mov r11, target; mov r10, through; jmp r10"""
+        """The address of new code: `mov r11, target; mov r10, through; jmp r10`."""
         if self._room < _STUB_BYTES:
             everything = mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC
             self._pages.append(mmap.mmap(-1, mmap.PAGESIZE, prot=everything))

@@ -134,8 +134,10 @@ class Batch:
 
     @staticmethod
     def _coordinate(numbers: Value, sizes: tuple[int, int, int], dimension: int) -> Value:
-        """A coordinate from numbers that count x fastest. Avoids divisions where possible, as they dominate
-        the cost."""
+        """
+        A coordinate from numbers that count x fastest. Avoids divisions where possible, as they dominate
+        the cost.
+        """
         x, y, _ = sizes
         below, size = (1, x, x * y)[dimension], sizes[dimension]
         if size == 1:
@@ -166,8 +168,9 @@ def takes(positions: Positions, *values: Value) -> tuple[Value, ...]:
 def split(
     threads: Threads, condition: Value
 ) -> tuple[Threads | None, Positions, Threads | None, Positions]:
-    """The threads for which the condition holds and their positions, then the others; None for an empty
-    set."""
+    """
+    The threads for which the condition holds and their positions, then the others; None for an empty set.
+    """
     if not isinstance(condition, ndarray):
         return (threads, None, None, None) if condition else (None, None, threads, None)
     count = np.count_nonzero(condition)
@@ -213,7 +216,7 @@ def merge(n: int, p: Positions, a: Value, q: Positions, b: Value) -> Value:
 
 
 def put(n: int, old: Value, positions: Positions, new: Value) -> Value:
-    """`old`, of `n` threads, with `new` at these positions; `old` itself is left alone."""
+    """`old`, of `n` threads, with `new` at these positions; `old` itself is not changed."""
     if positions is None:
         return new
     if isinstance(new, tuple):

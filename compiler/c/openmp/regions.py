@@ -107,8 +107,10 @@ class RegionChecker:
         return own and isinstance(found, VarDecl) and found.storage is Storage.AUTO
 
     def private_names(self, nodes: list[Any], said: set[str]) -> list[str]:
-        """The variables of the current thread that `nodes` use and that are not named in a clause, `said`
-        (2.15.1.1)."""
+        """
+        The variables of the current thread that `nodes` use and that are not named in a clause, `said`
+        (2.15.1.1).
+        """
         names: set[str] = set()
         for node in nodes:
             _identifiers(node, names)
@@ -163,7 +165,7 @@ class RegionChecker:
 
     def _inside(self, name: str, check: Callable[[], Any], kind: str = "construct") -> Any:
         state = self.unit.function
-        assert state is not None, "statements stand in functions"
+        assert state is not None, "statements are in functions"
         outer = state.constructs
         state.next_construct += 1
         state.constructs = (*outer, state.next_construct)
@@ -184,8 +186,9 @@ class RegionChecker:
     # Variables with a copy per thread ---------------------------------------------------------
 
     def thread_private(self, directive: OmpDirective, find: Callable[[OmpItem], VarDecl]) -> None:
-        """Carries out `threadprivate` (2.15.2): from here on, the names mean the copies of the current
-        thread."""
+        """
+        Carries out `threadprivate` (2.15.2): from here on, the names mean the copies of the current thread.
+        """
         for item in directive.items:
             decl = find(item)
             if decl.storage is Storage.AUTO:

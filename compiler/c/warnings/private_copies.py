@@ -19,8 +19,9 @@ from .unassigned import Search
 
 
 def read_unassigned_copies(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
-    """Warnings about the first such use of each private variable of the constructs and loops among
-    `nodes`."""
+    """
+    Warnings about the first such use of each private variable of the constructs and loops among `nodes`.
+    """
     for node in nodes:
         if not isinstance(node, c.AccStmt) or node.body is None:
             continue
@@ -50,8 +51,10 @@ def _copies(node: c.AccStmt) -> Iterator[tuple[c.SourceLoc, c.VarDecl]]:
 
 
 def _is_followed(decl: c.VarDecl) -> bool:
-    """Whether the search sees all accesses of a variable: for scalars if the address is not taken, for
-    arrays if all are by subscripts."""
+    """
+    Whether the search sees all accesses of a variable: for scalars if the address is not taken, for arrays
+    if all are by subscripts.
+    """
     if decl.qual.volatile or decl.storage is not c.Storage.AUTO:
         return False
     return isinstance(decl.type, ArrayType) or (is_scalar(decl.type) and not decl.address_taken)
@@ -90,9 +93,8 @@ class _Search(Search):
                 self._read(decl, node.target)
                 super().visit(node)
             case c.VarRef() if isinstance(node.decl.type, ArrayType):
-                self.unassigned.discard(
-                    node.decl
-                )  # somebody gets its address, or an element a value
+                # Its address is taken, or an element assigned.
+                self.unassigned.discard(node.decl)
             case _:
                 super().visit(node)
 
