@@ -59,6 +59,7 @@ class DeviceReferences:
             raise error(
                 SourceLoc.from_attr(op.location),
                 f"'{name}' is used in device code but is not a variable of this program",
+                f"define '{name}' in one of the program's files, with '#pragma acc declare'",
             )
         declared = variable.attributes.get("acc.declare")
         if isinstance(declared, acc.DeclareAttr):

@@ -211,7 +211,9 @@ class KernelLowering:
             )
         elif op.name.startswith("gpu."):
             raise error(
-                SourceLoc.from_attr(op.location), f"'{op.name}' cannot be lowered for NVIDIA GPUs"
+                SourceLoc.from_attr(op.location),
+                f"'{op.name}' cannot be lowered for NVIDIA GPUs",
+                "use the nvvm operation for it (dialects/nvvm), or memory and barriers",
             )
 
 
