@@ -232,5 +232,5 @@ def _check_loop(op: acc.LoopOp) -> None:
         raise error(
             SourceLoc.from_attr(op.location),
             "a loop with an inclusive upper bound is not supported",
-            "add the step to the bound, and leave inclusiveUpperbound out",
+            "add 1 to the bound, and leave inclusiveUpperbound out",
         )

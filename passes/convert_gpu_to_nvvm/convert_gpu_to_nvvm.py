@@ -213,7 +213,7 @@ class KernelLowering:
             raise error(
                 SourceLoc.from_attr(op.location),
                 f"'{op.name}' cannot be lowered for NVIDIA GPUs",
-                "use the nvvm operation for it (dialects/nvvm), or memory and barriers",
+                "use the operations of the gpu level (docs/design.md), or nvvm",
             )
 
 
