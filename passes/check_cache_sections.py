@@ -111,7 +111,7 @@ def _check_directive(checks: _Checks, op: acc.CacheOp) -> None:
             continue
         if not read or any(each.element is None for each in read):
             name, line = sections[0][1].name, source_loc(use.op).line
-            text = f"cache({name}): whether line {line} keeps to the section is not checked"
+            text = f"cache({name}): line {line} is not checked against the section"
             checks.notes.append((op, text))
             continue
         elements = [each.element for each in read if each.element is not None]

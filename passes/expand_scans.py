@@ -142,7 +142,9 @@ class ExpandScansPass(ModulePass):
             threads = has_level(loop.worker) or has_level(loop.vector)
             shared = threads or has_level(loop.gang)
             if shared and target == "nvptx" and is_long_double(step.target_type):
-                raise error(source_loc(loop), "a GPU has no long double to scan", "use double")
+                raise error(
+                    source_loc(loop), "a GPU has no long double, so it cannot scan it", "use double"
+                )
             scan = whole_scan(loop, step)
             erase(loop)
             if not shared or target == "host":

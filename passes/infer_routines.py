@@ -326,7 +326,7 @@ def _check_indirect(module: ModuleOp) -> None:
                 raise error(
                     source_loc(call),
                     f"a function is called through '{name}', whose value is an address on the host",
-                    "choose between calls by name inside the construct",
+                    "call functions by name in the construct, selected by 'if' or 'switch'",
                 )
 
 

@@ -58,7 +58,7 @@ llvm.func @window(%n: i32, %m: i32, %a: !llvm.ptr) {
 // the directive in a routine neither: remarks say so.
 // CHECK-LABEL: llvm.func @passed
 // CHECK:       acc.parallel {{.*}} async
-// CHECK:       accx.remarks = [{text = "cache(a): whether line {{[0-9]+}} keeps to the section is not checked"
+// CHECK:       accx.remarks = [{text = "cache(a): line {{[0-9]+}} is not checked against the section"
 // CHECK:       acc.copyout
 // CHECK-NEXT:  acc.wait
 // CHECK-LABEL: llvm.func @routine

@@ -6,7 +6,7 @@ int a[100], b[100];
 void told(void)
 {
     int *p = b, *q = a;
-    // CHECK: pointers.c:13:10: warning: 'p' still has the host's value here, and device code follows it
+    // CHECK: pointers.c:13:10: warning: 'p' still has the host's value here, and device code dereferences it
     // CHECK: note: it is assigned here
 #pragma acc kernels loop
     for (int i = 0; i < 100; i++)

@@ -40,7 +40,7 @@ void tiles(int n, float (*restrict a)[n])
 }
 
 // One gang may be what keeps others out.
-// SAYS: remark: mapped as written (num_gangs(1), gang, vector): one gang is asked for
+// SAYS: remark: mapped as written (num_gangs(1), gang, vector): the program requests one gang
 // CHECK-LABEL: llvm.func @one
 // CHECK:         acc.loop {{.*}}gang vector
 void one(int n, float *restrict a)
@@ -210,7 +210,7 @@ void cached(int n, const float *restrict a, float *restrict b)
 #pragma acc routine vector
 void lane_work(int n, float *a);
 
-// SAYS: remark: mapped as written (gang, worker): a routine it calls takes levels
+// SAYS: remark: mapped as written (gang, worker): a routine that it calls has gang, worker or vector level
 void routine(int n, float (*restrict a)[n])
 {
 #pragma acc parallel loop gang worker present(a[0:n])

@@ -121,7 +121,7 @@ llvm.func @host_reads(%steps: i32, %x: !llvm.ptr) {
 // CHECK-NOT:     acc.data
 // CHECK:         accx.data_region = "no data region is inferred around this loop: table: a call of 'unknown' at line
 // CHECK:         accx.data_region = "no data region is inferred around this loop: table: line {{[0-9]+}} may not run"
-// CHECK:         accx.data_region = "no data region is inferred around this loop: table: line {{[0-9]+}} changes what it copies in"
+// CHECK:         accx.data_region = "no data region is inferred around this loop: table: line {{[0-9]+}} changes an array that it copies in"
 // CHECK:         accx.data_region = "no data region is inferred around this loop: table: a construct with an async or wait clause at line
 // CHECK:         accx.data_region = "no data region is inferred around this loop: p: its address at line {{[0-9]+}} is not known before"
 // CHECK:         accx.data_region = "no data region is inferred around this loop: table: line {{[0-9]+}} expects it on the device"

@@ -56,7 +56,7 @@ llvm.func @main() {
 
 // A pointer to a function, made on the host.
 // CHECK: error: a function is called through 'f', whose value is an address on the host
-// CHECK: help: choose between calls by name inside the construct
+// CHECK: help: call functions by name in the construct, selected by 'if' or 'switch'
 llvm.func @apply(%f: !llvm.ptr, %x: f64) {
   acc.parallel {
     %r = llvm.call %f(%x) : !llvm.ptr, (f64) -> f64

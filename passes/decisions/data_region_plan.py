@@ -72,7 +72,7 @@ def region_clause(uses: Sequence[ArrayUse]) -> MappingClause | LeftOut:
         return LeftOut(f"line {line} creates it, others copy it")
     for use in uses:
         if use.clause is MappingClause.COPYIN and use.writes:
-            return LeftOut(f"line {use.line} changes what it copies in")
+            return LeftOut(f"line {use.line} changes an array that it copies in")
     if clauses == {MappingClause.COPYIN}:
         return MappingClause.COPYIN
     if not any(use.certain and use.clause.copies_out for use in uses):

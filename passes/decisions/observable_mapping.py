@@ -35,14 +35,16 @@ def why_kept(code: GangCode, roots: list[LoopNode]) -> str | None:
     """The reason to keep levels and sizes as written; None if no difference could be observed."""
     nodes = [node for root in roots for node in root.walk()]
     reasons = {
-        "one gang is asked for": code.gangs == 1,
+        "the program requests one gang": code.gangs == 1,
         "the number of gangs of several loops may be one": code.gangs is None and len(roots) > 1,
         "every gang runs code outside of gang loops": code.redundant
         or not (all(map(_shared, roots)) or _runs_once(code, roots)),
         "gangs have variables of their own": code.private,
         "gangs cache sections": code.cached,
         "a loop says which gang runs which chunk": code.static,
-        "a routine it calls takes levels": any(node.routine > Level.SEQ for node in nodes),
+        "a routine that it calls has gang, worker or vector level": any(
+            node.routine > Level.SEQ for node in nodes
+        ),
         "a size is computed in the construct": code.sized_inside,
     }
     return next((reason for reason, holds in reasons.items() if holds), None)

@@ -99,12 +99,12 @@ class ProductShape:
 def why_not(product: ProductShape) -> str | None:
     """The reason why a nest gets no cached sections; None if it does."""
     if not product.outer_loads or not product.inner_loads or product.both_loads:
-        return "its iterations have too little in common"
+        return "its iterations share too few loads"
     if product.terms is not None and product.terms < SHORTEST:
-        return "its sums are short"
+        return "its sums have too few terms"
     sides = (product.outer, product.inner)
     if any(side is not None and side < NARROWEST for side in sides):
-        return "its loops are narrow"
+        return "its loops have too few iterations"
     return None
 
 

@@ -90,7 +90,7 @@ def why_not(reads: Sequence[RowReads], columns: int, most_words: int = MOST_WORD
     The reason why a group of `columns` iterations with these `reads` each would not pay; None if it does.
     """
     if not all(is_safe(row, columns) for row in reads):
-        return "a row's elements lie in too many places"
+        return "a row is read at too many places"
     words = words_of(reads, columns)
     if words > most_words:
         return f"a group's {words} words would not stay in registers"

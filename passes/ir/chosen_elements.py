@@ -45,7 +45,7 @@ def warn_of_chosen(
         if found.load is None:
             text = (
                 f"iterations of this loop assign the same elements of '{found.name}' under a condition:"
-                " which one's value they have afterwards is left open"
+                " the iteration whose values remain is unspecified"
             )
             remedy = "write 'loop seq', or find the iteration by a reduction"
         else:

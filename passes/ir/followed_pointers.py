@@ -28,8 +28,8 @@ def warn_of_followed(construct: Operation, scalars: FunctionScalars, messages: M
         name = variable_name(pointer)
         messages.warn(
             source_loc(loads[0]),
-            f"'{name}' still has the host's value here, and device code follows it: as the construct"
-            f" assigns '{name}' too, nothing maps what it points to",
+            f"'{name}' still has the host's value here, and device code dereferences it: no clause"
+            f" maps its target, because the construct also assigns '{name}'",
             f"assign '{name}' in the construct first, or write a subscript",
             [(source_loc(stores[0]), "it is assigned here")],
         )

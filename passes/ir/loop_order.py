@@ -99,7 +99,7 @@ def confine_to_gang(construct: Operation) -> None:
         elif takes_gangs and _is_within_work(loop, construct):
             drop_gang(loop)
             loop.attributes[NOTE] = StringAttr(
-                "in one gang: the iteration around does more than run it"
+                "in one gang: the enclosing iteration has other work too"
             )
         if not _is_parallel(loop) or not _is_open(loop) or not _is_within_order(loop, construct):
             continue

@@ -153,7 +153,7 @@ class Recipes:
             raise error(
                 SourceLoc.from_attr(op.location),
                 f"internal: {op.name} names no {kind.name}",
-                f"name one in recipe(…){f': @{name} is none' if name else ''}",
+                f"name one in recipe(…){f': @{name} is not one' if name else ''}",
             )
         return recipe
 

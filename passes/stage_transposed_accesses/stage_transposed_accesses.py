@@ -128,7 +128,7 @@ def _check_free(loop: acc.LoopOp) -> None:
 def find_nest(construct: acc.ParallelOp) -> TransposedNest:
     """The nest of `construct` with its loads to stage. Raises `Declined` with the reason if there is none."""
     if given_sizes(construct) or len(construct.region.blocks) != 1:
-        raise Declined("the launch is the user's")
+        raise Declined("the program gives launch sizes")
     if (
         construct.private_operands
         or construct.firstprivate_operands
@@ -154,7 +154,7 @@ def find_nest(construct: acc.ParallelOp) -> TransposedNest:
     accesses = _accesses(construct, body, outer.region.block.args[0], inner.region.block.args[0])
     lanes_outside = choose_lanes(tuple(accesses.values()))
     if lanes_outside is None:
-        raise Declined("nothing is read across memory")
+        raise Declined("no load is transposed")
     staged = _staged(body, accesses, lanes_outside)
     lanes, rows = (outer, inner) if lanes_outside else (inner, outer)
     return TransposedNest(construct, outer, inner, lanes, rows, (*between, *body), staged)
@@ -191,9 +191,9 @@ def _staged(
         if not isinstance(op, llvm.LoadOp) or not accesses[op].is_transposed(lanes_outside):
             continue
         if stored:
-            raise Declined("a store precedes a load across memory")
+            raise Declined("a store precedes a transposed load")
         if is_ordered(op):
-            raise Declined("a load across memory is volatile or atomic")
+            raise Declined("a transposed load is volatile or atomic")
         staged.append(op)
     tile_bytes = sum(WIDTH * PITCH * size_of(op.dereferenced_value.type) for op in staged)
     if tile_bytes > MAX_SHARED:

@@ -169,10 +169,10 @@ def test_places() -> None:
     ("changed", "reason"),
     [
         ({}, None),
-        ({"terms": 31}, "its sums are short"),
-        ({"inner": 8}, "its loops are narrow"),
-        ({"inner_loads": 0}, "its iterations have too little in common"),
-        ({"both_loads": 1}, "its iterations have too little in common"),
+        ({"terms": 31}, "its sums have too few terms"),
+        ({"inner": 8}, "its loops have too few iterations"),
+        ({"inner_loads": 0}, "its iterations share too few loads"),
+        ({"both_loads": 1}, "its iterations share too few loads"),
     ],
 )
 def test_what_pays(changed: dict[str, int], reason: str | None) -> None:

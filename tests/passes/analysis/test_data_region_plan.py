@@ -41,7 +41,9 @@ def test_nothing_is_copied_back_that_may_not_be_written() -> None:
 
 
 def test_what_a_construct_writes_and_drops_must_be_dropped() -> None:
-    assert why(use(MappingClause.COPYIN, writes=True)) == "line 7 changes what it copies in"
+    assert (
+        why(use(MappingClause.COPYIN, writes=True)) == "line 7 changes an array that it copies in"
+    )
     assert why(use(MappingClause.COPY), use(MappingClause.COPYIN, writes=True, line=8)).startswith(
         "line 8 "
     )

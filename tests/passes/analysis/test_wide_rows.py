@@ -80,6 +80,6 @@ def test_a_stencil_pays() -> None:
 
 def test_scattered_rows_and_large_bodies_are_left_alone() -> None:
     scattered = (*LAPLACIAN, reads(1, bytes=8))
-    assert why_not(scattered, 4) == "a row's elements lie in too many places"
+    assert why_not(scattered, 4) == "a row is read at too many places"
     assert "64 words" in (why_not(LAPLACIAN, 4, most_words=63) or "")
     assert why_not(LAPLACIAN, 4, most_words=64) is None
