@@ -1,5 +1,5 @@
 """
-The functions of `updates.py` as native code (`text.py`), behind that of rows, contexts, the present table's
+The functions of `updates.py` as native code (`text.py`), after that of rows, contexts, the present table's
 rows, queues, locks and runs of bytes.
 """
 
