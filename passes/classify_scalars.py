@@ -190,7 +190,7 @@ class _Function:
             if not self._is_firstprivate(pointer):
                 continue
             reads = self.scalars.flow.reads_first(construct, pointer)
-            wanted = self.scalars.flow.wanted_after(construct, pointer)
+            wanted = self.scalars.flow.is_live_after(construct, pointer)
             named = any(isinstance(op, acc.ReductionOp) and op.var is pointer for op in uses)
             if named or pointer in self.classifier.reduced:
                 if not reads and not wanted:

@@ -97,7 +97,7 @@ def check_gangs(loop: acc.LoopOp) -> None:
         )
 
 
-def run_in_order(scan: ScanOp) -> None:
+def run_sequentially(scan: ScanOp) -> None:
     """Replaces the scan by the sequential loop of one thread, in the first gang if gangs share it."""
     at = Cursor.before(scan)
     if scan.gangs is not None:
@@ -148,4 +148,4 @@ class ExpandScansPass(ModulePass):
             scan = whole_scan(loop, step)
             erase(loop)
             if not shared or target == "host":
-                run_in_order(scan)
+                run_sequentially(scan)

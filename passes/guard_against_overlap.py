@@ -62,7 +62,7 @@ from .ir.building import Cursor
 from .ir.host_scalars import HostScalars
 from .ir.layout import size_of
 from .ir.loop_dependence import judge_loop
-from .ir.loop_order import confine_to_gang, run_in_order
+from .ir.loop_order import confine_to_gang, make_sequential
 from .ir.loop_verdicts import Overlap, Verdict
 from .ir.outline import emit_construct_wait
 from .ir.pointer_rows import ApartArray, rows_clause
@@ -326,7 +326,7 @@ def _settle(construct: acc.ParallelOp) -> None:
     for loop in _marked(construct):
         del loop.attributes[CONDITIONAL]
         if reason is not None:
-            run_in_order(loop, reason)
+            make_sequential(loop, reason)
 
 
 def _make_versions(
@@ -345,7 +345,7 @@ def _make_versions(
     for loop in _marked(copy):
         del loop.attributes[CONDITIONAL]
         loop.attributes.pop(NOTE, None)
-        run_in_order(loop, "fallback: arrays overlap")
+        make_sequential(loop, "fallback: arrays overlap")
     confine_to_gang(copy)
     if FROM_KERNELS in copy.attributes:
         set_operand_groups(copy, num_gangs=[Cursor.before(copy).i32(1)])
@@ -368,7 +368,7 @@ class GuardAgainstOverlapPass(ModulePass):
             construct = _construct_of(loop)
             if construct is None:
                 del loop.attributes[CONDITIONAL]
-                run_in_order(loop, "host code")
+                make_sequential(loop, "host code")
             else:
                 marked[construct] = None
         for construct in marked:

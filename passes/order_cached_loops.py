@@ -74,7 +74,7 @@ def _is_shared(op: acc.CacheOp, axes: list[Axis], symbols: Symbols) -> bool:
     return rates is not None and any(overlaps(section, rates, axis) for axis in axes)
 
 
-def runs_in_order(loop: acc.LoopOp) -> bool:
+def becomes_sequential(loop: acc.LoopOp) -> bool:
     """Whether the loop is to become sequential (see the contract above)."""
     if not loop.reduction_operands or _names_level(loop) or has_level(loop.seq):
         return False
@@ -101,7 +101,7 @@ class OrderCachedLoopsPass(GpuPass):
 
     def rewrite(self, module: ModuleOp) -> None:
         for loop in [inner for inner in module.walk() if isinstance(inner, acc.LoopOp)]:
-            if runs_in_order(loop):
+            if becomes_sequential(loop):
                 set_prop(loop, "seq", NONE)
                 set_prop(loop, "independent", None)
                 set_prop(loop, "auto_", None)

@@ -40,7 +40,7 @@ from .ir.levels import loop_levels
 from .ir.products import find_terms, free_constructs
 
 
-def keep_in_order(loop: acc.LoopOp) -> None:
+def make_sequential(loop: acc.LoopOp) -> None:
     """Turns a reducing loop into one that each thread runs sequentially on the variable itself."""
     for value in loop.reduction_operands:
         entry = value.owner
@@ -95,4 +95,4 @@ class OrderProductLoopsPass(GpuPass):
         for construct in free_constructs(module):
             for loop in list(loops_in(construct)):
                 if _reduces_alone(loop) and find_terms(loop) is not None:
-                    keep_in_order(loop)
+                    make_sequential(loop)

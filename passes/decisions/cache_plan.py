@@ -273,7 +273,7 @@ def _lay_out(
     return TilePlan(section, rates, tuple(dims), placed, padding, transposed)
 
 
-def stands_better_transposed(plan: TilePlan, outputs: Sequence[int], together: int) -> bool:
+def is_better_transposed(plan: TilePlan, outputs: Sequence[int], together: int) -> bool:
     """
     Whether to store the tile by columns: a thread's outputs along the outer loop use elements of one
     column, so that one wide access then loads `together` of them (the left factor of a matrix product).
@@ -300,7 +300,7 @@ class Uses:
     read_in_loop: bool = False
 
 
-def leave_alone(uses: Sequence[Uses], axes: int = 2, *, product: bool = False) -> str | None:
+def why_no_tiles(uses: Sequence[Uses], axes: int = 2, *, product: bool = False) -> str | None:
     """
     The reason not to make tiles for a nest of `axes` parallel loops, because the L1 cache serves its arrays
     as well; None if tiles pay. (Measured on an H200, with and without a tile: a window that one loop slides

@@ -25,7 +25,7 @@ from .carried_arrays import Carried, carried_array
 from .chosen_elements import warn_of_chosen
 from .function_scalars import FunctionScalars, construct_of
 from .levels import loop_levels
-from .loop_order import run_in_order
+from .loop_order import make_sequential
 from .messages import Messages, Note
 from .reduction_reads import use_of_partial_sum
 from .scalar_classes import ORDERED, ScalarClass
@@ -89,7 +89,7 @@ class LoopClassifier:
         text = f"iterations of this loop {_CARRIED[found.kind]} '{found.name}'"
         if within_gang or _is_alone(loop) or isinstance(construct_of(loop), acc.KernelsOp):
             text += ", so it runs sequentially"
-            run_in_order(loop, f"iterations {_CARRIED[found.kind]} '{found.name}'")
+            make_sequential(loop, f"iterations {_CARRIED[found.kind]} '{found.name}'")
         remedy = "write 'loop seq'"
         if found.kind is Carried.COMBINED:
             remedy += ", or combine the values in a scalar with a reduction clause, or use atomic"
@@ -146,7 +146,7 @@ class LoopClassifier:
             if not isinstance(reduction, acc.ReductionOp):
                 continue
             outer = _iteration_of(reduction.var)
-            if outer is None or not self.scalars.flow.wanted_after(loop, reduction.var):
+            if outer is None or not self.scalars.flow.is_live_after(loop, reduction.var):
                 continue
             name = variable_name(reduction.var)
             self.messages.warn(
@@ -217,7 +217,7 @@ class LoopClassifier:
             text += ", so it runs sequentially"
         self.messages.warn(source_loc(loop), text, remedy, _notes(decision))
         if in_order:
-            run_in_order(loop, f"the value of '{name}' is carried between iterations")
+            make_sequential(loop, f"the value of '{name}' is carried between iterations")
 
     def _may_order(self, loop: acc.LoopOp, decision: Decision, inside: bool) -> bool:
         """Whether to run the loop sequentially, which gives C's result, rather than as the program says."""
@@ -226,7 +226,7 @@ class LoopClassifier:
         if isinstance(construct_of(loop), acc.KernelsOp):
             return True
         gang = Level.GANG in loop_levels(loop)
-        wanted = self.scalars.flow.wanted_after(loop, decision.pointer)
+        wanted = self.scalars.flow.is_live_after(loop, decision.pointer)
         return inside and not gang and (decision.certain or wanted)
 
 

@@ -22,7 +22,7 @@ from .acc_ops import PRIVATIZING_OPS, bit_width, is_defined_inside, variable_nam
 from .accesses import LoopAccess, comparable, is_scalar_variable, may_alias, root_of
 from .building import constant_value
 from .loop_accesses import loop_accesses
-from .loop_scalars import wanted_after
+from .loop_scalars import is_live_after
 from .loop_symbols import Limit, LoopLike, LoopSymbols, body_of
 from .loop_verdicts import Overlap, Verdict
 from .pointer_rows import ApartArray, changes_pointers, is_pointed_at, row_access
@@ -184,7 +184,7 @@ class _Judge:
             return False
         if Coverage(root, self.symbols).reads_first(body_of(self.loop).block.ops):
             return False
-        return not wanted_after(self.loop, root, first_use_of_array(self.symbols))
+        return not is_live_after(self.loop, root, first_use_of_array(self.symbols))
 
     def stays_within(self, access: LoopAccess, limits: Sequence[Limit]) -> None:
         """

@@ -20,7 +20,7 @@ from .levels import loop_levels
 _LEVELS = ("gang", "worker", "vector")
 
 
-def run_in_order(loop: acc.LoopOp, why: str) -> None:
+def make_sequential(loop: acc.LoopOp, why: str) -> None:
     """Makes a loop `seq`; `why` is the reason for remarks."""
     set_prop(loop, "independent", None)
     set_prop(loop, "seq", NONE)
@@ -105,7 +105,7 @@ def confine_to_gang(construct: Operation) -> None:
             continue
         inside = _levels_inside(loop)
         if Level.GANG in inside or Level.WORKER in inside:
-            run_in_order(loop, "loops inside have the levels that it could have")
+            make_sequential(loop, "loops inside have the levels that it could have")
             continue
         set_prop(loop, "worker", NONE)
         if not inside:

@@ -85,7 +85,7 @@ def _runs(lower: SSAValue, upper: SSAValue) -> bool:
 FirstUse = Callable[[Iterable[Operation], SSAValue], Flow]
 
 
-def wanted_after(op: Operation, root: SSAValue, first: FirstUse = first_use) -> bool:
+def is_live_after(op: Operation, root: SSAValue, first: FirstUse = first_use) -> bool:
     """
     Whether the variable is live after `op`: code that runs after it may read the variable before writing
     it. `first` gives the first use of a variable in a list of operations.
@@ -132,4 +132,4 @@ def _read_in(region: Region, except_for: Operation, root: SSAValue, first: First
 
 
 def _wanted_outside(op: Operation, root: SSAValue, first: FirstUse) -> bool:
-    return not isinstance(op, llvm.FuncOp) and wanted_after(op, root, first)
+    return not isinstance(op, llvm.FuncOp) and is_live_after(op, root, first)

@@ -41,15 +41,15 @@ ORDERED = (ScalarClass.SOME_LAST, ScalarClass.CARRIED)
 class ScalarFacts:
     """
     The uses in a loop of a variable from outside it. `written`: other than atomically. `reads_first`: an
-    iteration may read it before writing it; `surely_written`: every iteration writes it; `wanted`: it is
+    iteration may read it before writing it; `certainly_written`: every iteration writes it; `live`: it is
     live after the loop. `one_value`: all stores store one value that is known before the loop. `operator`:
     the reduction operator of all updates, if there are no other uses.
     """
 
     written: bool
     reads_first: bool
-    surely_written: bool
-    wanted: bool
+    certainly_written: bool
+    live: bool
     one_value: bool = False
     operator: Operator | None = None
 
@@ -60,8 +60,8 @@ def classify(facts: ScalarFacts) -> ScalarClass:
         return ScalarClass.SHARED
     if facts.reads_first:
         return ScalarClass.CARRIED if facts.operator is None else ScalarClass.REDUCTION
-    if not facts.wanted:
+    if not facts.live:
         return ScalarClass.PRIVATE
-    if facts.surely_written:
+    if facts.certainly_written:
         return ScalarClass.LAST
     return ScalarClass.FLAG if facts.one_value else ScalarClass.SOME_LAST

@@ -437,11 +437,11 @@ class ScalarFlow:
         """Whether an iteration may read the variable before writing it."""
         return bool(self.body[loop].reads & self.bit(pointer))
 
-    def surely_writes(self, loop: Operation, pointer: SSAValue) -> bool:
+    def certainly_writes(self, loop: Operation, pointer: SSAValue) -> bool:
         """Whether every iteration writes the variable."""
         return bool(self.body[loop].writes & self.bit(pointer))
 
-    def wanted_after(self, op: Operation, pointer: SSAValue) -> bool:
+    def is_live_after(self, op: Operation, pointer: SSAValue) -> bool:
         """Whether the variable is live after a loop or construct."""
         return bool(self.after[op] & self.bit(pointer))
 

@@ -91,8 +91,8 @@ def decide(
     facts = ScalarFacts(
         written=bool(writes),
         reads_first=reads_first,
-        surely_written=flow.surely_writes(loop, pointer) or guards is not None,
-        wanted=flow.wanted_after(loop, pointer),
+        certainly_written=flow.certainly_writes(loop, pointer) or guards is not None,
+        live=flow.is_live_after(loop, pointer),
         one_value=len(stores) == len(uses) and _one_value(loop, stores),
         operator=operator,
     )

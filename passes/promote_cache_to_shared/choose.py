@@ -24,7 +24,7 @@ from ..ir.building import constant_value
 from ..ir.cached_accesses import Cached, read_accesses, read_section
 from ..ir.schedules import given_sizes
 from .bulk import BULK_SM, why_not
-from .elsewhere import look_elsewhere
+from .elsewhere import find_outside_accesses
 from .extents import check_extent
 from .legality import check_accesses, check_body, check_place, check_uniform, choose_sections
 from .matrix import Product, find_product
@@ -100,7 +100,7 @@ def plan_nest(
     product = plans.is_product(sections, nest.axes, sharing)
     if choices.promote == "auto":
         uses = [uses_of(c, nest) for c in cached]
-        reason = plans.leave_alone(uses, len(nest.axes), product=product)
+        reason = plans.why_no_tiles(uses, len(nest.axes), product=product)
         if reason is not None:
             raise Declined(reason)
     if not sharing.axes:
@@ -206,7 +206,7 @@ def _is_large(cached: Sequence[Cached], nest: CachedNest) -> bool:
     uses = [uses_of(c, nest) for c in cached]
     if any(use.stores or use.reads is None for use in uses):
         return False
-    return plans.leave_alone(uses, len(nest.axes)) is None
+    return plans.why_no_tiles(uses, len(nest.axes)) is None
 
 
 def _has_grid_of_its_own(result: NestPlan) -> bool:
@@ -331,7 +331,7 @@ def _readable(
         try:
             check_accesses(cached)
             check_extent(cached, nest.symbols)
-            look_elsewhere(cached, nest)
+            find_outside_accesses(cached, nest)
             good.append(cached)
         except Declined as reason:
             refused.append((cached.op, str(reason)))
@@ -438,7 +438,7 @@ def _plan_one(cached: Cached, nest: CachedNest, result: NestPlan, choices: Choic
         and not choices.in_bulk
         and not uses.stores
         and cached.word.width.data // 8 == cached.section.element_bytes
-        and plans.stands_better_transposed(plan, result.outputs, together)
+        and plans.is_better_transposed(plan, result.outputs, together)
     ):
         if choices.tuning.padding < 0:
             padding = together

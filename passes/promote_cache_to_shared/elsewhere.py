@@ -20,7 +20,7 @@ from .nest import CachedNest
 from .uniformity import has_effects
 
 
-def look_elsewhere(cached: Cached, nest: CachedNest) -> None:
+def find_outside_accesses(cached: Cached, nest: CachedNest) -> None:
     """Sets `touched_elsewhere` and `stored_elsewhere` of a directive of the nest."""
     for outer in nest.operations:
         for op in outer.walk():

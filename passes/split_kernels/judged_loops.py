@@ -22,7 +22,7 @@ from ..ir.building import constant_value
 from ..ir.levels import loop_levels
 from ..ir.loop_classifier import LoopClassifier, is_parallel
 from ..ir.loop_dependence import judge_loop
-from ..ir.loop_order import confine_to_gang, run_in_order
+from ..ir.loop_order import confine_to_gang, make_sequential
 from ..ir.loop_symbols import LoopLike
 from ..ir.loop_verdicts import Verdict
 from ..ir.scalar_classes import ScalarClass
@@ -68,13 +68,13 @@ def _settle(
 ) -> None:
     set_prop(loop, "auto_", None)
     if verdict.independent and classifier.uses_partial_sum(loop):
-        run_in_order(loop, "auto: iterations use the value of a variable that they reduce")
+        make_sequential(loop, "auto: iterations use the value of a variable that they reduce")
         return
     if verdict.independent:
         set_prop(loop, "independent", NONE)
         make_parallel(loop, verdict, classifier, module)
         return
-    run_in_order(loop, f"auto: {verdict.why}")
+    make_sequential(loop, f"auto: {verdict.why}")
 
 
 def make_parallel(

@@ -28,7 +28,7 @@ from ..ir.acc_ops import (
 from ..ir.accesses import address_escapes, is_scalar_variable, root_of
 from ..ir.building import constant_value
 from ..ir.host_scalars import HostScalars
-from ..ir.loop_scalars import wanted_after
+from ..ir.loop_scalars import is_live_after
 from ..ir.region_values import HostEmitter, HostExpression, HostLoad, RegionSymbols
 
 FEWEST_ITERATIONS = 64
@@ -129,7 +129,7 @@ def drop_dead_stores(kernels: acc.KernelsOp) -> None:
             continue
         if not is_scalar_variable(root) or address_escapes(root):
             continue
-        if not wanted_after(op, root):
+        if not is_live_after(op, root):
             op.detach()
             op.erase()
 

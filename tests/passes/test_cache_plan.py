@@ -15,11 +15,11 @@ from accopt.passes.decisions.cache_plan import (
     choose_method,
     choose_write_policy,
     extract_sharing,
+    is_better_transposed,
     is_product,
-    leave_alone,
     plan_tile,
-    stands_better_transposed,
     tiles_are_disjoint,
+    why_no_tiles,
 )
 from accopt.passes.decisions.cache_section import CachedSection, SectionDim
 from accopt.passes.decisions.cache_shapes import (
@@ -70,9 +70,9 @@ def test_products_are_told_from_windows() -> None:
     assert not is_product([LEFT], axes, BOTH)
     assert not is_product([LEFT, RIGHT], axes, Sharing((1,)))
     assert not is_product([box(I - 1, J - 1, 3, 3), RIGHT], axes, BOTH)
-    assert leave_alone([Uses(16, False), Uses(16, False)], product=True) is None
-    assert leave_alone([Uses(16, False), Uses(16, False)]) is not None
-    assert leave_alone([Uses(1, False), Uses(1, False)], product=True) is not None
+    assert why_no_tiles([Uses(16, False), Uses(16, False)], product=True) is None
+    assert why_no_tiles([Uses(16, False), Uses(16, False)]) is not None
+    assert why_no_tiles([Uses(1, False), Uses(1, False)], product=True) is not None
 
 
 def test_rows_that_share_nothing_are_not_mapped_to_threads() -> None:
@@ -137,9 +137,9 @@ def test_what_the_left_factor_of_a_product_wants() -> None:
     left = plan_tile(LEFT, [ROW, COLUMN], BOTH, (128, 128), 0)
     right = plan_tile(RIGHT, [ROW, COLUMN], BOTH, (128, 128), 0)
     assert not isinstance(left, str) and not isinstance(right, str)
-    assert stands_better_transposed(left, (8, 8), 4)
-    assert not stands_better_transposed(left, (1, 8), 4)
-    assert not stands_better_transposed(right, (8, 8), 4)
+    assert is_better_transposed(left, (8, 8), 4)
+    assert not is_better_transposed(left, (1, 8), 4)
+    assert not is_better_transposed(right, (8, 8), 4)
     other = plan_tile(LEFT, [ROW, COLUMN], BOTH, (128, 128), 4, transposed=True)
     assert not isinstance(other, str)
     assert [dim.pitch for dim in other.dims] == [4, 4 * 132]
@@ -210,13 +210,13 @@ def test_methods() -> None:
 
 def test_small_windows_are_left_to_the_l1_cache() -> None:
     window = Uses(9, renewed=False)
-    assert "9 reads" in (leave_alone([window]) or "")
-    assert leave_alone([Uses(61, False)]) is None
-    assert leave_alone([Uses(3, False, read_in_loop=True)], axes=1) is None
-    assert leave_alone([Uses(3, False, read_in_loop=True)], axes=2) is not None
-    assert leave_alone([Uses(9, renewed=True)]) is None
-    assert leave_alone([Uses(None, False)]) is None
-    assert leave_alone([window, Uses(1, False, 1, stores_in_loop=True)]) is None
+    assert "9 reads" in (why_no_tiles([window]) or "")
+    assert why_no_tiles([Uses(61, False)]) is None
+    assert why_no_tiles([Uses(3, False, read_in_loop=True)], axes=1) is None
+    assert why_no_tiles([Uses(3, False, read_in_loop=True)], axes=2) is not None
+    assert why_no_tiles([Uses(9, renewed=True)]) is None
+    assert why_no_tiles([Uses(None, False)]) is None
+    assert why_no_tiles([window, Uses(1, False, 1, stores_in_loop=True)]) is None
 
 
 def test_write_policies() -> None:
