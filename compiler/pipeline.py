@@ -61,11 +61,13 @@ _SCHEDULED = Stage(
     "scheduled",
     passes_to("scheduled", for_gpu=True),
     "Clauses that are only advice are removed first, so that all later passes see the nest without them. "
-    "Parallel loops then count up, and bounds are computed before the nest, as for collapsed loops. "
+    "Parallel loops then count up, and bounds are computed before the nest, as for collapsed loops; loops "
+    "that number the elements of rows become collapsed loops. "
     "Tiles become loops like others, and so do the chunks of static gang loops. "
     "Nests are reordered while collapsed loops are still one operation. "
     "Collapsed loops without levels are split next, so that the schedule sees which loop walks along "
-    "memory; those that gangs reduce are joined or split where that pays. "
+    "memory; unsigned and 64-bit subscripts become signed and 32 bits wide; nests that gangs reduce are "
+    "joined or split where that pays. "
     "Loops that reduce cached data, or the terms of products, are marked seq before levels are chosen. "
     "Loops marked seq become plain loops, like those without a directive; those over the terms of "
     "products get sections to cache, and common work of an inner loop can be moved between them. "

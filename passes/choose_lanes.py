@@ -132,9 +132,13 @@ def _rows_go_to_workers(forest: LoopForest) -> bool:
 
 
 def _bound(value: SSAValue, outer: acc.LoopOp, symbols: RegionSymbols) -> Bound | None:
-    """`value` as element i + c of an array of a data clause, loaded in every iteration i."""
-    while isinstance(value.owner, arith.ExtSIOp | arith.TruncIOp):
-        value = value.owner.operands[0]
+    """
+    `value` as element i + c of an array of a data clause, loaded in every iteration i. Of a selection its
+    first value: a signed counter has no iterations where it is beyond an unsigned end.
+    """
+    while isinstance(value.owner, arith.ExtSIOp | arith.ExtUIOp | arith.TruncIOp | arith.SelectOp):
+        select = isinstance(value.owner, arith.SelectOp)
+        value = value.owner.operands[1 if select else 0]
     load = value.owner
     if not isinstance(load, llvm.LoadOp) or load.parent_block() is not outer.region.block:
         return None

@@ -30,10 +30,12 @@ PASSES: dict[str, dict[str, str]] = {
         "free-mapping": "FreeMappingPass",
         "turn-loops": "TurnLoopsPass",
         "hoist-loop-bounds": "HoistLoopBoundsPass",
+        "split-numbered-loops": "SplitNumberedLoopsPass",
         "tile-loops": "TileLoopsPass",
         "split-static-gangs": "SplitStaticGangsPass",
         "order-nests": "OrderNestsPass",
         "split-collapsed-loops": "SplitCollapsedLoopsPass",
+        "sign-subscripts": "SignSubscriptsPass",
         "shape-reduced-nests": "ShapeReducedNestsPass",
         "order-cached-loops": "OrderCachedLoopsPass",
         "order-product-loops": "OrderProductLoopsPass",
@@ -97,6 +99,8 @@ _FOR_GPUS = ("convert-gpu-to-nvvm",)
 IDLE_ON_HOST = frozenset(
     (
         "free-mapping",
+        "split-numbered-loops",
+        "sign-subscripts",
         "order-nests",
         "shape-reduced-nests",
         "order-cached-loops",

@@ -209,8 +209,11 @@ void by_function(int n, const float *restrict a, const float *restrict b, float 
         }
 }
 
-// Left alone: subscripts that may wrap around, of which `first` may be what makes a small one.
+// Subscripts that may wrap around, of which `first` may be what makes a small one: only where the host sees that they do not.
 // CHECK-LABEL: llvm.func @wrapping
+// CHECK:         scf.if %no_wrap
+// CHECK:           acc.cache varPtr(%a
+// CHECK:         } else {
 // CHECK-NOT:     acc.cache
 void wrapping(int n, unsigned first, const float *restrict a, const float *restrict b, float *restrict c)
 {

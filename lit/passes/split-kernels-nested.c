@@ -24,6 +24,41 @@ void plain(int n, const double *restrict a, double *restrict c)
     }
 }
 
+// So is a triangle of loops that have another one in them.
+// CHECK-LABEL: @triangle
+// CHECK:           acc.loop combined(parallel) control(%i{{.*}} : i32)
+// CHECK:             acc.loop control(%j{{.*}} : i32)
+// CHECK:               scf.for %k
+// CHECK:             } attributes {accx.why = "found independent: {{.*}}", {{.*}}independent
+// CHECK:           llvm.return
+void triangle(int n, const double *restrict a, double *restrict c)
+{
+#pragma acc parallel loop present(a[0:n*n], c[0:n*n])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++) {
+            double sum = 0;
+            for (int k = 0; k < n; k++)
+                sum += a[i * n + k] * a[j * n + k];
+            c[i * n + j] = sum;
+        }
+}
+
+// A band has as few iterations in every row.
+// CHECK-LABEL: @band
+// CHECK-NOT:       accx.why = "found independent
+// CHECK:           llvm.return
+void band(int n, const double *restrict a, double *restrict c)
+{
+#pragma acc parallel loop present(a[0:n*n], c[0:n*n])
+    for (int i = 1; i < n; i++)
+        for (int j = i - 1; j <= i; j++) {
+            double sum = 0;
+            for (int k = 0; k < n; k++)
+                sum += a[i * n + k] * a[j * n + k];
+            c[i * n + j] = sum;
+        }
+}
+
 // Left alone: sums, loops beside other code, few iterations, as many as the outer loop says, iterations that depend
 // on one another.
 // CHECK-LABEL: @others

@@ -45,7 +45,8 @@ def largest_shared(sm: int) -> int:
 class Axis:
     """
     One parallel loop variable around the directive, outermost first in lists: its constant `step` and
-    number of iterations (None: known only at run time); `gang_only`: its clause names gang only.
+    number of iterations (None: known only at run time), which is a multiple of `multiple`; `gang_only`:
+    its clause names gang only.
     """
 
     variable: Hashable
@@ -53,6 +54,7 @@ class Axis:
     step: int | None = 1
     trips: int | None = None
     gang_only: bool = False
+    multiple: int = 1
 
 
 @dataclass(frozen=True)
@@ -273,16 +275,22 @@ def _lay_out(
     return TilePlan(section, rates, tuple(dims), placed, padding, transposed)
 
 
-def is_better_transposed(plan: TilePlan, outputs: Sequence[int], together: int) -> bool:
+def column_axis(plan: TilePlan) -> int | None:
     """
-    Whether to store the tile by columns: a thread's outputs along the outer loop use elements of one
-    column, so that one wide access then loads `together` of them (the left factor of a matrix product).
+    The mapped loop along which a thread's outputs use elements of one column of the tile, of which one wide
+    access loads several if the tile is stored by columns (a factor of a matrix product), if there is one.
     """
-    if len(plan.dims) != 2 or len(outputs) != 2 or together < 2 or outputs[0] % together:
-        return False
-    if plan.section.element_bytes not in (4, 8) or plan.dims[1].size < 2:
-        return False
-    return [(move.axis, move.dim, move.rate) for move in plan.moves] == [(0, 0, 1)]
+    if len(plan.dims) != 2 or plan.section.element_bytes not in (4, 8) or plan.dims[1].size < 2:
+        return None
+    moves = [(move.dim, move.rate) for move in plan.moves]
+    return plan.moves[0].axis if moves == [(0, 1)] else None
+
+
+def row_axis(plan: TilePlan) -> int | None:
+    """The mapped loop along which the outputs of a thread take neighbouring elements of the tile's memory."""
+    along = 0 if plan.transposed else len(plan.dims) - 1
+    moves = [(move.dim, move.rate) for move in plan.moves]
+    return plan.moves[0].axis if len(plan.dims) == 2 and moves == [(along, 1)] else None
 
 
 @dataclass(frozen=True)

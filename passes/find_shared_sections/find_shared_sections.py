@@ -36,6 +36,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from xdsl.dialects import acc, arith, scf
 from xdsl.dialects.builtin import ModuleOp
@@ -45,6 +46,8 @@ from ..decisions.shared_sections import PIECE, constant_side
 from ..ir.acc_ops import is_defined_inside
 from ..ir.building import Cursor, constant_value
 from ..ir.gpu_pass import GpuPass
+from ..ir.jamming import NSW
+from ..ir.layout import size_of
 from ..ir.notes import note
 from ..ir.products import Terms, bounds_of, find_terms, free_constructs
 from ..ir.values_outside import ValuesOutside
@@ -54,6 +57,10 @@ from .loop_order import should_swap, swap
 from .member_loads import hoist_members
 from .pieces import in_pieces
 from .triangles import is_fixed, square
+
+Versions = Literal["filled", "terms", "joined"]
+LONGEST_SIDES = (128, 64)
+"""What the sides of all blocks divide, of elements of 4 bytes and of 8 (`decisions/cache_shapes.py`)."""
 
 
 def _terms_in(construct: acc.ParallelOp, *, triangles: bool = False) -> list[Terms]:
@@ -81,10 +88,48 @@ def _hoist_bounds(terms: Terms, outside: ValuesOutside) -> None:
             terms.loop.operands[position] = outside.value(bound) or bound
 
 
-def _has_whole_pieces(construct: acc.ParallelOp, found: Sequence[Terms]) -> SSAValue | bool:
-    """Whether the sums' lengths are multiples of a piece: a constant, or an i1 before the construct."""
+def _side(terms: Sequence[Terms]) -> int:
+    """What all blocks' sides divide."""
+    return LONGEST_SIDES[max(size_of(f.element) for each in terms for f in each.factors) > 4]
+
+
+def _open_sides(found: Sequence[Terms]) -> dict[acc.LoopOp, int]:
+    """The parallel loops whose number of iterations, known at run time, may be rounded to whole blocks."""
+    side = _side(found)
+    return {
+        loop: side
+        for terms in found
+        for loop in (terms.outer, terms.inner)
+        if constant_value(loop.lowerbound[0]) == 0
+        and constant_value(loop.upperbound[0]) is None
+        and not is_defined_inside(loop.upperbound[0], terms.outer)
+    }
+
+
+def _fill(construct: acc.ParallelOp) -> None:
+    """Says of the parallel loops around products that their blocks are full."""
+    found = _terms_in(construct)
+    at = Cursor.before(construct)
+    for loop, side in _open_sides(found).items():
+        end = loop.upperbound[0]
+        length = at.constant(side, end.type)
+        blocks = at.value(arith.DivSIOp(end, length))
+        loop.operands[1] = at.value(arith.MuliOp(blocks, length, overflow=NSW), "filled")
+
+
+def _has_whole_pieces(
+    construct: acc.ParallelOp, found: Sequence[Terms], sides: dict[acc.LoopOp, int]
+) -> SSAValue | bool:
+    """
+    Whether the sums' lengths are multiples of a piece, and loops' of `sides`: known, or a value before the
+    construct.
+    """
     at = Cursor.before(construct)
     total: SSAValue | None = None
+    for loop, side in sides.items():
+        end = at.to_i64(loop.upperbound[0])
+        rest = at.value(arith.AndIOp(end, at.i64(side - 1)))
+        total = rest if total is None else at.value(arith.OrIOp(total, rest))
     for terms in found:
         lower, upper, _ = bounds_of(terms.loop)
         turns = constant_side([constant_value(lower), constant_value(upper)])
@@ -95,12 +140,11 @@ def _has_whole_pieces(construct: acc.ParallelOp, found: Sequence[Terms]) -> SSAV
         ):
             return False
         first, end = at.to_i64(_outside(at, lower)), at.to_i64(_outside(at, upper))
-        trips = at.sub(end, first)
-        total = trips if total is None else at.value(arith.OrIOp(total, trips))
+        rest = at.value(arith.AndIOp(at.sub(end, first), at.i64(PIECE - 1)))
+        total = rest if total is None else at.value(arith.OrIOp(total, rest))
     if total is None:
         return True
-    rest = at.value(arith.AndIOp(total, at.i64(PIECE - 1)))
-    return at.value(arith.CmpiOp(rest, at.i64(0), "eq"), "whole_pieces")
+    return at.value(arith.CmpiOp(total, at.i64(0), "eq"), "whole_pieces")
 
 
 def _has_several(construct: acc.ParallelOp, found: Sequence[Terms]) -> SSAValue | bool:
@@ -128,7 +172,7 @@ def _outside(at: Cursor, value: SSAValue) -> SSAValue:
     return value if known is None else at.constant(known, value.type)
 
 
-def name_sections(construct: acc.ParallelOp) -> None:
+def name_sections(construct: acc.ParallelOp, versions: Versions = "terms") -> None:
     """
     Adds the sections of the products in a construct: in two versions if only the host knows whether the
     lengths of their sums are multiples of a piece. If sums are kept in arrays that are known not to overlap
@@ -144,9 +188,9 @@ def name_sections(construct: acc.ParallelOp) -> None:
     if not found:
         return
     if any(terms.independent for terms in found):
-        versions = can_have_versions(construct) and queue_outside(construct)
+        may_choose = can_have_versions(construct) and queue_outside(construct)
         several = _has_several(construct, found)
-        if several is False or (several is not True and not versions):
+        if several is False or (several is not True and not may_choose):
             return
         if several is not True:
             then, otherwise = branches(Cursor.before(construct), several)
@@ -158,13 +202,19 @@ def name_sections(construct: acc.ParallelOp) -> None:
             swap(outer, inner)
             why = "loops swapped: the outer one writes neighbouring elements"
             note(construct, [(outer, why)])
-    versions = can_have_versions(construct) and queue_outside(construct)
-    whole = _has_whole_pieces(construct, found) if versions else False
+    filled = versions == "filled"
+    may_choose = can_have_versions(construct) and queue_outside(construct)
+    sides = _open_sides(found) if filled else {}
+    apart = may_choose and versions != "joined"
+    whole = _has_whole_pieces(construct, found, sides) if apart else False
     if isinstance(whole, bool):
         _cut(construct, whole=whole)
         return
     then, otherwise = branches(Cursor.before(construct), whole)
-    _cut(copy_construct(construct, then), whole=True)
+    copy = copy_construct(construct, then)
+    if filled:
+        _fill(copy)
+    _cut(copy, whole=True)
     move_construct(construct, otherwise)
     _cut(construct, whole=False)
 
@@ -176,9 +226,10 @@ class FindSharedSectionsPass(GpuPass):
     name = "find-shared-sections"
 
     enabled: bool = True
+    versions: Versions = "terms"
 
     def rewrite(self, module: ModuleOp) -> None:
         if not self.enabled:
             return
         for construct in free_constructs(module):
-            name_sections(construct)
+            name_sections(construct, self.versions)

@@ -66,6 +66,8 @@ class Choices:
     """The instruction for products of doubles."""
     fused: bool = True
     """Whether a multiplication and an addition may be fused."""
+    clipped: bool = False
+    both: bool = False
     strict: bool = False
     """Whether an option that cannot be honoured is an error."""
 
@@ -116,7 +118,9 @@ def plan_nest(
         raise Declined(f"other code of the construct needs {prod(given)} threads")
     gives_gangs = _gives_gangs(nest.construct)
     result = NestPlan(nest, sharing, found.threads, found.outputs, [], {}, gives_gangs)
-    result = replace(result, sets=choices.sets, ways=choices.ways, width=choices.width)
+    result = replace(
+        result, sets=choices.sets, ways=choices.ways, width=choices.width, both=choices.both
+    )
     result.form, result.shares_grid = _form(nest)
     result.product = multiplied
     result = _with_matrix(result, choices, found)
@@ -431,14 +435,17 @@ def _plan_one(cached: Cached, nest: CachedNest, result: NestPlan, choices: Choic
     plan = plans.plan_tile(cached.section, nest.axes, sharing, widths, padding)
     if isinstance(plan, str):
         raise Declined(plan)
-    together = shapes.side_by_side(cached.section.element_bytes, result.outputs[0])
+    axis = plans.column_axis(plan) if len(result.outputs) == 2 else None
+    together = shapes.side_by_side(cached.section.element_bytes, result.outputs[axis or 0])
     if (
         choices.transpose
         and result.instruction is None
         and not choices.in_bulk
         and not uses.stores
         and cached.word.width.data // 8 == cached.section.element_bytes
-        and plans.is_better_transposed(plan, result.outputs, together)
+        and axis is not None
+        and (axis == 0 or choices.both)
+        and together > 1
     ):
         if choices.tuning.padding < 0:
             padding = together
@@ -466,7 +473,9 @@ def _plan_one(cached: Cached, nest: CachedNest, result: NestPlan, choices: Choic
     result.reasons[cached.op] = f"{words[method]}: {why}"
     use_async = _wants_async(cached, result, choices) and can_copy_async(cached, plan)
     use_async = use_async and policy != "mask"
-    found = Planned(cached, plan, method, policy, use_async, choices.communicate)
+    found = Planned(
+        cached, plan, method, policy, use_async, choices.communicate, clipped=choices.clipped
+    )
     if choices.fetch != "bulk":
         return found
     reason = why_not(cached, plan, policy, written_variables(nest.construct), choices.sm)

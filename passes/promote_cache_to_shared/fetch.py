@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, i8, i32, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i8, i32, i64
 from xdsl.ir import Block as IrBlock
 from xdsl.ir import Operation, Region, SSAValue
 
@@ -243,14 +243,13 @@ class Sweep:
     ) -> Callable[[], None]:
         dims = self.tile.plan.dims
         bytes = self.tile.planned.word_bytes
-        per_element = self.tile.plan.section.element_bytes // bytes
         coordinates = _coordinates(at, self.tile, number)
         inside: SSAValue | None = None
         places = list(coordinates)
         for position in range(len(dims)) if limits.careful else ():
             extent = _extent(at, self.tile, self.block, position)
             if position == len(dims) - 1:
-                extent = scaled(at, extent, per_element)
+                extent = self._words(at, extent)
             if constant_value(extent) is None and exact:
                 fits = at.value(arith.CmpiOp(coordinates[position], extent, "slt"))
                 inside = fits if inside is None else at.value(arith.AndIOp(inside, fits))
@@ -284,6 +283,16 @@ class Sweep:
             return write
         write()
         return _nothing
+
+    def _words(self, at: Cursor, elements: SSAValue) -> SSAValue:
+        """How many words so many elements of a row are."""
+        own, word = self.tile.plan.section.element_bytes, self.tile.planned.word_bytes
+        if own >= word:
+            return scaled(at, elements, own // word)
+        known = constant_value(elements)
+        if known is not None:
+            return at.i32(known * own // word)
+        return at.value(arith.DivUIOp(elements, at.i32(word // own)))
 
     def _in_row(self, at: Cursor, position: int, coordinate: SSAValue) -> SSAValue | None:
         """
@@ -490,12 +499,52 @@ def start(at: Cursor, copies: Copies) -> None:
             return
         then, at = if_else(at, possible)
         _run(then, wide, copies.unlimited)
+        if copies.whole is not None and any(_is_at_edges(sweep) for sweep in wide):
+            then, at = if_else(at, _clipped(at, copies))
+            _run(then, _apart(then, wide), [Limits(True, None)] * len(wide))
     if copies.whole is None:
         _run(at, copies.sweeps, copies.unlimited)
         return
     then, otherwise = if_else(at, copies.whole)
     _run(then, copies.sweeps, copies.unlimited)
     _run(otherwise, _apart(otherwise, copies.sweeps), copies.limits)
+
+
+def _is_at_edges(sweep: Sweep) -> bool:
+    """Whether blocks may have fewer iterations than others, and less of the tile."""
+    axes = {move.axis for move in sweep.tile.plan.moves}
+    return sweep.tile.planned.clipped and any(not sweep.block.axes[axis].fixed for axis in axes)
+
+
+def _clipped(at: Cursor, copies: Copies) -> SSAValue:
+    """
+    Whether blocks at an edge may copy 16 bytes at a time what exists of their tiles: rows are aligned and end
+    at such multiples, and the array has all of it.
+    """
+    conditions: list[SSAValue] = []
+    if (even := aligned(at, copies.sweeps)) is not None:
+        conditions.append(even)
+    for sweep, limits in zip(copies.sweeps, copies.limits, strict=True):
+        plan = sweep.tile.plan
+        last = len(plan.dims) - 1
+        row = scaled(at, _extent(at, sweep.tile, sweep.block, last), plan.section.element_bytes)
+        if constant_value(row) is None:
+            odd = at.value(arith.AndIOp(row, at.i32(WIDEST_ACCESS - 1)))
+            conditions.append(at.value(arith.CmpiOp(odd, at.i32(0), "eq")))
+        if limits.mapped is None:
+            continue
+        low, high = sweep.start, at.add(sweep.start, at.to_i64(row))
+        for position, dim in enumerate(plan.dims[:-1]):
+            steps = at.sub(_extent(at, sweep.tile, sweep.block, position), at.i32(1))
+            there = at.mul(at.to_i64(steps), polynomial(at, dim.stride, sweep.values, i64))
+            low = at.add(low, at.value(arith.MinSIOp(there, at.i64(0))))
+            high = at.add(high, at.value(arith.MaxSIOp(there, at.i64(0))))
+        conditions.append(at.value(arith.CmpiOp(low, limits.mapped[0], "sge")))
+        conditions.append(at.value(arith.CmpiOp(high, limits.mapped[1], "sle")))
+    found = conditions[0] if conditions else at.constant(1, i1)
+    for condition in conditions[1:]:
+        found = at.value(arith.AndIOp(found, condition), "clipped")
+    return found
 
 
 def _widened(at: Cursor, sweeps: Sequence[Sweep]) -> list[Sweep] | None:

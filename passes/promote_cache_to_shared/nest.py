@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from xdsl.dialects import acc, llvm
+from xdsl.dialects import acc, arith, llvm
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from ..decisions.cache_plan import Axis
@@ -145,13 +145,20 @@ def _nest(
             loop.region.block.args, loop.lowerbound, loop.upperbound, loop.step, strict=True
         ):
             trips = constant_trips(low, high, step)
-            axes.append(
-                Axis(arg, arg.name_hint or "i", constant_value(step), trips, gang_only=fixed)
-            )
+            name, multiple = arg.name_hint or "i", _multiple(low, high, step)
+            axes.append(Axis(arg, name, constant_value(step), trips, fixed, multiple))
     symbols = Symbols(construct)
     return CachedNest(
         construct, loops, axes, variables, bounds, prelude, symbols, outer, reductions
     )
+
+
+def _multiple(low: SSAValue, high: SSAValue, step: SSAValue) -> int:
+    """What the number of iterations between these bounds is written as a multiple of."""
+    op = high.owner
+    if constant_value(low) != 0 or constant_value(step) != 1 or not isinstance(op, arith.MuliOp):
+        return 1
+    return max(constant_value(op.rhs) or 1, 1)
 
 
 def _gang_by_clause(loop: acc.LoopOp) -> bool:

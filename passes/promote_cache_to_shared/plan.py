@@ -9,7 +9,7 @@ from typing import Literal
 from xdsl.dialects import acc
 
 from ..decisions.cache_matrix import PAIR, Instruction
-from ..decisions.cache_plan import Sharing
+from ..decisions.cache_plan import Sharing, row_axis
 from ..decisions.cache_shapes import Shape, side_by_side
 from .matrix import Product
 from .nest import CachedNest
@@ -48,6 +48,7 @@ class NestPlan:
     width: Width = "auto"
     alternatives: tuple[Shape, ...] = ()
     stages: int = 0
+    both: bool = False
 
     @property
     def thread_count(self) -> int:
@@ -61,22 +62,28 @@ class NestPlan:
 
     def has_fixed_width(self, number: int) -> bool:
         """Whether every block has the same number of iterations along mapped axis `number`."""
-        trips = self.nest.axes[self.sharing.axes[number]].trips
-        known = trips is not None and trips % self.widths[number] == 0
-        return known and self.width in ("auto", "fixed")
+        axis = self.nest.axes[self.sharing.axes[number]]
+        trips = axis.multiple if axis.trips is None else axis.trips
+        return trips % self.widths[number] == 0 and self.width in ("auto", "fixed")
 
     @property
     def together(self) -> tuple[int, ...]:
         """
         The neighbouring outputs of one thread along each mapped axis: along the lanes as many as fill a
-        16-byte access, also along the other axis if a tile is stored by columns; with a matrix instruction
+        16-byte access, also along the other axis if a tile has its
+        iterations side by side; with a matrix instruction
         the thread's fragment of a row.
         """
         if self.instruction is not None:
             return 1, PAIR
         element = max(planned.plan.section.element_bytes for planned in self.planned)
         found = [1] * len(self.outputs)
-        if any(planned.plan.transposed for planned in self.planned):
+        beside = [
+            row_axis(planned.plan) == 0
+            for planned in self.planned
+            if self.both or planned.plan.transposed
+        ]
+        if any(beside):
             found[0] = side_by_side(element, self.outputs[0])
         found[-1] = side_by_side(element, self.outputs[-1])
         return tuple(found)

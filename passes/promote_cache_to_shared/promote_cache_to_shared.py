@@ -179,6 +179,8 @@ class PromoteCacheToSharedPass(ModulePass):
     sm: int | None = None
     multiprocessors: int = MULTIPROCESSORS
     matrix: MatrixChoice = "auto"
+    clipped: bool = False
+    both: bool = False
     strict: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -204,6 +206,8 @@ class PromoteCacheToSharedPass(ModulePass):
             self.multiprocessors,
             self.matrix,
             not machine.no_fma,
+            self.clipped,
+            self.both,
             self.strict,
         )
         for construct in parallel_constructs(op):

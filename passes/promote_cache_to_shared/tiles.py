@@ -39,6 +39,7 @@ class Planned:
     """Whether it is filled by bulk copies of its rows, if they are aligned."""
     wide: bool = False
     """Whether its words are as wide as the widest access: a form of asynchronous copies for aligned rows."""
+    clipped: bool = False
 
     @property
     def word_bytes(self) -> int:

@@ -22,6 +22,7 @@ from ..ir.loop_dependence import judge_loop
 from ..ir.loop_verdicts import Verdict
 from ..ir.machine import machine_of
 from ..ir.purity import is_pure
+from ..ir.region_values import RegionSymbols
 from ..ir.scalar_classes import ScalarClass
 from ..ir.values_outside import is_known_outside
 from .judged_loops import is_short, make_parallel, to_acc_loop
@@ -32,8 +33,9 @@ _OWN = (ScalarClass.PRIVATE, ScalarClass.SHARED)
 def inner_loop(loop: acc.LoopOp) -> scf.ForOp | None:
     """
     The loop without a directive that is all of the body of `loop`, apart from computations and reads for
-    it, if its bounds are the same in all iterations; else None. Levels and tiles of `loop` do not matter:
-    they are advice (`free-mapping`), or leave no level to the inner loop.
+    it, if its bounds are the same in all iterations or it is a triangle around another loop; else None.
+    Levels and tiles of `loop` do not matter: they are advice (`free-mapping`), or leave no level to the
+    inner loop.
     """
     if not is_parallel(loop) or loop.reduction_operands or len(loop.region.blocks) != 1:
         return None
@@ -46,7 +48,23 @@ def inner_loop(loop: acc.LoopOp) -> scf.ForOp | None:
     if found is None or found.results or is_short(found):
         return None
     bounds = (found.lb, found.ub, found.step)
-    return found if all(is_known_outside(value, loop) for value in bounds) else None
+    fixed = all(is_known_outside(value, loop) for value in bounds)
+    return found if fixed or _is_triangle(found, loop) else None
+
+
+def _is_triangle(inner: scf.ForOp, loop: acc.LoopOp) -> bool:
+    """
+    Whether an inner loop has more turns in later iterations of `loop`, or fewer, by the same number each
+    time, and another loop in it: enough for lanes.
+    """
+    if not any(isinstance(op, scf.ForOp) for op in inner.body.block.ops):
+        return False
+    symbols = RegionSymbols(loop, at_once=False)
+    low, high = symbols.polynomial(inner.lb), symbols.polynomial(inner.ub)
+    if low is None or high is None:
+        return False
+    parts = (high - low).split(loop.region.block.args[-1])
+    return parts is not None and bool(parts[1].as_constant)
 
 
 def _only_reads(op: Operation) -> bool:

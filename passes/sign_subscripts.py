@@ -1,0 +1,241 @@
+"""
+Compute subscripts of unsigned type as signed ones where nothing wraps around.
+
+Unsigned arithmetic wraps around: `a[i * n + j]` of 32-bit unsigned numbers is no sum of what moves with i and
+with j, and passes that look for reuse and for neighbours leave it alone. Arrays hardly ever are so large.
+
+Takes:  data level, before the schedule.
+Leaves: constructs with subscripts computed in 32 bits without sign, where loops in order use them (`Gain`),
+        in an `scf.if`: in the first version these are signed arithmetic that does not overflow, and 64-bit
+        variables of loops that count 32-bit unsigned ones are 32 bits wide. So are 64-bit subscripts and
+        counters in general, where that pays. The condition says that no value leaves 31 bits, by the bounds
+        of the loops around; what only the device knows the range of (a subscript that is read) is left as it
+        is. The second version is the original. Where bounds are constants, there is one version.
+Fails:  never.
+
+Before:
+  acc.parallel {
+    acc.loop control(%i64 : i64) = (%c0 : i64) to (%end : i64) step (%c1 : i64) {
+      %i = arith.trunci %i64 : i64 to i32
+      %0 = arith.muli %i, %n : i32
+      %p = accx.element %a[%0] of f32 : ui32
+After:
+  scf.if %no_wrap {
+    acc.parallel {
+      acc.loop control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+        %0 = arith.muli %i, %n overflow<nsw> : i32
+        %p = accx.element %a[%0] of f32 : i32
+  } else { … }
+
+Options: `target` (`host`: nothing to do).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects import acc, arith, scf
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i32, i64
+from xdsl.ir import Block, Operation, SSAValue
+
+from ..dialects.accx_element import ElementOp
+from .ir.acc_ops import has_level, is_defined_inside, parallel_constructs
+from .ir.addresses import steps_to
+from .ir.building import Cursor, constant_value, erase
+from .ir.gpu_pass import GpuPass
+from .ir.host_tests import emit_test
+from .ir.jamming import NSW
+from .ir.loop_symbols import LoopLike, body_of, bounds_of
+from .ir.products import find_terms
+from .ir.purity import is_pure
+from .ir.region_values import RegionSymbols
+from .ir.signed_readings import ARITHMETIC, Reader, Readings
+from .ir.versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
+
+
+def _sign(op: ElementOp, positions: set[int]) -> None:
+    """Makes subscripts of an element signed."""
+    unsigned = op.unsigned
+    assert unsigned is not None
+    left = [position for position in unsigned.get_values() if position not in positions]
+    op.unsigned = DenseArrayBase.from_list(i32, left) if left else None
+
+
+class _Narrower:
+    """Writes 64-bit values of a construct in 32 bits, where that is the same."""
+
+    def __init__(self, construct: acc.ParallelOp):
+        self.construct = construct
+        self.known: dict[SSAValue, SSAValue] = {}
+
+    def subscript(self, op: ElementOp, position: int) -> None:
+        """Makes a subscript of an element 32 bits wide."""
+        old = op.subscripts[position]
+        op.operands[1 + position] = self._value(old)
+        if op.unsigned is not None:
+            _sign(op, {position})
+        erase_unused(old)
+
+    def bound(self, value: SSAValue, loop: LoopLike) -> SSAValue:
+        """The 32 bits of a bound of a loop."""
+        known = constant_value(value)
+        return self._value(value) if known is None else Cursor.before(loop).i32(known)
+
+    def _value(self, value: SSAValue) -> SSAValue:
+        if value.type == i32:
+            return value
+        if value not in self.known:
+            self.known[value] = self._write(value)
+        return self.known[value]
+
+    def _write(self, value: SSAValue) -> SSAValue:
+        known, op = constant_value(value), value.owner
+        if known is not None:
+            return Cursor.before(self.construct).i32(known)
+        if isinstance(op, arith.ExtSIOp | arith.ExtUIOp):
+            return Cursor.before(op).to_integer(op.input, i32)
+        if not is_defined_inside(value, self.construct):
+            at = Cursor.before(self.construct)
+        elif isinstance(op, ARITHMETIC):
+            left, right = (self._value(operand) for operand in op.operands)
+            return Cursor.before(op).value(type(op)(left, right, overflow=NSW), value.name_hint)
+        else:
+            at = Cursor.after(op) if isinstance(op, Operation) else _beginning(op)
+        return at.value(arith.TruncIOp(value, i32), value.name_hint)
+
+
+def _narrow_variable(loop: LoopLike, position: int, narrower: _Narrower) -> None:
+    """Makes a 64-bit variable of a loop one of 32 bits."""
+    count = 1 if isinstance(loop, scf.ForOp) else len(loop.lowerbound)
+    for group in range(3):
+        index = group * count + position
+        loop.operands[index] = narrower.bound(loop.operands[index], loop)
+    block = body_of(loop).block
+    old = block.args[position]
+    new = block.insert_arg(i32, position)
+    new.name_hint = old.name_hint
+    for use in list(old.uses):
+        op = use.operation
+        if isinstance(op, arith.TruncIOp) and op.result.type == i32:
+            op.result.replace_all_uses_with(new)
+            erase(op)
+    if old.first_use is not None:
+        wide = _beginning(block).value(arith.ExtSIOp(new, i64), old.name_hint)
+        old.replace_all_uses_with(wide)
+    block.erase_arg(old)
+
+
+def _beginning(block: Block) -> Cursor:
+    first = block.first_op
+    assert first is not None
+    return Cursor.before(first)
+
+
+def erase_unused(value: SSAValue) -> None:
+    """Erases the arithmetic that only led to an unused value."""
+    op = value.owner
+    if isinstance(op, Operation) and is_pure(op) and not op.regions and value.first_use is None:
+        operands = list(op.operands)
+        erase(op)
+        for operand in operands:
+            erase_unused(operand)
+
+
+def apply(found: Readings, construct: acc.ParallelOp) -> None:
+    """Changes all that was found."""
+    for op in found.arithmetic:
+        op.overflow_flags = NSW
+    for op, positions in found.elements.items():
+        _sign(op, positions)
+    for op in found.extensions:
+        wide = Cursor.before(op).value(arith.ExtSIOp(op.input, op.result.type), op.result.name_hint)
+        op.result.replace_all_uses_with(wide)
+        erase(op)
+    narrower = _Narrower(construct)
+    for loop, position in found.loops:
+        _narrow_variable(loop, position, narrower)
+    for op, position in found.narrow:
+        narrower.subscript(op, position)
+
+
+def sign_subscripts(construct: acc.ParallelOp) -> None:
+    """Gives a construct a version without unsigned arithmetic, if it has any that can do without."""
+    gain = gain_of(construct)
+    if not gain.signed and not gain.wide:
+        return
+    found = Reader(construct, wide=gain.wide).read()
+    if not found.arithmetic and not found.narrow:
+        return
+    if found.needed:
+        if not can_have_versions(construct) or not queue_outside(construct):
+            return
+        condition = emit_test(construct, found.needed)
+        condition.name_hint = "no_wrap"
+        then, otherwise = branches(Cursor.before(construct), condition)
+        copy_construct(construct, otherwise)
+        move_construct(construct, then)
+    apply(found, construct)
+
+
+def _is_in_order(loop: scf.ForOp | acc.LoopOp) -> bool:
+    """Whether a thread runs a loop in order, or may be told to: it adds up terms."""
+    return isinstance(loop, scf.ForOp) or has_level(loop.seq) or bool(loop.reduction_operands)
+
+
+def _around(loop: Operation) -> int:
+    """How many parallel variables loops around `loop` have."""
+    count, parent = 0, loop.parent_op()
+    while parent is not None and not isinstance(parent, acc.ParallelOp):
+        if isinstance(parent, acc.LoopOp) and not has_level(parent.seq):
+            count += len(parent.lowerbound)
+        parent = parent.parent_op()
+    return count
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What a construct gains from a version: `signed` subscripts, 32 bits for 64 (`wide`)."""
+
+    signed: bool
+    wide: bool
+
+
+def gain_of(construct: acc.ParallelOp) -> Gain:
+    """
+    What is worth a version of a construct. Loops in order inside of two parallel ones use subscripts again
+    and again, and are what shares tiles; other nests wait for memory with either. So do products, of which
+    there are many versions, with 64 bits; what goes across memory does not.
+    """
+    loops = [op for op in construct.walk() if isinstance(op, scf.ForOp | acc.LoopOp)]
+    signed = any(_is_in_order(loop) and _around(loop) > 1 for loop in loops)
+    wide = any(variable.type == i64 for loop in loops for variable, *_ in bounds_of(loop))
+    if wide:
+        products = any(find_terms(loop) is not None for loop in loops)
+        wide = not products and (signed or _goes_across(construct))
+    return Gain(signed, wide)
+
+
+def _goes_across(construct: acc.ParallelOp) -> bool:
+    """Whether neighbouring iterations of an innermost loop access elements that lie apart."""
+    symbols = RegionSymbols(construct)
+    for op in construct.walk():
+        loop = op.parent_op()
+        if not isinstance(op, ElementOp) or not isinstance(loop, acc.LoopOp):
+            continue
+        for step in steps_to(op.result):
+            index, _ = step.read_flat(symbols)
+            parts = None if index is None else index.split(loop.region.block.args[-1])
+            if parts is not None and parts[1].as_constant is None:
+                return True
+    return False
+
+
+@dataclass(frozen=True)
+class SignSubscriptsPass(GpuPass):
+    """See the module's description."""
+
+    name = "sign-subscripts"
+
+    def rewrite(self, module: ModuleOp) -> None:
+        for construct in parallel_constructs(module):
+            sign_subscripts(construct)

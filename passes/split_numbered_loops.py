@@ -1,0 +1,400 @@
+"""
+Make a nest of a parallel loop that numbers the elements of rows: `e / m` is the row, `e % m` the place in it.
+
+Takes:  data level, before the schedule.
+Leaves: a parallel loop from 0 by 1 whose variable `e` is divided by a length `m` known before the construct,
+        as collapsed loops over rows and places, whose variables stand for the quotient and the remainder, and
+        `e` is computed from them. Shifts and masks of constants count. The host sees that `m` is at least
+        128, and that there are whole rows: otherwise it takes the construct as it was. Quotients are divided
+        again (`e / (n * m)`, `e / m % n`). Loops with levels, tiles or chunks stay.
+Fails:  never.
+
+Before:
+  acc.loop control(%e : i32) = (%c0 : i32) to (%nm : i32) step (%c1 : i32) {
+    %i = arith.divsi %e, %m : i32
+    %j = arith.remsi %e, %m : i32
+    … %e …
+After:
+  acc.loop control(%i : i32, %j : i32) = (%c0, %c0) to (%n, %m) step (%c1, %c1) {
+    %0 = arith.muli %i, %m overflow<nsw> : i32
+    %e = arith.addi %0, %j overflow<nsw> : i32
+    … %e …
+
+Options: `target` (`host`: nothing to do).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.dialects import acc, arith, scf
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    i1,
+    i64,
+)
+from xdsl.ir import Operation, SSAValue
+
+from .decisions.cache_section import divide
+from .decisions.polynomials import Polynomial
+from .ir.acc_ops import (
+    NONE,
+    has_level,
+    is_defined_inside,
+    loops_in,
+    parallel_constructs,
+    set_operand_groups,
+    set_prop,
+)
+from .ir.building import Cursor, constant_value, erase
+from .ir.gpu_pass import GpuPass
+from .ir.host_tests import emit_test
+from .ir.jamming import NSW
+from .ir.levels import loop_levels
+from .ir.loop_symbols import bounds_of
+from .ir.notes import note
+from .ir.region_values import HostEmitter
+from .ir.signed_readings import Reader, any_inclusive
+from .ir.values_outside import ValuesOutside
+from .ir.versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
+
+SHORTEST = 128
+"""Places of a row from which rows are worth a loop of their own."""
+MOST_DIMENSIONS = 3
+_QUOTIENTS = (arith.DivSIOp, arith.DivUIOp)
+_REMAINDERS = (arith.RemSIOp, arith.RemUIOp)
+_SHIFTS = (arith.ShRSIOp, arith.ShRUIOp)
+
+
+@dataclass(frozen=True)
+class Division:
+    """An operation on a loop's variable: its quotient by a length (else its remainder)."""
+
+    op: Operation
+    length: SSAValue | int
+    quotient: bool
+
+
+def _division(op: Operation) -> Division | None:
+    """What an operation whose first operand is a number of an element finds of its row."""
+    if not isinstance(op, (*_QUOTIENTS, *_REMAINDERS, *_SHIFTS, arith.AndIOp)):
+        return None
+    right = op.operands[1]
+    known = constant_value(right)
+    if isinstance(op, (*_QUOTIENTS, *_REMAINDERS)):
+        return Division(op, right if known is None else known, isinstance(op, _QUOTIENTS))
+    if known is None or known <= 0:
+        return None
+    if isinstance(op, _SHIFTS):
+        return Division(op, 1 << known, True) if known < 31 else None
+    return Division(op, known + 1, False) if known & (known + 1) == 0 else None
+
+
+def numbers(variable: SSAValue, *, narrowed: bool = False) -> list[SSAValue]:
+    """The values that are a loop's variable, in whatever type; `narrowed`: only those of fewer bits."""
+    kinds = arith.TruncIOp if narrowed else arith.TruncIOp | arith.ExtSIOp
+    found = [] if narrowed else [variable]
+    for use in variable.uses:
+        if isinstance(use.operation, kinds):
+            found.append(use.operation.results[0])
+    return found
+
+
+def divisions(variable: SSAValue) -> list[Division]:
+    """What is divided by what, of the variable of a loop."""
+    found = [
+        _division(use.operation)
+        for value in numbers(variable)
+        for use in value.uses
+        if use.index == 0
+    ]
+    return [each for each in found if each is not None]
+
+
+@dataclass(frozen=True)
+class Size:
+    """A length, or an end, that the host knows, if none of `needed` is negative."""
+
+    poly: Polynomial
+    needed: tuple[Polynomial, ...] = ()
+
+    def over(self, other: Size) -> Polynomial | None:
+        """How often `other` is in it, where that is a polynomial."""
+        mine, divisor = self.poly.as_constant, other.poly.as_constant
+        if mine is not None and divisor:
+            return None if mine % divisor else Polynomial.constant(mine // divisor)
+        parts = divide(self.poly, other.poly)
+        return None if parts is None or parts[1].terms else parts[0]
+
+
+@dataclass(frozen=True)
+class NumberedRows:
+    """
+    A variable of a loop, by position, that numbers elements of rows of a length. `needed`: what must not be
+    negative for that; `count`: how many rows there are, None if the host has to divide, and see that they are
+    whole. `divisions`: by several (how many) rows' length each.
+    """
+
+    loop: acc.LoopOp
+    position: int
+    length: SSAValue | int
+    size: Size
+    end: Size
+    count: Polynomial | None
+    needed: tuple[Polynomial, ...]
+    divisions: tuple[tuple[Division, Polynomial], ...]
+
+
+class Finder:
+    """Finds the rows of a construct's loops, of what is known before `anchor`."""
+
+    def __init__(self, construct: acc.ParallelOp, anchor: Operation):
+        self.reader = Reader(construct)
+        self.anchor = anchor
+
+    def rows(self, loop: acc.LoopOp, position: int, shortest: int) -> NumberedRows | None:
+        """The rows, of at least a length, whose elements a variable of the loop numbers; None if none."""
+        variable, lower, upper, step = bounds_of(loop)[position]
+        end = self._size(upper)
+        if constant_value(lower) != 0 or constant_value(step) != 1 or end is None:
+            return None
+        sizes = [(d, size) for d in divisions(variable) if (size := self._size(d.length))]
+        if not sizes:
+            return None
+        length, best = max(sizes, key=lambda each: _rank(each[1], [s for _, s in sizes]))
+        whole = [(d, size, by) for d, size in sizes if (by := size.over(best)) is not None]
+        needed = [*end.needed, best.poly - shortest]
+        for _, size, by in whole:
+            needed += [*size.needed, by - 1]
+        if any(d.op.operands[0] in numbers(variable, narrowed=True) for d, _, _ in whole):
+            within = self.reader.within(upper, loop, 0)
+            if within is None:
+                return None
+            needed += within
+        if any((poly.as_constant or 0) < 0 for poly in needed):
+            return None
+        count = end.over(best)
+        if count is None and (end.poly - best.poly).as_constant is not None:
+            return None
+        wanted = tuple(poly for poly in needed if poly.as_constant is None)
+        found = tuple((d, by) for d, _, by in whole)
+        return NumberedRows(loop, position, length.length, best, end, count, wanted, found)
+
+    def _size(self, value: SSAValue | int) -> Size | None:
+        if isinstance(value, int):
+            return Size(Polynomial.constant(value))
+        part, poly = self.reader.value(value), self.reader.symbols.polynomial(value)
+        if part is None or poly is None or not self.reader.knows([poly]):
+            return None
+        if any(isinstance(s, SSAValue) and is_defined_inside(s, self.anchor) for s in poly.symbols):
+            return None
+        return Size(poly, tuple(part.needed))
+
+
+def _rank(size: Size, others: Sequence[Size]) -> tuple[int, int]:
+    """How suitable a length is to be that of the rows: it divides many others, and is a short product."""
+    return sum(other.over(size) is not None for other in others), -size.poly.degree
+
+
+def _may_split(loop: acc.LoopOp) -> bool:
+    """Whether nothing refers to the loop's iterations as one sequence."""
+    return (
+        len(loop.region.blocks) == 1
+        and not has_level(loop.seq)
+        and not loop_levels(loop)
+        and not loop.tile_operands
+        and not loop.gang_operands
+        and not any_inclusive(loop)
+        and len(loop.lowerbound) < MOST_DIMENSIONS
+    )
+
+
+class Splitter:
+    """Rewrites one loop; what the host computes for it stands before `anchor`."""
+
+    def __init__(self, rows: NumberedRows, construct: acc.ParallelOp, anchor: Operation):
+        self.rows = rows
+        self.outside = ValuesOutside(construct)
+        self.emit = HostEmitter(anchor)
+        self.before = Cursor.before(anchor)
+
+    def split(self) -> None:
+        """Gives the loop a variable for rows and one for places in place of the one for both."""
+        rows = self.rows
+        loop, position = rows.loop, rows.position
+        block = loop.region.block
+        old = block.args[position]
+        type_ = cast(IntegerType, old.type)
+        count = self._count(type_)
+        length = self._length(type_)
+        zero, one = (self.before.constant(n, type_) for n in (0, 1))
+        groups = {"lowerbound": [zero, zero], "upperbound": [count, length], "step": [one, one]}
+        for name, values in groups.items():
+            before = list(getattr(loop, name))
+            before[position : position + 1] = values
+            set_operand_groups(loop, **{name: before})
+        dimensions = len(loop.lowerbound)
+        set_prop(loop, "inclusiveUpperbound", DenseArrayBase.from_list(i1, [0] * dimensions))
+        set_prop(loop, "collapse", ArrayAttr([IntegerAttr(dimensions, i64)]))
+        set_prop(loop, "collapseDeviceType", NONE)
+        row, place = (block.insert_arg(type_, position + more) for more in (0, 1))
+        row.name_hint, place.name_hint = self._hints()
+        for division, by in rows.divisions:
+            self._replace(division, by, row, place)
+        going = {value.owner for value in numbers(old)}
+        at = Cursor.before(next(op for op in block.ops if op not in going), loop.location)
+        for value in reversed(numbers(old)):
+            if value.first_use is not None:
+                exact = not isinstance(value.owner, arith.TruncIOp)
+                value.replace_all_uses_with(self._number(at, row, place, value, exact=exact))
+            if isinstance(value.owner, Operation):
+                erase(value.owner)
+        block.erase_arg(old)
+
+    def _hints(self) -> tuple[str, str]:
+        """Names for the variables: those that the program gave quotient and remainder."""
+        hints: dict[bool, str | None] = {}
+        for division, by in self.rows.divisions:
+            if by.as_constant == 1:
+                hints.setdefault(division.quotient, division.op.results[0].name_hint)
+        return hints.get(True) or "row", hints.get(False) or "place"
+
+    def _count(self, type_: IntegerType) -> SSAValue:
+        if self.rows.count is not None:
+            return self._polynomial(self.rows.count, type_)
+        end, length = self.emit.emit(self.rows.end.poly), _divisor(self.rows.size, self.emit)
+        return self.before.to_integer(self.before.value(arith.DivSIOp(end, length), "rows"), type_)
+
+    def _length(self, type_: IntegerType) -> SSAValue:
+        length = self.rows.length
+        if isinstance(length, int):
+            return self.before.constant(length, type_)
+        return self._polynomial(self.rows.size.poly, type_, self.outside.value(length))
+
+    def _polynomial(
+        self, poly: Polynomial, type_: IntegerType, value: SSAValue | None = None
+    ) -> SSAValue:
+        """A number that the host knows, as the value that it is if there is one (`value`)."""
+        known = poly.as_constant
+        if known is not None:
+            return self.before.constant(known, type_)
+        ((monomial, coefficient), *others) = poly.terms.items()
+        if not others and coefficient == 1 and len(monomial) == 1:
+            (symbol,) = monomial
+            value = symbol if isinstance(symbol, SSAValue) else value
+        return self.before.to_integer(self.emit.emit(poly) if value is None else value, type_)
+
+    def _replace(self, division: Division, by: Polynomial, row: SSAValue, place: SSAValue) -> None:
+        """Puts what a division finds in its place."""
+        op = division.op
+        type_ = cast(IntegerType, op.results[0].type)
+        at = Cursor.before(op)
+        found = at.to_integer(row, type_)
+        several = by.as_constant != 1
+        if several:
+            rows = self._polynomial(by, type_)
+            kind = arith.DivSIOp if division.quotient else arith.RemSIOp
+            found = at.value(kind(found, rows))
+        if not division.quotient:
+            inner = at.to_integer(place, type_)
+            found = self._sum(at, found, inner, type_) if several else inner
+        found.name_hint = found.name_hint or op.results[0].name_hint
+        op.results[0].replace_all_uses_with(found)
+        erase(op)
+
+    def _number(
+        self, at: Cursor, row: SSAValue, place: SSAValue, old: SSAValue, *, exact: bool
+    ) -> SSAValue:
+        """The number of an element in the type of `old`; `exact`: which surely holds it."""
+        type_ = cast(IntegerType, old.type)
+        row, place = at.to_integer(row, type_), at.to_integer(place, type_)
+        found = self._sum(at, row, place, type_, exact=exact)
+        found.name_hint = old.name_hint
+        return found
+
+    def _sum(
+        self, at: Cursor, row: SSAValue, place: SSAValue, type_: IntegerType, *, exact: bool = True
+    ) -> SSAValue:
+        flags = NSW if exact else arith.IntegerOverflowAttr("none")
+        first = at.value(arith.MuliOp(row, self._length(type_), overflow=flags))
+        return at.value(arith.AddiOp(first, place, overflow=flags))
+
+
+def _choose(
+    rows: NumberedRows, construct: acc.ParallelOp, choice: Operation | None
+) -> Operation | None:
+    """
+    Lets the host choose between the construct and a copy of it as it is, by what the rows need. `choice`: the
+    `scf.if` that does so already; the one that does.
+    """
+    anchor = construct if choice is None else choice
+    condition = emit_test(anchor, rows.needed) if rows.needed else None
+    if rows.count is None:
+        condition = _whole(rows, anchor, condition)
+    if condition is None:
+        return choice
+    if isinstance(choice, scf.IfOp):
+        both = Cursor.before(choice).value(arith.AndIOp(choice.cond, condition), "in_rows")
+        choice.operands[0] = both
+        return choice
+    condition.name_hint = "in_rows"
+    then, otherwise = branches(Cursor.before(construct), condition)
+    copy_construct(construct, otherwise)
+    move_construct(construct, then)
+    return construct.parent_op()
+
+
+def _divisor(size: Size, emit: HostEmitter) -> SSAValue:
+    """A length that can be divided by, whatever was tested."""
+    return emit.insert(arith.MaxSIOp(emit.emit(size.poly), emit.constant(1)))
+
+
+def _whole(rows: NumberedRows, anchor: Operation, condition: SSAValue | None) -> SSAValue:
+    """Whether there are whole rows only, and what else there has to be."""
+    emit = HostEmitter(anchor)
+    rest = emit.insert(arith.RemSIOp(emit.emit(rows.end.poly), _divisor(rows.size, emit)))
+    whole = emit.insert(arith.CmpiOp(rest, emit.constant(0), "eq"), "whole_rows")
+    return whole if condition is None else emit.insert(arith.AndIOp(condition, whole))
+
+
+def split_numbered(construct: acc.ParallelOp) -> None:
+    """Splits the numbered loops of a construct."""
+    choice: Operation | None = None
+    for loop in list(loops_in(construct)):
+        if not _may_split(loop):
+            continue
+        position, shortest, split = 0, SHORTEST, False
+        while position < len(loop.lowerbound) and len(loop.lowerbound) < MOST_DIMENSIONS:
+            anchor = construct if choice is None else choice
+            rows = Finder(construct, anchor).rows(loop, position, shortest)
+            tested = rows is not None and (rows.needed or rows.count is None)
+            if rows is None or (
+                tested and not (can_have_versions(construct) and queue_outside(construct))
+            ):
+                position += 1
+                continue
+            choice = _choose(rows, construct, choice)
+            Splitter(rows, construct, choice or construct).split()
+            shortest, split = 1, True
+        if split:
+            text = (
+                "its variable numbers the elements of rows: rows and places are loops of their own"
+            )
+            note(construct, [(loop, text)])
+
+
+@dataclass(frozen=True)
+class SplitNumberedLoopsPass(GpuPass):
+    """See the module's description."""
+
+    name = "split-numbered-loops"
+
+    def rewrite(self, module: ModuleOp) -> None:
+        for construct in parallel_constructs(module):
+            split_numbered(construct)
