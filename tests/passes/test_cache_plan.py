@@ -14,10 +14,11 @@ from accopt.passes.decisions.cache_plan import (
     Uses,
     choose_method,
     choose_write_policy,
+    column_axis,
     extract_sharing,
-    is_better_transposed,
     is_product,
     plan_tile,
+    row_axis,
     tiles_are_disjoint,
     why_no_tiles,
 )
@@ -133,17 +134,17 @@ def test_the_depth_of_a_product_is_the_side_of_the_block() -> None:
     )
 
 
-def test_what_the_left_factor_of_a_product_wants() -> None:
+def test_how_the_factors_of_a_product_are_stored() -> None:
     left = plan_tile(LEFT, [ROW, COLUMN], BOTH, (128, 128), 0)
     right = plan_tile(RIGHT, [ROW, COLUMN], BOTH, (128, 128), 0)
     assert not isinstance(left, str) and not isinstance(right, str)
-    assert is_better_transposed(left, (8, 8), 4)
-    assert not is_better_transposed(left, (1, 8), 4)
-    assert not is_better_transposed(right, (8, 8), 4)
+    assert column_axis(left) == 0 and row_axis(left) is None
+    assert column_axis(right) is None and row_axis(right) == 1
     other = plan_tile(LEFT, [ROW, COLUMN], BOTH, (128, 128), 4, transposed=True)
     assert not isinstance(other, str)
     assert [dim.pitch for dim in other.dims] == [4, 4 * 132]
     assert other.bytes == 16 * 4 * 132
+    assert row_axis(other) == 0
 
 
 def test_bank_conflicts() -> None:
