@@ -89,12 +89,12 @@ def _size(path: Path) -> int:
 def _preload(options: CompileOptions | None) -> None:
     """Loads the modules that all copies need."""
     here = f"{__name__.rpartition('.')[0]}."
-    for name in ("c.sema", "c.shared_declarations"):
+    for name in ("c.sema", "c.shared_declarations", "c.program", "c.kept"):
         import_module(here + name)
     if options is not None:
-        for name in ("irgen", "llvmir", "emit", "backend.jit"):
+        for name in ("c.warnings", "irgen", "ir.context", "llvmir", "emit", "backend.jit"):
             import_module(here + name)
-        import_module(f"{here}pipeline").preload(options)
+        import_module(f"{here}pipeline").preload(options, plain=True)
 
 
 def _shared(work: Callable[[_T], object], items: Sequence[_T]) -> None:

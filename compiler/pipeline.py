@@ -229,11 +229,15 @@ def pipeline_passes(options: CompileOptions) -> dict[str, tuple[ModulePass, ...]
     }
 
 
-def preload(options: CompileOptions) -> None:
-    """Loads all passes of the pipeline, so that copies made of this process need not load them."""
+def preload(options: CompileOptions, *, plain: bool = False) -> None:
+    """
+    Loads the passes of the pipeline, so that copies made of this process need not load them: all, or those
+    that programs without directives (`plain`) need.
+    """
     for stage in stages(options.target):
         for name in stage.passes:
-            load_pass(name)
+            if not (plain and name in IDLE_WITHOUT_DIRECTIVES):
+                load_pass(name)
 
 
 def _verify(module: ModuleOp, culprit: str, remedy: str) -> None:
