@@ -144,3 +144,5 @@ def _call(runtime: Runtime, place: ProgramPlace, method: Callable[..., Any], *ar
         return method(*args)
     except BaseException as error:
         return runtime.failures.die(error, place)
+    finally:
+        runtime.count_work()

@@ -69,6 +69,8 @@ class Failures:
                 return self.die(
                     error, self._runtime.sites[site].place if known else ProgramPlace(name)
                 )
+            finally:
+                self._runtime.count_work()
 
         return entry
 

@@ -168,6 +168,7 @@ class Runtime:
         queue = state.device.native_queue(state.sync_queue)
         if queue is not None:
             row.sync = ctypes.addressof(queue)
+        state.list_queues()
         row.opened = 1
         used = [other.native for other in self.devices if other.row < self.native_devices.count]
         for other in used:
@@ -261,6 +262,11 @@ class Runtime:
         """Whether the host may go on without waiting for synchronous work on these devices, because the
         program cannot observe that."""
         return self.fast and all(s.native.sync and not s.native.waits for s in states)
+
+    def count_work(self) -> None:
+        """An entry point in Python is over: it may have put work on any queue (`NativeQueue.work`)."""
+        for state in self.devices:
+            state.count_work()
 
     def went_on(self, *states: DeviceState) -> None:
         """Records that the host has not waited for work on the synchronous queues of these devices."""

@@ -24,6 +24,7 @@ from .data.quick_entry import QuickEntry
 from .device import Device, Launcher, ModuleImage, Queue
 from .errors import AccRuntimeError, ErrorClass, ProgramPlace
 from .native.devices import DeviceRow
+from .native.queues import NativeQueue
 from .sites import Declared, Site
 
 
@@ -63,6 +64,8 @@ class DeviceState:
         """The device's row for native code."""
         self.mapper.expose = self.expose
         self._ordered: dict[Queue, int] = {}
+        self._known_queues: list[NativeQueue] = []
+        self._counting = threading.Lock()
         self._queue_tables: list[ctypes.Array[ctypes.c_int64]] = []
         """The last is the one in use; other threads may still be reading the ones before."""
         self._table.changed = self._changed
@@ -114,16 +117,26 @@ class DeviceState:
         queue = self._queues.setdefault(number, self.device.new_queue())
         self._after_constructs(queue)
         self._changed()
-        self._list_queues()
+        self.list_queues()
         return queue
 
-    def _list_queues(self) -> None:
-        """Tells native code of all asynchronous queues."""
-        known = [self.device.native_queue(q) for q in self.queues() if q is not self.sync_queue]
-        words = [ctypes.addressof(queue) for queue in known if queue is not None]
-        table = (ctypes.c_int64 * (1 + len(words)))(len(words), *words)
-        self._queue_tables.append(table)
-        self.native.asynchronous = ctypes.addressof(table)
+    def list_queues(self) -> None:
+        """Tells native code about all queues."""
+        native = {q: self.device.native_queue(q) for q in self.queues()}
+        self._known_queues = [queue for queue in native.values() if queue is not None]
+        asynchronous = [k for q, k in native.items() if k is not None and q is not self.sync_queue]
+        if asynchronous:
+            words = [ctypes.addressof(queue) for queue in asynchronous]
+            table = (ctypes.c_int64 * (1 + len(words)))(len(words), *words)
+            self._queue_tables.append(table)
+            self.native.asynchronous = ctypes.addressof(table)
+
+    def count_work(self) -> None:
+        """Python may have put work on any queue."""
+        if self._known_queues:
+            with self._counting:  # not `lock`, which other threads hold while they transfer
+                for queue in self._known_queues:
+                    queue.work_of_python += 1
 
     def _changed(self) -> None:
         """Marks native code's data about copies between devices as out of date."""

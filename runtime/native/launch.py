@@ -21,7 +21,7 @@ from ...compiler.base.abi import ASYNC_DEFAULT, ASYNC_NOVAL, ASYNC_ON_DEVICE, AS
 from ..device import NativeDriver
 from .code import NativeCode
 from .devices import ROW_IR, DeviceRow, NativeDevices
-from .queues import ORDER_IR, QUEUE_ADDRESSES, QUEUE_IR
+from .queues import ORDER_IR, QUEUE_ADDRESSES, QUEUE_IR, RECORD_IR
 
 MAX_QUEUES = 64
 """Queues with numbers from 0 up to this take the native path; after them come two slots:"""
@@ -136,6 +136,11 @@ call:
   %launched = icmp eq i32 %status, 0
   br i1 %launched, label %after, label %slow
 after:
+  br i1 %has_own, label %count, label %next
+count:
+  call void @count_work(ptr %own_queue)
+  br label %next
+next:
   br i1 %queued, label %note, label %ask
 ask:
   br i1 %sync, label %join, label %done
@@ -182,7 +187,7 @@ class NativeLauncher:
         self._tables: dict[int, LaunchTables] = {}
         self._default_known = True
         self._code = NativeCode(
-            ROW_IR + QUEUE_IR + ORDER_IR + _IR,
+            ROW_IR + QUEUE_IR + RECORD_IR + ORDER_IR + _IR,
             {
                 **devices.addresses,
                 **QUEUE_ADDRESSES,

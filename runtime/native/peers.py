@@ -27,7 +27,7 @@ from .code import NativeCode
 from .devices import ROW_IR, NativeDevices
 from .peers_code import COPY_IR
 from .peers_entries import ENTRIES_IR
-from .queues import ASIDE_IR, ORDER_IR, QUEUE_ADDRESSES, QUEUE_IR, NativeQueue
+from .queues import ASIDE_IR, ORDER_IR, QUEUE_ADDRESSES, QUEUE_IR, RECORD_IR, NativeQueue
 from .runs_code import RUN_IR
 from .text import structure
 
@@ -183,7 +183,7 @@ class NativePeers:
         self._default_known = True
         slow_d2d, slow_d2d_async, slow_directive = slow
         self._code = NativeCode(
-            ROW_IR + QUEUE_IR + ASIDE_IR + ORDER_IR + COPY_IR + RUN_IR + ENTRIES_IR,
+            ROW_IR + QUEUE_IR + RECORD_IR + ASIDE_IR + ORDER_IR + COPY_IR + RUN_IR + ENTRIES_IR,
             {
                 **devices.addresses,
                 **QUEUE_ADDRESSES,

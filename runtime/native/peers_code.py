@@ -151,13 +151,6 @@ no:
   ret i1 false
 }}
 
-define internal i32 @record(ptr %queue) {{
-  %stream = %queue->queue.stream
-  %event = %queue->queue.event
-  %status = call i32 inttoptr (i64 {event_record} to ptr)(i64 %event, i64 %stream)
-  ret i32 %status
-}}
-
 ; one more event that a copy comes after, if it is none of them yet; 1 if there are too many
 define internal i32 @collect(ptr %events, i64 %event) {{
 entry:
@@ -341,6 +334,7 @@ go:
   %some = icmp ugt i64 %count_of_events, 1
   %pressing = and i1 %sync, %some
   %copied = call i32 @copy(ptr %place, ptr %to_row, ptr %from_row, i64 %stream, i1 %pressing)
+  call void @count_work(ptr %lane)
   %then_marked = call i32 @record(ptr %lane)
   %beside_from = call i32 @put_beside(ptr %from, i64 %event, i64 %source, i64 %source_end, i64 0)
   call void @enter(ptr %to_row)

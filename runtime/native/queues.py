@@ -43,7 +43,9 @@ class NativeQueue(ctypes.Structure):
     The state of a queue. `transfers` counts the work on the queue that accesses memory outside of its
     device, or waits for a queue with such work; `settled` is the number of them for which the host has
     waited. `postponed` counts the postponed waits, `joined` those of them that have been made up for.
-    `lock` is held while the list of `count` asides changes.
+    `lock` is held while the list of `count` asides changes. `work` counts what native code has put on the
+    stream, `work_of_python` rises at the end of each entry point in Python; `marked` is one more than their
+    sum when the event was last recorded.
 
     Each count is raised after the work was enqueued, and a thread that waits reads it before waiting: so
     the value that it then stores to `settled` or `joined` covers only finished work, whatever other threads
@@ -59,11 +61,21 @@ class NativeQueue(ctypes.Structure):
         ("joined", ctypes.c_int64),
         ("lock", ctypes.c_int64),
         ("count", ctypes.c_int64),
+        ("work", ctypes.c_int64),
+        ("work_of_python", ctypes.c_int64),
+        ("marked", ctypes.c_int64),
         ("asides", _Aside * ASIDES),
     )
 
 
 QUEUE_IR = """
+; something has been put on the queue's stream
+define internal void @count_work(ptr %queue) alwaysinline {{
+  %work_at = &%queue->queue.work
+  %old = atomicrmw add ptr %work_at, i64 1 seq_cst
+  ret void
+}}
+
 define internal i32 @put_behind(i64 %stream, i64 %event) alwaysinline {{
   %status = call i32 inttoptr (i64 {stream_wait_event} to ptr)(i64 %stream, i64 %event, i32 0)
   ret i32 %status
@@ -144,6 +156,7 @@ end:
 define internal i32 @drain(ptr %queue) {{
   %stream = %queue->queue.stream
   %status = call i32 @put_behind_asides(ptr %queue, i64 %stream, i64 0)
+  call void @count_work(ptr %queue)
   %queue->queue.count = 0 release
   ret i32 %status
 }}
@@ -213,13 +226,41 @@ done:
 """
 """LLVM IR in addition to `QUEUE_IR`, for modules that add asides to queues."""
 
+RECORD_IR = """
+; has the queue's event stand for all work put on its stream until now: it is recorded again only if there is
+; more, as a GPU takes time for each record. The counters are read before the record: work that is counted
+; later is not covered
+define internal i32 @record(ptr %queue) {{
+entry:
+  %work = %queue->queue.work seq_cst
+  %of_python = %queue->queue.work_of_python seq_cst
+  %all = add i64 %work, %of_python
+  %stamp = add i64 %all, 1
+  %marked = %queue->queue.marked seq_cst
+  %same = icmp eq i64 %marked, %stamp
+  br i1 %same, label %done, label %again
+again:
+  %stream = %queue->queue.stream
+  %event = %queue->queue.event
+  %status = call i32 inttoptr (i64 {event_record} to ptr)(i64 %event, i64 %stream)
+  %good = icmp eq i32 %status, 0
+  br i1 %good, label %note, label %failed
+note:
+  %queue->queue.marked = %stamp seq_cst
+  br label %done
+done:
+  ret i32 0
+failed:
+  ret i32 %status
+}}
+"""
+"""Beside `QUEUE_IR`, for modules that record events: before `WAIT_IR` and `ORDER_IR`."""
+
 WAIT_IR = """
 ; the queue's event stands for all its work now; whether it could
 define internal i1 @mark(ptr %queue) {{
   %caught_up = call i32 @catch_up(ptr %queue)
-  %stream = %queue->queue.stream
-  %event = %queue->queue.event
-  %marked = call i32 inttoptr (i64 {event_record} to ptr)(i64 %event, i64 %stream)
+  %marked = call i32 @record(ptr %queue)
   %either = or i32 %caught_up, %marked
   %good = icmp eq i32 %either, 0
   ret i1 %good
@@ -277,7 +318,7 @@ ask: ; what is beside it may be all there is
   br i1 %idle, label %asides, label %mark
 mark:
   %event = %sync->queue.event
-  %marked = call i32 inttoptr (i64 {event_record} to ptr)(i64 %event, i64 %first)
+  %marked = call i32 @record(ptr %sync)
   %held = call i32 @put_behind(i64 %stream, i64 %event)
   %sum = or i32 %marked, %held
   br label %asides
@@ -288,6 +329,7 @@ asides:
   %behind = call i32 @put_behind_asides(ptr %sync, i64 %stream, i64 %own)
   call void @unlock_queue(ptr %sync)
   %status = or i32 %so_far, %behind
+  call void @count_work_of(ptr %row, i64 %slot)
   %good = icmp eq i32 %status, 0
   br i1 %good, label %note, label %failed
 note:
@@ -297,6 +339,21 @@ failed:
   ret i32 1
 done:
   ret i32 0
+}}
+
+; something has been put on the stream of the queue at a place of the tables, if it is known
+define internal void @count_work_of(ptr %row, i64 %slot) {{
+entry:
+  %queues = call ptr @queues(ptr %row)
+  %at = getelementptr ptr, ptr %queues, i64 %slot
+  %queue = load ptr, ptr %at
+  %some = icmp ne ptr %queue, null
+  br i1 %some, label %count, label %done
+count:
+  call void @count_work(ptr %queue)
+  br label %done
+done:
+  ret void
 }}
 
 ; the event of the queue at a place of the tables, 0 if it is not known

@@ -32,7 +32,7 @@ from .devices import CONTEXT_IR, ROW_IR, NativeDevices
 from .launch import DEFAULT_SLOT, MAX_QUEUES
 from .present_rows import LAYOUT
 from .present_rows_code import TEMPLATE as ROWS_TEMPLATE
-from .queues import ORDER_IR, QUEUE_ADDRESSES, QUEUE_IR, WAIT_IR
+from .queues import ORDER_IR, QUEUE_ADDRESSES, QUEUE_IR, RECORD_IR, WAIT_IR
 from .runs_code import RUN_IR
 from .text import structure
 from .updates_code import ROUTINE_IR, UPDATE_IR
@@ -75,6 +75,7 @@ class NativeUpdates:
             + CONTEXT_IR
             + ROWS_TEMPLATE
             + QUEUE_IR
+            + RECORD_IR
             + ORDER_IR
             + WAIT_IR
             + LOCK_IR

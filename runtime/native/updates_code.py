@@ -194,6 +194,7 @@ catch:
   br i1 %good, label %copy, label %no
 copy:
   %status = call i32 @copy_all(ptr %moves, i64 %count, i64 %stream)
+  call void @count_work(ptr %queue)
   %copied = icmp eq i32 %status, 0
   br i1 %copied, label %join, label %no
 join:
@@ -230,6 +231,7 @@ order:
   br i1 %in_order, label %copy, label %no
 copy:
   %status = call i32 @copy_all(ptr %moves, i64 %count, i64 %stream)
+  call void @count_work(ptr %queue)
   %transfers_at = &%queue->queue.transfers
   %old = atomicrmw add ptr %transfers_at, i64 1 seq_cst
   %copied = icmp eq i32 %status, 0

@@ -16,7 +16,7 @@ from ..device import NativeDriver
 from .code import NativeCode
 from .devices import ROW_IR, NativeDevices
 from .launch import MAX_QUEUES
-from .queues import ASIDE_IR, QUEUE_ADDRESSES, QUEUE_IR, WAIT_IR
+from .queues import ASIDE_IR, QUEUE_ADDRESSES, QUEUE_IR, RECORD_IR, WAIT_IR
 
 _IR = """
 ; what is known of a queue of the thread's device, null if it has not been used natively
@@ -118,6 +118,7 @@ put:
   br i1 %marked, label %hold, label %no
 hold:
   %status = call i32 @put_behind(i64 %stream, i64 %event)
+  call void @count_work(ptr %other)
   %done = icmp eq i32 %status, 0
   %transfers = %queue->queue.transfers seq_cst
   %settled = %queue->queue.settled
@@ -262,7 +263,7 @@ class NativeWaits:
     ):
         self._slow = (ctypes.c_int64 * 4)(*slow)
         self._code = NativeCode(
-            ROW_IR + QUEUE_IR + ASIDE_IR + WAIT_IR + _IR,
+            ROW_IR + QUEUE_IR + RECORD_IR + ASIDE_IR + WAIT_IR + _IR,
             {
                 **devices.addresses,
                 **QUEUE_ADDRESSES,

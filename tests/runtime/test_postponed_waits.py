@@ -99,6 +99,40 @@ def test_copies_that_repeat_are_native_and_ordered(gpus, copy, queue):
         x[:] = 0
 
 
+def test_a_queue_is_marked_once_for_a_wait_and_copies_both_ways(gpus):
+    """Whatever native code or Python puts on it in between is covered all the same."""
+    x, y = both(gpus), both(gpus)
+
+    def launch(site):
+        r = of(x, DataKind.PRESENT)
+        gpus.data("data_enter", [r], 1)
+        gpus.launch(r, len(x), 2.0, 1, site=site)
+        gpus.data("data_exit", [r], 1)
+
+    def step():
+        for device in (0, 1):
+            gpus.use(device)
+            launch(0)
+            gpus.program.wait(1)
+        gpus.fake.log.clear()
+        for to, origin in ((1, 0), (0, 1)):
+            routine(gpus, y, to, origin, ASYNC_SYNC)
+        return [device for name, device in gpus.fake.log if name == "cuEventRecord"]
+
+    for _ in range(4):
+        step()
+    assert step() == [0, 1], "after each copy; the waits have marked the queues"
+    gpus.use(0)
+    for turn in range(1, 5):  # site 2 comes to Python first
+        launch(0)
+        gpus.program.wait(1)
+        launch(2)
+        routine(gpus, x, 1, 0, ASYNC_SYNC)
+        gpus.call("acc_wait_all_device", 1)
+        assert (on_host(gpus, 1, x) == 2.0 ** (5 + 2 * turn)).all()
+        gpus.use(0)
+
+
 def test_a_clock_that_is_read_after_copies_waits_for_them_alone(gpus):
     """Nothing on the synchronous queues is asked for where nothing can be; with constructs, it is."""
     x = both(gpus)
