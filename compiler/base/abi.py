@@ -70,6 +70,7 @@ class DataFlag(IntFlag):
     INFERRED = 4096  # of a region no directive asks for: entered with all its records or not at all
     IN_PLACE = 8192  # the host device may use the program's memory: only the construct could tell
     SHARED = 16384  # the same for all that a data region holds, which is entered as present there
+    UNBOUNDED = 32768  # a pointer without a section: the data is what is present of its array
 
     def __and__(self, other: int) -> int:  # type: ignore[override]
         # Every record's flags are tested many times while the program runs: no members are made.

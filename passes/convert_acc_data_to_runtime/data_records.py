@@ -154,10 +154,17 @@ def entry_record(entry: EntryOp) -> Record:
             )
         case _:
             kind = _FIXED_KINDS[type(entry)]
+    if kind in (DataKind.PRESENT, DataKind.USE_DEVICE) and _is_pointer(entry):
+        flags |= DataFlag.UNBOUNDED
     return Record(
         kind, flags, entry.var, entry.var_ptr_ptr, tuple(entry.bounds), entry.var_type,
         _name(entry, entry.var), entry.location, Packing.of(entry),
     )  # fmt: skip
+
+
+def _is_pointer(entry: EntryOp) -> bool:
+    """Whether an operation names a pointer's array without a section."""
+    return not entry.bounds and not isinstance(entry.var.owner, llvm.AllocaOp | llvm.AddressOfOp)
 
 
 def exit_record(exit: ExitOp) -> Record:

@@ -284,6 +284,17 @@ class Mapper:
 
     # Data, at entry
 
+    def _entry_of(self, request: Request) -> Entry | None:
+        """
+        The entry with the data of a request, None if it is absent. A pointer without a section stands for
+        what is present of its array: the data that it points to or, if only one section of the array is
+        present (for example a device's share), that section.
+        """
+        entry = self.table.lookup(request.start, request.bytes, request.name)
+        if entry is None and request.flags & DataFlag.UNBOUNDED:
+            entry = self.table.section_of(request.base)
+        return entry
+
     def _enter_data(self, request: Request, queue: Queue) -> bool:
         """Fills in the request's `device`; false if nothing was done, as its data is absent and stays so."""
         kind = request.kind
@@ -300,7 +311,7 @@ class Mapper:
         if request.base == 0:
             request.device = 0
             return True
-        entry = self.table.lookup(request.start, request.bytes, request.name)
+        entry = self._entry_of(request)
         if request.bytes <= 0:
             self._enter_empty(entry, request)
             return True
@@ -368,7 +379,8 @@ class Mapper:
 
     def map(self, request: Request, queue: Queue) -> Entry:
         """Enters an absent section, with counters at zero: in new device memory, unless it stays."""
-        entry = Entry(request.start, request.bytes, request.start, shared=request.stays)
+        base = request.base
+        entry = Entry(request.start, request.bytes, request.start, base=base, shared=request.stays)
         if not request.stays:
             with self.watch("allocate", request, request.bytes, queue):
                 if request.packed is None:
@@ -429,7 +441,7 @@ class Mapper:
             self.expose()
         if request.base == 0 or request.kind == DataKind.DEVICEPTR:
             return request.base
-        entry = self.table.lookup(request.start, request.bytes, request.name)
+        entry = self._entry_of(request)
         if entry is not None:
             entry.users.add_all()
             return entry.device_address(request.base)
@@ -448,7 +460,7 @@ class Mapper:
         if request.bytes <= 0:
             self._exit_empty(request)
             return
-        entry = self.table.lookup(request.start, request.bytes, request.name)
+        entry = self._entry_of(request)
         if entry is None:
             return
         if not request.dynamic and request.device != entry.device_address(request.base):

@@ -29,6 +29,7 @@ class Entry:
     `packed`: how the numbers are compressed on the device; None for plain data.
     `attachments`: host address of a pointer object in this entry → its attachment counter.
     `users`: the queues that may be using the device memory.
+    `base`: the address of the array of which the entry is a section; 0 if it is not known.
     `shared`: the device memory is the host's: nothing is copied or freed.
     """
 
@@ -39,6 +40,7 @@ class Entry:
     dynamic: int = 0
     pinned: bool = False
     origin: str = ""
+    base: int = 0
     packed: Packed | None = None
     attachments: dict[int, int] = field(default_factory=dict[int, int])
     users: Users = field(default_factory=Users)
@@ -116,6 +118,11 @@ class PresentTable:
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self._entries)
+
+    def section_of(self, base: int) -> Entry | None:
+        """The only entry that is a section of the array at `base`; None if there are none, or several."""
+        found = [entry for entry in self._entries if entry.base == base]
+        return found[0] if len(found) == 1 else None
 
     def at(self, address: int) -> Entry | None:
         """The entry that contains the byte at `address`."""

@@ -33,6 +33,7 @@ _IN_PLACE = int(DataFlag.IN_PLACE)
 _COMPRESSED = int(DataFlag.COMPRESSED)
 _CELL = int(DataFlag.CELL)
 _ROWS = int(DataFlag.ROWS)
+_UNBOUNDED = int(DataFlag.UNBOUNDED)
 _DEVICE = struct.Struct("=q")
 _TRIPLE = struct.Struct("=qqq")
 _unpack = RECORD_FORMAT.unpack_from
@@ -373,6 +374,12 @@ class QuickEntry:
         if dims:
             return self._find_rows(raw, at)
         entry = self._table.containing(base + offset, size)
+        if (
+            entry is None
+            and flags & _UNBOUNDED
+            and not self._table.overlapping(base + offset, size)
+        ):
+            entry = self._table.section_of(base)
         answer = None
         packed = entry.packed if entry is not None else None
         if packed is not None or flags & _COMPRESSED:

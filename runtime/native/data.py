@@ -31,7 +31,7 @@ from __future__ import annotations
 import ctypes
 import struct
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,7 +60,7 @@ TRIES = 64
 """The number of tries for the lock: it is held longer only by a thread that was interrupted."""
 
 _SLOT_BYTES = 88
-_POINTER_FIELD = 3
+_BASE_FIELD, _OFFSET_FIELD, _POINTER_FIELD = 0, 1, 3
 _POINTER_BYTES = 8
 _TOLD = struct.Struct(f"={(ctypes.sizeof(Compression) - Compression.coefficients.offset) // 8}q")
 _TOLD_WORDS = _TOLD.size // 8
@@ -141,9 +141,15 @@ class EnteredRegion:
 
     @property
     def only_counts(self) -> bool:
-        """Whether each record only counts one entry."""
+        """Whether each record only counts one entry, which native code finds by the record's address."""
         more = self.answers or self.attached or self.watched or _pointers_of(self.records)
-        return not more and len(self.records) == RECORD_BYTES * len(self.entries)
+        if more or len(self.records) != RECORD_BYTES * len(self.entries):
+            return False
+        starts = map(sum, _words_of(self.records, _BASE_FIELD, _OFFSET_FIELD))
+        return not any(
+            entry.base and not entry.host <= start < entry.end
+            for start, entry in zip(starts, self.entries, strict=True)
+        )
 
 
 @dataclass(slots=True)
@@ -390,11 +396,14 @@ def _count(
 
 def _pointers_of(records: bytes) -> list[int]:
     """The addresses of the pointer objects in records."""
-    found = (
-        RECORD_FORMAT.unpack_from(records, at)[_POINTER_FIELD]
-        for at in range(0, len(records), RECORD_BYTES)
-    )
-    return [pointer for pointer in found if pointer]
+    return [pointer for (pointer,) in _words_of(records, _POINTER_FIELD) if pointer]
+
+
+def _words_of(records: bytes, *fields: int) -> Iterator[list[int]]:
+    """The values of some fields of each record."""
+    for at in range(0, len(records), RECORD_BYTES):
+        values = RECORD_FORMAT.unpack_from(records, at)
+        yield [values[field] for field in fields]
 
 
 def _words(values: Iterable[int]) -> ctypes.Array[ctypes.c_int64]:

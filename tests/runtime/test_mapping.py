@@ -63,6 +63,35 @@ def test_structured_region_of_absent_data(device, mapper, kind, copied_in, copie
     assert not device.live and len(mapper.table) == 0
 
 
+def test_a_pointer_without_a_section_is_what_is_present_of_its_array(mapper):
+    def section(offset, base=HOST):
+        return Request(base, offset, 16, DataKind.CREATE, DataFlag.DYNAMIC, name="x")
+
+    def pointer(kind=DataKind.PRESENT, base=HOST, flags=DataFlag.UNBOUNDED):
+        return request(kind, base, 4, flags)
+
+    first = section(64)
+    mapper.enter([first], Q)
+    (entry,) = mapper.table
+    for kind in (DataKind.PRESENT, DataKind.USE_DEVICE):
+        r = pointer(kind)
+        mapper.enter([r], Q)
+        assert r.device == entry.device - 64 and entry.structured == (kind == DataKind.PRESENT)
+        mapper.exit([r], Q)
+        assert entry.structured == 0
+    for absent in (pointer(flags=0), pointer(base=HOST + 64 + 16), pointer(base=HOST + 4)):
+        with pytest.raises(AccRuntimeError) as caught:
+            mapper.enter([absent], Q)
+        assert caught.value.kind == ErrorClass.NOT_PRESENT
+    mapper.enter([section(128)], Q)
+    with pytest.raises(AccRuntimeError):  # it could be either
+        mapper.enter([pointer()], Q)
+    mapper.enter([section(0)], Q)
+    r = pointer()
+    mapper.enter([r], Q)
+    assert r.device == mapper.table.at(HOST).device, "what it points to comes first"
+
+
 @pytest.mark.parametrize(
     "kind", [DataKind.COPY, DataKind.COPYIN, DataKind.COPYOUT, DataKind.CREATE]
 )
