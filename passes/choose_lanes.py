@@ -106,7 +106,9 @@ def _open_sizes(construct: acc.ParallelOp) -> bool:
 
 
 def _nest(forest: LoopForest) -> tuple[LoopNode, LoopNode] | None:
-    """The loops over rows and over entries, if they are the only parallel loops of the construct."""
+    """
+    The loops over rows and over entries, if they are the only parallel loops of the construct; else None.
+    """
     if len(forest.roots) != 1:
         return None
     root = forest.roots[0]

@@ -106,8 +106,7 @@ def _has_loop(op: Operation) -> bool:
 
 def _trips(op: Operation) -> int | None:
     """
-    The constant number of iterations of the loops in `op`: of nested loops the product, of consecutive ones
-    the largest. None if one is not constant.
+    The largest number of iterations of a loop in `op`; None if the number of one of them is not constant.
     """
     most = 0
     for inner in op.walk():

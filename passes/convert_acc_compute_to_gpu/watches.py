@@ -83,8 +83,7 @@ class Watches:
 
     def _slot(self, root: SSAValue) -> SSAValue | None:
         """
-        The thread's copy of a scalar from outside the loop; None if it has uses other than loads and
-        stores.
+        The stack slot of the thread's copy of `root`; None if it has none, or if the variable is an array.
         """
         slot = self.k.values.get(root)
         owner = slot.owner if slot is not None else None

@@ -79,7 +79,8 @@ def choose_fragment_padding(
 ) -> int:
     """
     The elements to add to a row of an operand's tile so that a warp's loads of one fragment (8 rows or
-    columns of 4 terms) fall into different banks: the least such padding, or the best one if there is none.
+    columns of 4 terms) go to the banks in the fewest passes: of equally good paddings, the least. It is 0 for
+    a tile that cannot be planned or is not a matrix moved along one dimension.
     """
     best, best_passes = 0, 0
     for padding in PADDINGS:

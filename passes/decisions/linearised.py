@@ -104,7 +104,7 @@ def _within(
 ) -> list[Polynomial] | None:
     """
     The polynomials that must be non-negative for `0 <= rest` and `rest + width <= stride`; None if that
-    cannot hold.
+    cannot hold or no bound is known.
     """
     needs: list[Polynomial] = []
     for poly in (rest, stride - rest - width):

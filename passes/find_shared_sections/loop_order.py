@@ -49,7 +49,10 @@ def should_swap(outer: acc.LoopOp, inner: acc.LoopOp) -> bool:
 
 
 def _is_tight(outer: acc.LoopOp, inner: acc.LoopOp) -> bool:
-    """Whether, of the operations in `outer`, only those inside `inner` depend on its variable."""
+    """
+    Whether, of the operations in `outer`, only those inside `inner` depend on its variable, and the others
+    are pure.
+    """
     if outer.private_operands or outer.firstprivate_operands:
         return False
     variable = outer.region.block.args[0]

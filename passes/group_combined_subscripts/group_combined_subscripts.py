@@ -221,8 +221,8 @@ def _find(construct: acc.ParallelOp, order: Order, sides: Sequence[int]) -> Grou
 
 def _take_lanes(construct: acc.ParallelOp) -> list[SumLoop]:
     """
-    Makes loops whose lanes share sums sequential, if a gang loop contains only these. Raises `Declined`,
-    without a change, if it contains anything else.
+    Makes the loops over lanes in the construct's gang loop sequential and returns them; none if lanes share
+    the gang loop itself. Raises `Declined`, without a change, if a loop is not a sum over lanes.
     """
     outer = _check_construct(construct)
     if has_level(outer.vector):

@@ -66,7 +66,9 @@ class LoopAccess:
         return size_of(self.type)
 
     def in_bytes(self) -> Polynomial | None:
-        """The distance from the root in bytes; None if a subscript selects a member."""
+        """
+        The distance from the root in bytes; None if a subscript is not a polynomial or selects a member.
+        """
         total = Polynomial.constant(0)
         for poly, unit in zip(self.subscripts, self.units, strict=True):
             if poly is None or unit.member:

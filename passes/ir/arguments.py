@@ -104,7 +104,10 @@ def _is_plain_load(op: Operation) -> bool:
 
 
 def is_only_read(pointer: SSAValue) -> bool:
-    """Whether the pointer, and addresses computed from it, are used only by plain loads."""
+    """
+    Whether the pointer, and addresses computed from it, are used only by plain loads and as the source of
+    copies.
+    """
     for use in pointer.uses:
         op = use.operation
         if isinstance(op, llvm.GEPOp | llvm_ext.AddrSpaceCastOp):

@@ -60,7 +60,7 @@ def warn_of_chosen(
 
 
 def chosen_elements(loop: acc.LoopOp, *, lanes: bool) -> Iterator[Chosen]:
-    """The arrays with such elements, each once."""
+    """The arrays whose elements iterations of `loop` share and assign under a condition, each array once."""
     if not has_conditions(loop):
         return
     symbols = LoopSymbols(loop, None)

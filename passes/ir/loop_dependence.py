@@ -229,8 +229,8 @@ class _Judge:
         self, variable: SSAValue, one: LoopAccess, other: LoopAccess
     ) -> Requirement | None:
         """
-        The requirement under which two accesses through one pointer never meet; None if they never do.
-        Raises `_Dependent` where nothing can be tested.
+        The requirement under which two accesses through one pointer are independent (empty if that is
+        proved); None if no test can establish it.
         """
         sides = comparable(one, other)
         if sides is None:

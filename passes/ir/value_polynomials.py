@@ -64,7 +64,7 @@ Narrowed = Callable[["Polynomial", int], None]
 
 
 def _narrow_width(op: arith.ExtUIOp | arith.TruncIOp) -> int | None:
-    """The number of bits of the operand that remain in the result of `op`; None if it keeps all of them."""
+    """The width in bits of the narrower type of a conversion; None if that is not an integer type."""
     return bit_width(op.result.type if isinstance(op, arith.TruncIOp) else op.input.type)
 
 

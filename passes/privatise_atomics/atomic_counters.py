@@ -151,7 +151,8 @@ def _count(update: acc.AtomicUpdateOp, construct: acc.ParallelOp) -> int | None:
 
 def find_counters(array: SSAValue, construct: acc.ParallelOp) -> CounterArray | None:
     """
-    `array`, a result of one of the construct's data operations, as counters; None if it is used otherwise.
+    `array`, a result of one of the construct's data operations, as counters; None if it is used otherwise,
+    or if private copies do not pay.
     """
     entry = array.owner
     if not isinstance(entry, MAPPING_OPS):

@@ -72,7 +72,7 @@ def _only_reads(op: Operation) -> bool:
 
 
 def has_inner_loops(construct: Operation) -> bool:
-    """Whether a construct has such a loop, judged by its form only."""
+    """Whether a parallel loop of a construct has an `inner_loop`; dependences are not judged."""
     return isinstance(construct, acc.ParallelOp) and any(
         isinstance(op, acc.LoopOp) and inner_loop(op) is not None for op in construct.walk()
     )
