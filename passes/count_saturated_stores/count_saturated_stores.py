@@ -54,7 +54,7 @@ class Counted:
 
 
 def counted_arrays(construct: acc.ParallelOp) -> dict[int, Counted]:
-    """The arrays concerned, by the number in their `accx.counted`."""
+    """The arrays whose saturated stores are counted, by the number in their `accx.counted`."""
     found: dict[int, Counted] = {}
     for entry, packed in packed_arrays(construct):
         for use in entry.results[0].uses:

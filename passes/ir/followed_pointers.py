@@ -19,7 +19,9 @@ from .messages import Messages
 
 
 def warn_of_followed(construct: Operation, scalars: FunctionScalars, messages: Messages) -> None:
-    """Warns of each such pointer in `construct`."""
+    """
+    Warns of each pointer that `construct` assigns, but may dereference while it still has the host's value.
+    """
     for pointer, uses in scalars.uses.get(construct, {}).items():
         loads = [op for op in uses if isinstance(op, llvm.LoadOp) and _is_followed(op)]
         stores = [op for op in uses if isinstance(op, llvm.StoreOp) and op.ptr is pointer]

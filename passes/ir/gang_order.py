@@ -43,7 +43,10 @@ class _Loop:
 
 
 def unordered_loops(construct: acc.ParallelOp) -> Iterator[Unordered]:
-    """The certain cases, one for each loop and array."""
+    """
+    The loops of `construct` that certainly use elements which another gang assigns in an earlier loop, each
+    once for an array.
+    """
     gangs = construct.num_gangs
     if len(gangs) == 1 and constant_value(gangs[0]) == 1:
         return

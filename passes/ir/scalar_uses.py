@@ -87,7 +87,7 @@ def decide(
     stores = [op for op in writes if isinstance(op, llvm.StoreOp)]
     reads_first = flow.reads_first(loop, pointer)
     operator = reduction_operator(uses, clauses) if writes and reads_first else None
-    guards = _sure_write(loop, pointer, set(stores)) if writes and not reads_first else None
+    guards = _certain_write(loop, pointer, set(stores)) if writes and not reads_first else None
     facts = ScalarFacts(
         written=bool(writes),
         reads_first=reads_first,
@@ -104,7 +104,7 @@ def decide(
         operator,
         read=others[0] if others else None,
         write=writes[0] if writes else None,
-        certain=reads_first and _surely_read(loop, set(uses)),
+        certain=reads_first and _certainly_read(loop, set(uses)),
         guards=guards or (),
     )
 
@@ -129,17 +129,17 @@ def _body(loop: Operation) -> Block | None:
     return blocks[0] if len(blocks) == 1 else None
 
 
-def _sure_write(
+def _certain_write(
     loop: Operation, pointer: SSAValue, stores: set[llvm.StoreOp]
 ) -> tuple[Guard, ...] | None:
     """
     The inner loops that must run for every iteration to write the variable; whether they run must not
     depend on the iteration. None if an iteration may leave the variable unwritten.
     """
-    return _sure_in(loop, _body(loop), stores)
+    return _certain_in(loop, _body(loop), stores)
 
 
-def _sure_in(
+def _certain_in(
     loop: Operation, block: Block | None, stores: set[llvm.StoreOp]
 ) -> tuple[Guard, ...] | None:
     for op in block.ops if block is not None else ():
@@ -147,7 +147,7 @@ def _sure_in(
             return ()
         if not isinstance(op, LOOPS):
             continue
-        inner = _sure_in(loop, _body(op), stores)
+        inner = _certain_in(loop, _body(op), stores)
         if inner is None:
             continue
         bounds = (
@@ -165,7 +165,7 @@ def _sure_in(
     return None
 
 
-def _surely_read(loop: Operation, uses: set[Operation]) -> bool:
+def _certainly_read(loop: Operation, uses: set[Operation]) -> bool:
     """Whether every iteration's first use of a variable is a read."""
     return _first_is_load(_body(loop), uses)
 

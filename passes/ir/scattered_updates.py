@@ -60,7 +60,10 @@ def warn_of_scattered(
 
 
 def scattered_updates(loop: acc.LoopOp, *, lanes: bool) -> Iterator[tuple[llvm.StoreOp, Choice]]:
-    """The stores of such updates, with the way their element is selected."""
+    """
+    The stores of `loop` that update an element which other iterations may update at the same time, each
+    with the way the element is selected.
+    """
     stores = [op for op in loop.walk() if isinstance(op, llvm.StoreOp)]
     stores = [op for op in stores if _is_shared(root_of(op.ptr), loop, lanes)]
     if not stores:

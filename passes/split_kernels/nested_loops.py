@@ -81,7 +81,10 @@ def has_inner_loops(construct: Operation) -> bool:
 def decide_inner_loops(
     construct: acc.ParallelOp, module: ModuleOp, classifier: LoopClassifier
 ) -> None:
-    """Marks such loops in a construct that are independent, outer before inner."""
+    """
+    Marks as parallel each `inner_loop` of a construct's parallel loops that is independent, outer ones
+    first.
+    """
     if machine_of(module).as_written or any(constant_value(v) == 1 for v in construct.num_gangs):
         return
     loops = [op for op in construct.walk() if isinstance(op, acc.LoopOp)]
