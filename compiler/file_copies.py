@@ -63,7 +63,8 @@ class FilesAhead:
             self._work()
 
     def _work(self) -> None:
-        sizes = {path: _size(path) for path in self._paths}
+        # What is no regular file, as standard input, can be read once, by this process.
+        sizes = {path: size for path in self._paths if (size := _size(path))}
         if self._reading.use_system_cpp or sum(sizes.values()) < _WORTH_COPIES:
             return
         paths = sorted(sizes, key=lambda path: -sizes[path])
@@ -81,9 +82,8 @@ class FilesAhead:
 
 
 def _size(path: Path) -> int:
-    with suppress(OSError):
-        return path.stat().st_size
-    return 0
+    """The size of a regular file, 0 for others."""
+    return path.stat().st_size if path.is_file() else 0
 
 
 def _preload(options: CompileOptions | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,14 @@ def test_an_edit_of_a_header_does(files: list[Path], started: list[int]) -> None
     (files[0].parent / "all.h").write_text("#define ONE 2\n")
     front_end(files, OPTIONS, DiagnosticSink())
     assert started == [5, 5]
+
+
+def test_standard_input_is_read_once(
+    files: list[Path], started: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("int more(void) { return 1; }\n"))
+    found = build([*files, Path("-")], OPTIONS, DiagnosticSink())
+    assert started == [5] and "@more(" in found.host_ir
 
 
 def test_small_programs_need_none(
