@@ -83,7 +83,9 @@ def hoist(construct: acc.ParallelOp) -> None:
 def _erase_unused(value: SSAValue) -> None:
     """Erases an unused value and the arithmetic that was only for it."""
     op = value.owner
-    if isinstance(op, ARITHMETIC) and value.first_use is None:
+    if not isinstance(op, ARITHMETIC) or op.parent_block() is None:
+        return  # erased already, as an operand of another one
+    if value.first_use is None:
         operands = list(op.operands)
         op.detach()
         op.erase()

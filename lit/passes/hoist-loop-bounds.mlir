@@ -37,3 +37,27 @@ llvm.func @rectangle(%n: i32) {
   }
   llvm.return
 }
+
+// A value that is an operand of another one as well is erased once.
+// CHECK-LABEL: llvm.func @shared
+// CHECK:         acc.parallel {
+// CHECK:           acc.loop control(%i
+// CHECK-NOT:         arith
+// CHECK:             acc.loop control(%j
+llvm.func @shared(%n: i32) {
+  acc.parallel {
+    %one = arith.constant 1 : i32
+    acc.loop control(%i : i32) = (%one : i32) to (%n : i32) step (%one : i32) {
+      %more = arith.addi %n, %one : i32
+      %twice = arith.muli %more, %n : i32
+      %end = arith.subi %twice, %more : i32
+      acc.loop control(%j : i32) = (%one : i32) to (%end : i32) step (%one : i32) {
+        "test.op"(%i, %j) : (i32, i32) -> ()
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>]}
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>]}
+    acc.yield
+  }
+  llvm.return
+}
