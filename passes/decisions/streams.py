@@ -21,8 +21,8 @@ SMALL_BYTES = 1 << 23
 Launches that touch fewer bytes never stream: last-level caches are larger, so their size need not be
 queried.
 """
-MOST_STORES = 4
-"""The most streams in a loop: processors have few write-combining buffers."""
+MOST_STORES = 1
+"""The most arrays that a loop streams: two were no faster, as there are few write-combining buffers."""
 _ELEMENTS = (4, 8)
 
 

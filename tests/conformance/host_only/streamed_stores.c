@@ -34,7 +34,15 @@ WRITES(ints, int)
 WRITES(longs, long)
 WRITES(shorts, short)
 
-/* Rows of a grid, inner cells alone, and two arrays of different types in one loop. */
+/* Rows of a grid, inner cells alone; with two arrays in one loop, which are stored as always. */
+static void cells(int n, const double a[ROWS][n], float f[ROWS][n])
+{
+#pragma acc parallel loop collapse(2) copyin(a[0:ROWS][0:n]) copy(f[0:ROWS][0:n])
+    for (int i = 1; i < ROWS - 1; i++)
+        for (int j = 1; j < n - 1; j++)
+            f[i][j] = (float)(2 * a[i][j]);
+}
+
 static void rows(int n, const double a[ROWS][n], double b[ROWS][n], float f[ROWS][n])
 {
 #pragma acc parallel loop collapse(2) copyin(a[0:ROWS][0:n]) copy(b[0:ROWS][0:n], f[0:ROWS][0:n])
@@ -76,6 +84,11 @@ int main(void)
     for (int i = 0; i < ROWS; i++)
         for (int j = 0; j < N; j++)
             a[i][j] = i * i * j % 101, b[i][j] = f[i][j] = MARK;
+    rows(N, a, b, f);
+    cells(N, b, f);
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < N; j++)
+            CHECK_EQ(f[i][j], i > 0 && i < ROWS - 1 && j > 0 && j < N - 1 ? 2 * b[i][j] : MARK);
     rows(N, a, b, f);
     for (int i = 0; i < ROWS; i++)
         for (int j = 0; j < N; j++) {
