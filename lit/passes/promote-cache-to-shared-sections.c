@@ -92,3 +92,24 @@ void long_histogram(int n, const int *restrict a, int *restrict out)
     for (int k = 0; k < 100; k++)
         out[k] = h[k];
 }
+
+// What all threads of a block do or leave stays one branch for all outputs of a thread, also without an else.
+// CHECK-LABEL: llvm.func @perhaps
+// CHECK:       accx.gang_threads
+// CHECK:       %[[WANTED:.*]] = arith.cmpi sgt, %mode,
+// CHECK-NEXT:  scf.if %[[WANTED]] {
+// CHECK-NEXT:  accx.element %c
+void perhaps(float a[64][64], float b[64][64], float c[64][64], int mode) {
+#pragma acc parallel loop gang vector tile(16, 16) copyin(a[0:64], b[0:64]) copy(c[0:64])
+  for (int i = 0; i < 64; i++)
+    for (int j = 0; j < 64; j++) {
+      float s = 0;
+      for (int k0 = 0; k0 < 64; k0 += 16) {
+#pragma acc cache(a[i:1][k0:16], b[k0:16][j:1])
+        for (int k = k0; k < k0 + 16; k++)
+          s += a[i][k] * b[k][j];
+      }
+      if (mode > 1)
+        c[i][j] = s;
+    }
+}
