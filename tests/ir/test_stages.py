@@ -41,7 +41,14 @@ def test_every_stage_round_trips_and_is_legal(name: str, target: TargetName) -> 
     for stage in stage_names(target):
         run_to_stage(make_context(), module, stage, options)
         text = print_ir(module, debug_info=True)
-        assert print_ir(parse(text), debug_info=True) == text
+        again = parse(text)
+        assert print_ir(again, debug_info=True) == text
+        for before, after in zip(module.walk(), again.walk(), strict=True):
+            # What has a default value may be left out.
+            common = before.properties.keys() & after.properties.keys()
+            assert {k: before.properties[k] for k in common} == {
+                k: after.properties[k] for k in common
+            }, before.name
 
 
 @pytest.mark.parametrize("stage", stage_names("nvptx"))
