@@ -36,7 +36,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from .ir.acc_ops import is_defined_inside, loops_in, parallel_constructs
+from .ir.acc_ops import is_defined_inside, loops_in, outermost_loop, parallel_constructs
 from .ir.building import Cursor
 from .ir.values_outside import ARITHMETIC, ValuesOutside
 
@@ -48,7 +48,7 @@ class _Bounds:
         self.outside = ValuesOutside(construct)
         self.constants: dict[tuple[Operation, Attribute], SSAValue] = {}
 
-    def bound(self, value: SSAValue, outermost: acc.LoopOp) -> SSAValue:
+    def bound(self, value: SSAValue, outermost: Operation) -> SSAValue:
         """The value to use for a bound of a loop in `outermost`: one from before it if possible."""
         if not is_defined_inside(value, outermost):
             return value
@@ -71,7 +71,7 @@ def hoist(construct: acc.ParallelOp) -> None:
     """Replaces the bounds of the loops in other loops of a construct."""
     bounds = _Bounds(construct)
     for loop in loops_in(construct):
-        outermost = _outermost(loop, construct)
+        outermost = outermost_loop(loop, construct)
         if outermost is loop:
             continue
         for index in range(3 * len(loop.lowerbound)):
@@ -91,16 +91,6 @@ def _erase_unused(value: SSAValue) -> None:
         op.erase()
         for operand in operands:
             _erase_unused(operand)
-
-
-def _outermost(loop: acc.LoopOp, construct: acc.ParallelOp) -> acc.LoopOp:
-    """The outermost loop of the construct around `loop`, or itself."""
-    found, parent = loop, loop.parent_op()
-    while parent is not None and parent is not construct:
-        if isinstance(parent, acc.LoopOp):
-            found = parent
-        parent = parent.parent_op()
-    return found
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i32, i64
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..dialects.accx_element import ElementOp
-from .ir.acc_ops import has_level, is_defined_inside, parallel_constructs
+from .ir.acc_ops import has_level, is_defined_inside, outermost_loop, parallel_constructs
 from .ir.addresses import steps_to
 from .ir.building import Cursor, constant_value, erase
 from .ir.gpu_pass import GpuPass
@@ -77,9 +77,11 @@ class _Narrower:
         erase_unused(old)
 
     def bound(self, value: SSAValue, loop: LoopLike) -> SSAValue:
-        """The 32 bits of a bound of a loop."""
+        """The 32 bits of a bound of a loop; constants are defined before the outermost loop."""
         known = constant_value(value)
-        return self._value(value) if known is None else Cursor.before(loop).i32(known)
+        if known is None:
+            return self._value(value)
+        return Cursor.before(outermost_loop(loop, self.construct)).i32(known)
 
     def _value(self, value: SSAValue) -> SSAValue:
         if value.type == i32:

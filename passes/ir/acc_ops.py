@@ -347,6 +347,16 @@ def loops_in(op: Operation) -> Iterator[acc.LoopOp]:
                 yield inner
 
 
+def outermost_loop(loop: Operation, construct: Operation) -> Operation:
+    """The outermost `acc.loop` of a construct around a loop in it, or the loop itself."""
+    found, parent = loop, loop.parent_op()
+    while parent is not None and parent is not construct:
+        if isinstance(parent, acc.LoopOp):
+            found = parent
+        parent = parent.parent_op()
+    return found
+
+
 def child_loops(op: Operation) -> list[acc.LoopOp]:
     """The outermost `acc.loop`s in the regions of `op`."""
     found: list[acc.LoopOp] = []

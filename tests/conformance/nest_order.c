@@ -113,6 +113,36 @@ static void found_independent(int n, int m) {
       CHECK_EQ(d[j][i], i - 3 * j);
 }
 
+/* Bounds that are computed between the loops, and counters of other widths. */
+static void counters(int n, int m) {
+  long sum = 0, want = 0;
+#pragma acc kernels loop independent gang reduction(+:sum) copyout(cube)
+  for (int i = 0; i < n; i++) {
+    int u = i * 3 + 1;
+    for (unsigned long j = 0; j < m; j++) {
+      for (int k = 0; k < 5; k++) {
+        cube[k][j][i] = u + (int)j * k;
+        sum += cube[k][j][i] % 17;
+      }
+    }
+  }
+  for (int k = 0; k < 5; k++)
+    for (int j = 0; j < m; j++)
+      for (int i = 0; i < n; i++) {
+        CHECK_EQ(cube[k][j][i], i * 3 + 1 + j * k);
+        want += cube[k][j][i] % 17;
+      }
+  CHECK_EQ(sum, want);
+#pragma acc kernels loop independent copy(cube)
+  for (int i = 0; i < n; i++)
+#pragma acc loop independent
+    for (short k = 5 - 1; k >= 1; k -= 2)
+      cube[k][0][i] = -k;
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < 5; k++)
+      CHECK_EQ(cube[k][0][i], k == 2 || k == 4 ? -k : i * 3 + 1);
+}
+
 static void last_values(void) {
   int row = -1;
 #pragma acc parallel loop copy(row) copyout(d)
@@ -141,6 +171,7 @@ int main(void) {
   sums();
   between();
   found_independent(N, M);
+  counters(N, M);
   last_values();
   return report();
 }
