@@ -135,8 +135,9 @@ def _rows_go_to_workers(forest: LoopForest) -> bool:
 
 def _bound(value: SSAValue, outer: acc.LoopOp, symbols: RegionSymbols) -> Bound | None:
     """
-    `value` as element i + c of an array of a data clause, loaded in every iteration i. Of a selection its
-    first value: a signed counter has no iterations where it is beyond an unsigned end.
+    `value` as element i + c of an array of a data clause, loaded in every iteration i. Of an
+    `arith.select`, the first value counts: the other is taken only if an unsigned end leaves no iterations
+    to a signed counter.
     """
     while isinstance(value.owner, arith.ExtSIOp | arith.ExtUIOp | arith.TruncIOp | arith.SelectOp):
         select = isinstance(value.owner, arith.SelectOp)

@@ -1,16 +1,18 @@
 """
-Compute subscripts of unsigned type as signed ones where nothing wraps around.
+Compute unsigned subscripts as signed ones if they do not wrap around.
 
-Unsigned arithmetic wraps around: `a[i * n + j]` of 32-bit unsigned numbers is no sum of what moves with i and
-with j, and passes that look for reuse and for neighbours leave it alone. Arrays hardly ever are so large.
+Unsigned arithmetic may wrap around: with 32-bit unsigned numbers, the subscript of `a[i * n + j]` is not
+linear in i and j, so that passes which look for reuse and for neighbouring elements do not handle it.
+Arrays are hardly ever large enough for it to wrap.
 
 Takes:  data level, before the schedule.
-Leaves: constructs with subscripts computed in 32 bits without sign, where loops in order use them (`Gain`),
-        in an `scf.if`: in the first version these are signed arithmetic that does not overflow, and 64-bit
-        variables of loops that count 32-bit unsigned ones are 32 bits wide. So are 64-bit subscripts and
-        counters in general, where that pays. The condition says that no value leaves 31 bits, by the bounds
-        of the loops around; what only the device knows the range of (a subscript that is read) is left as it
-        is. The second version is the original. Where bounds are constants, there is one version.
+Leaves: a construct in which sequential loops use subscripts computed in 32 unsigned bits (`Gain`) is in an
+        `scf.if`. In the first version they are signed arithmetic that does not overflow, and 64-bit loop
+        variables that represent 32-bit unsigned ones are 32 bits wide; so are 64-bit subscripts and loop
+        variables in general, if that pays. The condition is that all values fit into 31 bits, computed from
+        the bounds of the enclosing loops. Values whose range only the device knows (a subscript loaded from
+        memory) are unchanged. The second version is the original. If all bounds are constant, there is only
+        the first version.
 Fails:  never.
 
 Before:
@@ -54,7 +56,7 @@ from .ir.versions import branches, can_have_versions, copy_construct, move_const
 
 
 def _sign(op: ElementOp, positions: set[int]) -> None:
-    """Makes subscripts of an element signed."""
+    """Makes the subscripts of an element at `positions` signed."""
     unsigned = op.unsigned
     assert unsigned is not None
     left = [position for position in unsigned.get_values() if position not in positions]
@@ -62,7 +64,7 @@ def _sign(op: ElementOp, positions: set[int]) -> None:
 
 
 class _Narrower:
-    """Writes 64-bit values of a construct in 32 bits, where that is the same."""
+    """Rewrites 64-bit values of a construct that fit into 32 bits in 32 bits."""
 
     def __init__(self, construct: acc.ParallelOp):
         self.construct = construct
@@ -77,7 +79,7 @@ class _Narrower:
         erase_unused(old)
 
     def bound(self, value: SSAValue, loop: LoopLike) -> SSAValue:
-        """The 32 bits of a bound of a loop; constants are defined before the outermost loop."""
+        """A bound of a loop as an i32; constants are defined before the outermost loop."""
         known = constant_value(value)
         if known is None:
             return self._value(value)
@@ -107,7 +109,7 @@ class _Narrower:
 
 
 def _narrow_variable(loop: LoopLike, position: int, narrower: _Narrower) -> None:
-    """Makes a 64-bit variable of a loop one of 32 bits."""
+    """Makes the 64-bit variable of a loop at `position` 32 bits wide."""
     count = 1 if isinstance(loop, scf.ForOp) else len(loop.lowerbound)
     for group in range(3):
         index = group * count + position
@@ -134,7 +136,7 @@ def _beginning(block: Block) -> Cursor:
 
 
 def erase_unused(value: SSAValue) -> None:
-    """Erases the arithmetic that only led to an unused value."""
+    """Erases an unused value and the arithmetic that was only for it."""
     op = value.owner
     if isinstance(op, Operation) and is_pure(op) and not op.regions and value.first_use is None:
         operands = list(op.operands)
@@ -144,7 +146,7 @@ def erase_unused(value: SSAValue) -> None:
 
 
 def apply(found: Readings, construct: acc.ParallelOp) -> None:
-    """Changes all that was found."""
+    """Makes all changes of `found`."""
     for op in found.arithmetic:
         op.overflow_flags = NSW
     for op, positions in found.elements.items():
@@ -161,7 +163,7 @@ def apply(found: Readings, construct: acc.ParallelOp) -> None:
 
 
 def sign_subscripts(construct: acc.ParallelOp) -> None:
-    """Gives a construct a version without unsigned arithmetic, if it has any that can do without."""
+    """Makes a version of a construct with signed subscripts, if that is possible and pays (`gain_of`)."""
     gain = gain_of(construct)
     if not gain.signed and not gain.wide:
         return
@@ -179,13 +181,13 @@ def sign_subscripts(construct: acc.ParallelOp) -> None:
     apply(found, construct)
 
 
-def _is_in_order(loop: scf.ForOp | acc.LoopOp) -> bool:
-    """Whether a thread runs a loop in order, or may be told to: it adds up terms."""
+def _runs_sequentially(loop: scf.ForOp | acc.LoopOp) -> bool:
+    """Whether a thread runs the whole loop, or may (it is a reduction)."""
     return isinstance(loop, scf.ForOp) or has_level(loop.seq) or bool(loop.reduction_operands)
 
 
 def _around(loop: Operation) -> int:
-    """How many parallel variables loops around `loop` have."""
+    """The number of variables of the parallel loops that enclose `loop`."""
     count, parent = 0, loop.parent_op()
     while parent is not None and not isinstance(parent, acc.ParallelOp):
         if isinstance(parent, acc.LoopOp) and not has_level(parent.seq):
@@ -196,7 +198,7 @@ def _around(loop: Operation) -> int:
 
 @dataclass(frozen=True)
 class Gain:
-    """What a construct gains from a version: `signed` subscripts, 32 bits for 64 (`wide`)."""
+    """The gains of a version of a construct: by `signed` subscripts, by 32 instead of 64 bits (`wide`)."""
 
     signed: bool
     wide: bool
@@ -204,12 +206,13 @@ class Gain:
 
 def gain_of(construct: acc.ParallelOp) -> Gain:
     """
-    What is worth a version of a construct. Loops in order inside of two parallel ones use subscripts again
-    and again, and are what shares tiles; other nests wait for memory with either. So do products, of which
-    there are many versions, with 64 bits; what goes across memory does not.
+    The changes for which a version of a construct pays. Signed subscripts pay in sequential loops inside two
+    parallel loops, which repeat their subscripts and share tiles; other nests wait for memory anyway.
+    Replacing 64 bits pays there too, and for accesses across rows, but not for products, which wait for
+    memory and already have many versions.
     """
     loops = [op for op in construct.walk() if isinstance(op, scf.ForOp | acc.LoopOp)]
-    signed = any(_is_in_order(loop) and _around(loop) > 1 for loop in loops)
+    signed = any(_runs_sequentially(loop) and _around(loop) > 1 for loop in loops)
     wide = any(variable.type == i64 for loop in loops for variable, *_ in bounds_of(loop))
     if wide:
         products = any(find_terms(loop) is not None for loop in loops)
@@ -218,7 +221,7 @@ def gain_of(construct: acc.ParallelOp) -> Gain:
 
 
 def _goes_across(construct: acc.ParallelOp) -> bool:
-    """Whether neighbouring iterations of an innermost loop access elements that lie apart."""
+    """Whether neighbouring iterations of a loop access elements at a distance known only at run time."""
     symbols = RegionSymbols(construct)
     for op in construct.walk():
         loop = op.parent_op()

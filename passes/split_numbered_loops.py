@@ -1,12 +1,13 @@
 """
-Make a nest of a parallel loop that numbers the elements of rows: `e / m` is the row, `e % m` the place in it.
+Split a parallel loop over the elements of rows into two: `e / m` is the row, `e % m` the column.
 
 Takes:  data level, before the schedule.
-Leaves: a parallel loop from 0 by 1 whose variable `e` is divided by a length `m` known before the construct,
-        as collapsed loops over rows and places, whose variables stand for the quotient and the remainder, and
-        `e` is computed from them. Shifts and masks of constants count. The host sees that `m` is at least
-        128, and that there are whole rows: otherwise it takes the construct as it was. Quotients are divided
-        again (`e / (n * m)`, `e / m % n`). Loops with levels, tiles or chunks stay.
+Leaves: a parallel loop from 0 with step 1 whose variable `e` is divided by a length `m` known before the
+        construct has become collapsed loops over rows and columns. Their variables replace the quotient and
+        the remainder, and `e` is computed from them. Shifts and masks by constants count as divisions. The
+        host tests that `m` is at least 128 and that all rows are complete; otherwise it runs the original
+        construct. The loop over rows is split again for divisions by multiples of `m` (`e / (n * m)`,
+        `e / m % n`). Loops with levels, tiles or chunks are unchanged.
 Fails:  never.
 
 Before:
@@ -65,7 +66,7 @@ from .ir.values_outside import ValuesOutside
 from .ir.versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
 
 SHORTEST = 128
-"""Places of a row from which rows are worth a loop of their own."""
+"""The least number of columns for which the split pays."""
 MOST_DIMENSIONS = 3
 _QUOTIENTS = (arith.DivSIOp, arith.DivUIOp)
 _REMAINDERS = (arith.RemSIOp, arith.RemUIOp)
@@ -74,7 +75,10 @@ _SHIFTS = (arith.ShRSIOp, arith.ShRUIOp)
 
 @dataclass(frozen=True)
 class Division:
-    """An operation on a loop's variable: its quotient by a length (else its remainder)."""
+    """
+    An operation that divides a loop variable by `length`: its quotient or, if not `quotient`, its
+    remainder.
+    """
 
     op: Operation
     length: SSAValue | int
@@ -82,7 +86,7 @@ class Division:
 
 
 def _division(op: Operation) -> Division | None:
-    """What an operation whose first operand is a number of an element finds of its row."""
+    """The division that `op`, whose first operand is an element's number, computes; None if it is none."""
     if not isinstance(op, (*_QUOTIENTS, *_REMAINDERS, *_SHIFTS, arith.AndIOp)):
         return None
     right = op.operands[1]
@@ -97,7 +101,7 @@ def _division(op: Operation) -> Division | None:
 
 
 def numbers(variable: SSAValue, *, narrowed: bool = False) -> list[SSAValue]:
-    """The values that are a loop's variable, in whatever type; `narrowed`: only those of fewer bits."""
+    """A loop variable and its conversions to other types; `narrowed`: only those to fewer bits."""
     kinds = arith.TruncIOp if narrowed else arith.TruncIOp | arith.ExtSIOp
     found = [] if narrowed else [variable]
     for use in variable.uses:
@@ -107,7 +111,7 @@ def numbers(variable: SSAValue, *, narrowed: bool = False) -> list[SSAValue]:
 
 
 def divisions(variable: SSAValue) -> list[Division]:
-    """What is divided by what, of the variable of a loop."""
+    """The divisions of a loop variable."""
     found = [
         _division(use.operation)
         for value in numbers(variable)
@@ -119,13 +123,13 @@ def divisions(variable: SSAValue) -> list[Division]:
 
 @dataclass(frozen=True)
 class Size:
-    """A length, or an end, that the host knows, if none of `needed` is negative."""
+    """A length or an upper bound that equals `poly` on the host if none of `needed` is negative."""
 
     poly: Polynomial
     needed: tuple[Polynomial, ...] = ()
 
     def over(self, other: Size) -> Polynomial | None:
-        """How often `other` is in it, where that is a polynomial."""
+        """The exact quotient by `other`; None if it is not a polynomial."""
         mine, divisor = self.poly.as_constant, other.poly.as_constant
         if mine is not None and divisor:
             return None if mine % divisor else Polynomial.constant(mine // divisor)
@@ -136,9 +140,9 @@ class Size:
 @dataclass(frozen=True)
 class NumberedRows:
     """
-    A variable of a loop, by position, that numbers elements of rows of a length. `needed`: what must not be
-    negative for that; `count`: how many rows there are, None if the host has to divide, and see that they are
-    whole. `divisions`: by several (how many) rows' length each.
+    A loop variable, by position, that numbers the elements of rows of one length. `needed`: the polynomials
+    that must not be negative for that; `count`: the number of rows, None if the host must divide and test
+    that no rest is left. `divisions`: each with the number of rows whose length it divides by.
     """
 
     loop: acc.LoopOp
@@ -152,14 +156,17 @@ class NumberedRows:
 
 
 class Finder:
-    """Finds the rows of a construct's loops, of what is known before `anchor`."""
+    """Finds the rows of a construct's loops by values that are known before `anchor`."""
 
     def __init__(self, construct: acc.ParallelOp, anchor: Operation):
         self.reader = Reader(construct)
         self.anchor = anchor
 
     def rows(self, loop: acc.LoopOp, position: int, shortest: int) -> NumberedRows | None:
-        """The rows, of at least a length, whose elements a variable of the loop numbers; None if none."""
+        """
+        The rows, of at least `shortest` elements, that the loop's variable at `position` numbers; None if
+        it numbers none.
+        """
         variable, lower, upper, step = bounds_of(loop)[position]
         end = self._size(upper)
         if constant_value(lower) != 0 or constant_value(step) != 1 or end is None:
@@ -198,12 +205,12 @@ class Finder:
 
 
 def _rank(size: Size, others: Sequence[Size]) -> tuple[int, int]:
-    """How suitable a length is to be that of the rows: it divides many others, and is a short product."""
+    """A sort key for lengths of rows: better ones divide more of the others, and have a lower degree."""
     return sum(other.over(size) is not None for other in others), -size.poly.degree
 
 
 def _may_split(loop: acc.LoopOp) -> bool:
-    """Whether nothing refers to the loop's iterations as one sequence."""
+    """Whether no clause refers to the loop's iterations as one sequence."""
     return (
         len(loop.region.blocks) == 1
         and not has_level(loop.seq)
@@ -216,7 +223,7 @@ def _may_split(loop: acc.LoopOp) -> bool:
 
 
 class Splitter:
-    """Rewrites one loop; what the host computes for it stands before `anchor`."""
+    """Rewrites one loop; computations of the host for it are added before `anchor`."""
 
     def __init__(self, rows: NumberedRows, construct: acc.ParallelOp, anchor: Operation):
         self.rows = rows
@@ -225,7 +232,7 @@ class Splitter:
         self.before = Cursor.before(anchor)
 
     def split(self) -> None:
-        """Gives the loop a variable for rows and one for places in place of the one for both."""
+        """Replaces the loop's variable by one for rows and one for columns."""
         rows = self.rows
         loop, position = rows.loop, rows.position
         block = loop.region.block
@@ -258,7 +265,7 @@ class Splitter:
         block.erase_arg(old)
 
     def _hints(self) -> tuple[str, str]:
-        """Names for the variables: those that the program gave quotient and remainder."""
+        """Names for the variables: those of the quotient and remainder in the program."""
         hints: dict[bool, str | None] = {}
         for division, by in self.rows.divisions:
             if by.as_constant == 1:
@@ -280,7 +287,10 @@ class Splitter:
     def _polynomial(
         self, poly: Polynomial, type_: IntegerType, value: SSAValue | None = None
     ) -> SSAValue:
-        """A number that the host knows, as the value that it is if there is one (`value`)."""
+        """
+        A polynomial that the host knows, as a value: a symbol of its own, or `value`, if it is one; else
+        computed.
+        """
         known = poly.as_constant
         if known is not None:
             return self.before.constant(known, type_)
@@ -291,7 +301,7 @@ class Splitter:
         return self.before.to_integer(self.emit.emit(poly) if value is None else value, type_)
 
     def _replace(self, division: Division, by: Polynomial, row: SSAValue, place: SSAValue) -> None:
-        """Puts what a division finds in its place."""
+        """Replaces a division by its result, computed from `row` and `place`."""
         op = division.op
         type_ = cast(IntegerType, op.results[0].type)
         at = Cursor.before(op)
@@ -311,7 +321,7 @@ class Splitter:
     def _number(
         self, at: Cursor, row: SSAValue, place: SSAValue, old: SSAValue, *, exact: bool
     ) -> SSAValue:
-        """The number of an element in the type of `old`; `exact`: which surely holds it."""
+        """The number of an element in the type of `old`; `exact`: that type certainly holds it."""
         type_ = cast(IntegerType, old.type)
         row, place = at.to_integer(row, type_), at.to_integer(place, type_)
         found = self._sum(at, row, place, type_, exact=exact)
@@ -330,8 +340,9 @@ def _choose(
     rows: NumberedRows, construct: acc.ParallelOp, choice: Operation | None
 ) -> Operation | None:
     """
-    Lets the host choose between the construct and a copy of it as it is, by what the rows need. `choice`: the
-    `scf.if` that does so already; the one that does.
+    Makes the host choose between the construct and an unchanged copy by the conditions of `rows`. `choice`
+    is the `scf.if` that already does so, if there is one; returns the one that does so now, None if no
+    condition is needed.
     """
     anchor = construct if choice is None else choice
     condition = emit_test(anchor, rows.needed) if rows.needed else None
@@ -351,12 +362,12 @@ def _choose(
 
 
 def _divisor(size: Size, emit: HostEmitter) -> SSAValue:
-    """A length that can be divided by, whatever was tested."""
+    """A length by which the host may divide even if a test of it has failed: at least 1."""
     return emit.insert(arith.MaxSIOp(emit.emit(size.poly), emit.constant(1)))
 
 
 def _whole(rows: NumberedRows, anchor: Operation, condition: SSAValue | None) -> SSAValue:
-    """Whether there are whole rows only, and what else there has to be."""
+    """Emits the test that there are only whole rows, and that `condition`, if given, holds."""
     emit = HostEmitter(anchor)
     rest = emit.insert(arith.RemSIOp(emit.emit(rows.end.poly), _divisor(rows.size, emit)))
     whole = emit.insert(arith.CmpiOp(rest, emit.constant(0), "eq"), "whole_rows")
@@ -364,7 +375,7 @@ def _whole(rows: NumberedRows, anchor: Operation, condition: SSAValue | None) ->
 
 
 def split_numbered(construct: acc.ParallelOp) -> None:
-    """Splits the numbered loops of a construct."""
+    """Splits the loops of a construct whose variables number elements of rows."""
     choice: Operation | None = None
     for loop in list(loops_in(construct)):
         if not _may_split(loop):
@@ -384,7 +395,7 @@ def split_numbered(construct: acc.ParallelOp) -> None:
             shortest, split = 1, True
         if split:
             text = (
-                "its variable numbers the elements of rows: rows and places are loops of their own"
+                "its variable numbers the elements of rows: split into loops over rows and columns"
             )
             note(construct, [(loop, text)])
 

@@ -163,7 +163,7 @@ def entry_record(entry: EntryOp) -> Record:
 
 
 def _is_pointer(entry: EntryOp) -> bool:
-    """Whether an operation names a pointer's array without a section."""
+    """Whether a data operation names an array through a pointer, without a section."""
     return not entry.bounds and not isinstance(entry.var.owner, llvm.AllocaOp | llvm.AddressOfOp)
 
 

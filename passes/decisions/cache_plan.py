@@ -277,8 +277,9 @@ def _lay_out(
 
 def column_axis(plan: TilePlan) -> int | None:
     """
-    The mapped loop along which a thread's outputs use elements of one column of the tile, of which one wide
-    access loads several if the tile is stored by columns (a factor of a matrix product), if there is one.
+    The mapped loop along which a thread's outputs use elements of one column of the tile (a factor of a
+    matrix product): if the tile is stored by columns, one wide access loads several. None if there is no
+    such loop.
     """
     if len(plan.dims) != 2 or plan.section.element_bytes not in (4, 8) or plan.dims[1].size < 2:
         return None
@@ -287,7 +288,10 @@ def column_axis(plan: TilePlan) -> int | None:
 
 
 def row_axis(plan: TilePlan) -> int | None:
-    """The mapped loop along which the outputs of a thread take neighbouring elements of the tile's memory."""
+    """
+    The mapped loop along which a thread's outputs use neighbouring elements in the tile's memory; None if
+    there is no such loop.
+    """
     along = 0 if plan.transposed else len(plan.dims) - 1
     moves = [(move.dim, move.rate) for move in plan.moves]
     return plan.moves[0].axis if len(plan.dims) == 2 and moves == [(along, 1)] else None

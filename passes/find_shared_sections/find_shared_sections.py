@@ -60,7 +60,10 @@ from .triangles import is_fixed, square
 
 Versions = Literal["filled", "terms", "joined"]
 LONGEST_SIDES = (128, 64)
-"""What the sides of all blocks divide, of elements of 4 bytes and of 8 (`decisions/cache_shapes.py`)."""
+"""
+A common multiple of the sides of all blocks for elements of up to 4 bytes, and for larger ones
+(`decisions/cache_shapes.py`).
+"""
 
 
 def _terms_in(construct: acc.ParallelOp, *, triangles: bool = False) -> list[Terms]:
@@ -89,12 +92,15 @@ def _hoist_bounds(terms: Terms, outside: ValuesOutside) -> None:
 
 
 def _side(terms: Sequence[Terms]) -> int:
-    """What all blocks' sides divide."""
+    """A common multiple of the sides of all blocks for these products."""
     return LONGEST_SIDES[max(size_of(f.element) for each in terms for f in each.factors) > 4]
 
 
 def _open_sides(found: Sequence[Terms]) -> dict[acc.LoopOp, int]:
-    """The parallel loops whose number of iterations, known at run time, may be rounded to whole blocks."""
+    """
+    The parallel loops whose trip count, known only at run time, may be rounded to whole blocks, with the
+    sides of these.
+    """
     side = _side(found)
     return {
         loop: side
@@ -107,7 +113,10 @@ def _open_sides(found: Sequence[Terms]) -> dict[acc.LoopOp, int]:
 
 
 def _fill(construct: acc.ParallelOp) -> None:
-    """Says of the parallel loops around products that their blocks are full."""
+    """
+    Rewrites the ends of the parallel loops around products as multiples of a block, so that all blocks are
+    full.
+    """
     found = _terms_in(construct)
     at = Cursor.before(construct)
     for loop, side in _open_sides(found).items():
@@ -121,8 +130,8 @@ def _has_whole_pieces(
     construct: acc.ParallelOp, found: Sequence[Terms], sides: dict[acc.LoopOp, int]
 ) -> SSAValue | bool:
     """
-    Whether the sums' lengths are multiples of a piece, and loops' of `sides`: known, or a value before the
-    construct.
+    Whether the lengths of sums are multiples of a piece, and the trip counts of loops multiples of `sides`:
+    a constant, or an i1 computed before the construct.
     """
     at = Cursor.before(construct)
     total: SSAValue | None = None

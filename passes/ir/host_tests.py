@@ -1,4 +1,4 @@
-"""What the host tests before a construct: that polynomials over what it knows are not negative."""
+"""Tests on the host before a construct: that polynomials over values it knows are not negative."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from .region_values import HostEmitter, HostLoad
 
 _ADDRESS_BITS = 64
 EXACT = float(1 << 62)
-"""Sums of products up to which i64 arithmetic is exact, whatever rounding added to the sum."""
+"""
+The largest bound, computed with rounding errors, of a sum of products for which i64 arithmetic is exact.
+"""
 
 
 def tightest(polys: Iterable[Polynomial]) -> list[Polynomial]:
-    """Those of the polynomials that the others, which must not be negative either, do not follow from."""
+    """The polynomials to test: of those that differ in their constant only, the least."""
     least: dict[Polynomial, int] = {}
     for poly in polys:
         constant = poly.terms.get((), 0)
@@ -32,7 +34,10 @@ def _bits(symbol: Hashable) -> int:
 
 
 def magnitude(polys: Sequence[Polynomial]) -> Polynomial:
-    """The polynomial in absolute values of symbols that none of `polys`, nor a part of one, exceeds."""
+    """
+    A polynomial that bounds each of `polys`, and every partial sum, if its symbols stand for absolute
+    values.
+    """
     terms: dict[tuple[Hashable, ...], int] = {}
     for poly in polys:
         for monomial, coefficient in poly.terms.items():
@@ -52,7 +57,10 @@ def may_overflow(bound: Polynomial) -> bool:
 
 
 def _is_small(emit: HostEmitter, bound: Polynomial) -> SSAValue:
-    """Whether a sum of products of absolute values is exact in 63 bits, found with floating-point numbers."""
+    """
+    Emits the test, in floating-point arithmetic, that a sum of products of absolute values is exact in 63
+    bits; returns the i1.
+    """
     zero = emit.constant(0)
     total: SSAValue | None = None
     for monomial, coefficient in bound.terms.items():
@@ -60,7 +68,7 @@ def _is_small(emit: HostEmitter, bound: Polynomial) -> SSAValue:
         for symbol in monomial:
             value = emit.symbol(symbol)
             size = emit.insert(arith.MaxSIOp(value, emit.insert(arith.SubiOp(zero, value))))
-            # The least number has no opposite, and is taken for 2 to the 63 here, too.
+            # The least number is its own opposite; read as unsigned, it is 2^63, which is right.
             real = emit.insert(arith.UIToFPOp(size, f64))
             term = emit.insert(arith.MulfOp(term, real))
         total = term if total is None else emit.insert(arith.AddfOp(total, term))
@@ -70,7 +78,7 @@ def _is_small(emit: HostEmitter, bound: Polynomial) -> SSAValue:
 
 
 def emit_test(anchor: Operation, polys: Sequence[Polynomial]) -> SSAValue:
-    """Whether none of `polys` is negative, before `anchor` (i1). There is at least one."""
+    """Emits before `anchor` the test that none of `polys` (at least one) is negative; returns the i1."""
     emit = HostEmitter(anchor)
     wanted = tightest(polys)
     bound = magnitude(wanted)

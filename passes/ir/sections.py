@@ -58,7 +58,7 @@ class PointerUses:
 
     accesses: list[SectionAccess] = field(default_factory=list[SectionAccess])
     escapes: list[str] = field(default_factory=list[str])
-    """The reason if not every access is known ("it is passed to 'f'"); else None."""
+    """The reasons why accesses may be unknown ("it is passed to 'f'"); empty if all are known."""
     as_variable: list[Operation] = field(default_factory=list[Operation])
     """Private and reduction operations that name the variable without reading it here."""
 

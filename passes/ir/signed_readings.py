@@ -1,8 +1,8 @@
 """
-Which conversions of unsigned numbers in a construct give what those of signed ones would, if nothing wraps.
+Finds the unsigned conversions of a construct that can be signed, and the conditions for that.
 
-The value of an expression of 32 bits is known modulo 2 to the power of 32, whether it is read with or
-without sign. Where its polynomial stays within 31 bits for all iterations of the loops around it, it is both.
+A 32-bit expression equals its polynomial modulo 2^32, read as signed or as unsigned. If the polynomial is
+non-negative and less than 2^31 in all iterations of the enclosing loops, both readings equal it.
 """
 
 from __future__ import annotations
@@ -29,15 +29,18 @@ INT_BITS = 32
 INT_MAX = (1 << (INT_BITS - 1)) - 1
 FARTHEST, MOST_STEPS = 1 << 30, 1 << 10
 """
-The largest end and step of loops on 32 bits, which may count past it by a step, or by one for each of a
-grid's threads.
+The largest end and step of loops with a 32-bit variable, which may exceed the end by a step for each thread
+of a grid.
 """
 Arithmetic = arith.AddiOp | arith.SubiOp | arith.MuliOp | arith.ShLIOp
 ARITHMETIC = (arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.ShLIOp)
 
 
 class SignedSymbols(RegionSymbols):
-    """Reads what unsigned conversions before the construct convert, as those inside are read."""
+    """
+    Symbols for which an unsigned conversion before the construct is not a symbol, but read through like one
+    inside.
+    """
 
     def symbol(self, value: SSAValue) -> Hashable | None:
         owner = value.owner
@@ -49,9 +52,9 @@ class SignedSymbols(RegionSymbols):
 @dataclass
 class Readings:
     """
-    What may change if none of `needed`, polynomials over what the host knows, is negative: arithmetic
-    that does not overflow then, conversions and subscripts (by their positions among those of an element)
-    that may be signed, 64-bit variables of loops (by position) and subscripts that fit 32 bits.
+    The changes that are allowed if none of `needed`, polynomials over values the host knows, is negative:
+    `arithmetic` does not overflow; `extensions` and the subscripts of `elements` (by position) can be
+    signed; the 64-bit variables of `loops` (by position) and the subscripts `narrow` fit into 32 bits.
     """
 
     needed: list[Polynomial] = field(default_factory=list[Polynomial])
@@ -62,16 +65,14 @@ class Readings:
     narrow: list[tuple[ElementOp, int]] = field(default_factory=list[tuple[ElementOp, int]])
 
     def add(self, other: Readings) -> None:
-        """Adds what `other` found about values."""
+        """Adds the conditions, arithmetic and conversions of `other`."""
         self.needed += other.needed
         self.arithmetic |= other.arithmetic
         self.extensions |= other.extensions
 
 
 class Reader:
-    """
-    Finds what may change in one construct. `wide`: also what is 64 bits wide in the program, but fits 32.
-    """
+    """Finds the possible changes in one construct. `wide`: also finds 64-bit values that fit into 32 bits."""
 
     def __init__(self, construct: acc.ParallelOp, *, wide: bool = False):
         self.construct = construct
@@ -83,7 +84,7 @@ class Reader:
         self._narrow: dict[SSAValue, Readings | None] = {}
 
     def read(self) -> Readings:
-        """All that may change, together."""
+        """All changes of the construct."""
         found = Readings()
         for op in self.construct.walk():
             match op:
@@ -116,7 +117,9 @@ class Reader:
                 found.elements.setdefault(op, set()).add(position)
 
     def _variables(self, loop: LoopLike, found: Readings) -> None:
-        """The variables of a loop that stand for 32-bit ones of the program, and fit 32 bits."""
+        """
+        Adds the 64-bit variables of a loop that represent 32-bit ones of the program and fit into 32 bits.
+        """
         if isinstance(loop, acc.LoopOp) and any_inclusive(loop):
             return
         for position, (variable, lower, upper, step) in enumerate(bounds_of(loop)):
@@ -138,8 +141,8 @@ class Reader:
 
     def _narrowed(self, value: SSAValue) -> Readings | None:
         """
-        What has to change for 64-bit arithmetic that leads to `value` to be the same in 32 bits; None if no
-        test before the construct says so.
+        The changes and conditions under which the 64-bit arithmetic that computes `value` gives the same in
+        32 bits; None if no test before the construct can establish it.
         """
         if value not in self._narrow:
             self._narrow[value] = self._read_narrowed(value)
@@ -168,8 +171,8 @@ class Reader:
 
     def value(self, value: SSAValue) -> Readings | None:
         """
-        What has to change for the polynomial of `value` to be its value, read with sign; None if no test
-        before the construct says that it is.
+        The changes and conditions under which `value`, read as signed, equals its polynomial; None if no
+        test before the construct can establish it.
         """
         if value not in self._known:
             self._known[value] = self._read(value)
@@ -204,16 +207,16 @@ class Reader:
         return found
 
     def _is_counter(self, value: SSAValue) -> bool:
-        """Whether a symbol is the variable of a loop of the construct."""
+        """Whether a symbol is a loop variable of the construct."""
         return isinstance(value, BlockArgument) and is_defined_inside(value, self.construct)
 
     def _is_host(self, value: SSAValue) -> bool:
-        """Whether a symbol is an integer that the host knows."""
+        """Whether the host knows the integer of a symbol."""
         poly = self.symbols.polynomial(value)
         return poly is not None and self.knows([poly])
 
     def knows(self, polys: Sequence[Polynomial]) -> bool:
-        """Whether the host has the values of all symbols of some polynomials."""
+        """Whether the host knows the values of all symbols of the polynomials."""
         inside = any(
             isinstance(symbol, SSAValue) and self.symbols.is_inside(symbol)
             for poly in polys
@@ -225,8 +228,8 @@ class Reader:
         self, value: SSAValue, op: Operation, least: int, most: int = INT_MAX
     ) -> list[Polynomial] | None:
         """
-        What must not be negative for `value` to be from `least` to `most` wherever `op` runs;
-        None if the host cannot tell, or it surely is not.
+        The polynomials that must not be negative for `value` to be from `least` to `most` whenever `op`
+        runs; None if the host cannot test that, or if it certainly does not hold.
         """
         poly = self.symbols.polynomial(value)
         if poly is None:
@@ -241,7 +244,10 @@ class Reader:
         return [poly for poly in needed if poly.as_constant is None]
 
     def _around(self, op: Operation) -> tuple[list[LoopRange], Facts]:
-        """The ranges of the loops of the construct around `op` that are known before it, innermost first."""
+        """
+        The ranges, known before the construct, of its loops around `op`, innermost first, and facts from
+        them.
+        """
         block = op.parent_block()
         assert block is not None
         if block not in self._ranges:
@@ -259,7 +265,7 @@ class Reader:
 
 
 def _is_exact(op: Operation) -> bool:
-    """Whether C says that an operation does not overflow."""
+    """Whether an operation does not overflow by the rules of C."""
     flags = (
         op.overflow_flags.data
         if isinstance(op, arith.AddiOp | arith.SubiOp | arith.MuliOp | arith.ShLIOp)
@@ -273,6 +279,6 @@ def _is_narrowed(op: Operation) -> bool:
 
 
 def any_inclusive(loop: acc.LoopOp) -> bool:
-    """Whether an upper bound of the loop is one of its values."""
+    """Whether an upper bound of the loop is inclusive."""
     ends = loop.inclusive_upperbound
     return ends is not None and any(ends.get_values())

@@ -285,7 +285,7 @@ class Sweep:
         return _nothing
 
     def _words(self, at: Cursor, elements: SSAValue) -> SSAValue:
-        """How many words so many elements of a row are."""
+        """The number of words (i32) of `elements` elements of a row."""
         own, word = self.tile.plan.section.element_bytes, self.tile.planned.word_bytes
         if own >= word:
             return scaled(at, elements, own // word)
@@ -511,15 +511,15 @@ def start(at: Cursor, copies: Copies) -> None:
 
 
 def _is_at_edges(sweep: Sweep) -> bool:
-    """Whether blocks may have fewer iterations than others, and less of the tile."""
+    """Whether blocks at an edge may have fewer iterations than others, and so only a part of the tile."""
     axes = {move.axis for move in sweep.tile.plan.moves}
     return sweep.tile.planned.clipped and any(not sweep.block.axes[axis].fixed for axis in axes)
 
 
 def _clipped(at: Cursor, copies: Copies) -> SSAValue:
     """
-    Whether blocks at an edge may copy 16 bytes at a time what exists of their tiles: rows are aligned and end
-    at such multiples, and the array has all of it.
+    An i1: a block at an edge may copy the existing part of its tiles in words of 16 bytes. Rows are
+    aligned, their lengths are multiples of 16 bytes, and the part lies within the mapped array.
     """
     conditions: list[SSAValue] = []
     if (even := aligned(at, copies.sweeps)) is not None:

@@ -154,7 +154,7 @@ def _nest(
 
 
 def _multiple(low: SSAValue, high: SSAValue, step: SSAValue) -> int:
-    """What the number of iterations between these bounds is written as a multiple of."""
+    """A number of which the trip count is a multiple, as its expression shows; 1 if it shows none."""
     op = high.owner
     if constant_value(low) != 0 or constant_value(step) != 1 or not isinstance(op, arith.MuliOp):
         return 1

@@ -70,9 +70,8 @@ class NestPlan:
     def together(self) -> tuple[int, ...]:
         """
         The neighbouring outputs of one thread along each mapped axis: along the lanes as many as fill a
-        16-byte access, also along the other axis if a tile has its
-        iterations side by side; with a matrix instruction
-        the thread's fragment of a row.
+        16-byte access, also along the other axis if a tile stores its iterations side by side; with a
+        matrix instruction the thread's fragment of a row.
         """
         if self.instruction is not None:
             return 1, PAIR

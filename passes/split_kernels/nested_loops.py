@@ -54,8 +54,8 @@ def inner_loop(loop: acc.LoopOp) -> scf.ForOp | None:
 
 def _is_triangle(inner: scf.ForOp, loop: acc.LoopOp) -> bool:
     """
-    Whether an inner loop has more turns in later iterations of `loop`, or fewer, by the same number each
-    time, and another loop in it: enough for lanes.
+    Whether the trip count of `inner` changes by a constant from one iteration of `loop` to the next, and
+    `inner` contains another loop, which gives it enough work for lanes.
     """
     if not any(isinstance(op, scf.ForOp) for op in inner.body.block.ops):
         return False
