@@ -46,7 +46,7 @@ def parse_passes(text: str) -> tuple[ModulePass, ...]:
         specs = list(parse_pipeline(text))
         names = [spec.name for spec in specs]
         ours = all_passes()
-        # Entry points cost time: only for names that are not ours.
+        # Reading entry points takes time, so only for names that are not our own passes.
         loaders = ours if ours.keys() >= set(names) else available_passes()
         for name in names:
             if name not in loaders:

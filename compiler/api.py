@@ -309,7 +309,7 @@ class Program:
         from ..runtime.native.gangs import gang_team
         from .faults import explain
 
-        gang_team.cache_clear()  # a thread of it may have stopped; programs to come get another team
+        gang_team.cache_clear()  # one of its threads may have stopped; later programs get a new team
         diagnostic = explain(fault, self._codes(), self._device_pointer)
         return ProgramFault(render(diagnostic), fault.signal)
 

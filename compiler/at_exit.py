@@ -18,7 +18,7 @@ class AtExit:
     def __init__(self, action: Action):
         self._action: Action | None = action
         libc = ctypes.CDLL(None)
-        register = getattr(libc, "on_exit", None)  # glibc's; other libraries do not say the status
+        register = getattr(libc, "on_exit", None)  # glibc only; others do not pass the status
         if register is None:
             return
         self._handler = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)(self._on_exit)

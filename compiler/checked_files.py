@@ -79,11 +79,11 @@ class CheckedFiles:
 def _text_key(file: str, options: str) -> str:
     """The key of a preprocessed file. It covers the machine's set of headers, as preprocessing may depend
     on which exist."""
-    from .c.preprocess_headers import system_folders  # which programs that run do without
+    from .c.preprocess_headers import system_folders  # not loaded by programs that only run
 
     try:
         here = str(Path.cwd())
-    except OSError:  # it has been removed
+    except OSError:  # the folder has been removed
         here = ""
     machine = [str((folder / "stdio.h").is_file()) + str(folder) for folder in system_folders()]
     return content_key("preprocessed file", compiler_fingerprint(), here, *machine, options, file)

@@ -259,7 +259,7 @@ def run_part(
         def after_stage(stage: str, module: ModuleOp) -> None:
             if survey:
                 side_by_side.see(stage, module)
-            # New ones are put in front of all others.
+            # Passes insert new functions before all others.
             new = [op for n, op in symbol_table(module).items() if n not in known]
             for op in reversed([op for op in new if isinstance(op, llvm.FuncOp)]):
                 known.add(op.sym_name.data)

@@ -194,7 +194,7 @@ def _translate(
     with phase(LOADING):
         from .c.program import check_program
 
-    # Nobody keeps the trees: what follows takes their memory.
+    # No variable refers to the trees here, so that their memory is free for what follows.
     module = _module_of(
         check_program(sources, sink, options.target, wall=options.wall, kept=kept), options, sink
     )

@@ -88,7 +88,7 @@ class ProgramCode:
                 options = replace(executable.options, debug_info=True)
                 try:
                     executable = build_sources(executable.sources, options, DiagnosticSink())
-                except CompileError:  # it compiled before; its lines are not worth an error
+                except CompileError:  # it compiled before: not an error, only no lines
                     return self._lined
             level = executable.options.opt_level
             self._lined = LinedCode(compile_program(m, level) for m in parts(executable.host_ir))
@@ -168,7 +168,7 @@ def explain(
     frames: list[tuple[str, SourceLoc]] = []
     library = ""
     for n, address in enumerate(fault.places):
-        # What is returned to is after the call.
+        # A return address is after the call.
         found = next(filter(None, (c.place(address - (n > 0)) for c in codes)), None)
         if found is not None:
             frames.append(found)

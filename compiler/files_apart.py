@@ -228,4 +228,4 @@ def program_apart(
             for messages in (*checked, agreement.diagnostics, *warned, *translated):
                 sink.diagnostics += messages
             return joined([each.llvm_ir for each in files])
-    return None  # which the compilation of the whole program explains
+    return None  # compiling the program as a whole reports the reason

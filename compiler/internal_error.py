@@ -29,14 +29,14 @@ _FRAMES = 2000
 
 def _place_of(value: object) -> SourceLoc:
     """The C place of the value of a local variable of accopt; `UNKNOWN_LOC` if it has none."""
-    # Not before something fails: `accrun` starts a program it knows without these.
+    # Imported only after a failure: `accrun` starts cached programs without these modules.
     from pycparser import c_ast
     from xdsl.ir import Operation
 
     from .c.ast import Expr, Stmt, VarDecl
 
     if isinstance(value, Operation):
-        # An operation that is just being made has no location yet.
+        # An operation under construction has no location yet.
         location = getattr(value, "location", None)
         return UNKNOWN_LOC if location is None else SourceLoc.from_attr(location)
     if isinstance(value, Expr | Stmt | VarDecl):

@@ -190,7 +190,7 @@ def _overrides(specs: Sequence[str], plan: Sequence[Stage]) -> dict[str, ArgSpec
             "write pass{option=value}",
         ) from e
     asked = overrides.get("schedule-loops", ArgSpec("schedule-loops", {})).parameters.get("sizes")
-    if asked is not None:  # which needs clauses that are still there
+    if asked is not None:  # free-mapping needs it too: it would remove the clauses
         free = overrides.get("free-mapping", ArgSpec("free-mapping", {})).parameters
         overrides["free-mapping"] = ArgSpec("free-mapping", {"sizes": asked, **free})
     for name in overrides.keys() - known:

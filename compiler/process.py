@@ -44,7 +44,7 @@ def run_command(main: Callable[[], int]) -> NoReturn:
     every object first.
     """
     begin_command()
-    gc.disable()  # enabling it again at the end of a compilation looks through all that is there
+    gc.disable()  # for good: enabling it after a compilation would scan all objects
     try:
         status = main()
         sys.stdout.flush()

@@ -107,7 +107,7 @@ def _device_code(results: Sequence[PartResult], options: CompileOptions) -> str:
     fronts = [text for result in reversed(results) for text in result.device.front]
     symbols = _once(
         [
-            # One array without a length stands for the memory that is asked for at the launch.
+            # One array without a length represents the shared memory requested at the launch.
             *(text for text in fronts if _is_shared_by_all(text)),
             *(text for text in fronts if not _is_shared_by_all(text)),
             *(text for result in results for text in result.device.kernels),

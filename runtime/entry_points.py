@@ -54,7 +54,7 @@ class EntryPoints:
         state = self._runtime.thread.state
         state.device.make_current()
         done = 0
-        if queue == ASYNC_ON_DEVICE:  # what is copied in has been read when this returns
+        if queue == ASYNC_ON_DEVICE:  # copyin data must have been read on return
             queue = ASYNC_SYNC
         with state.lock:
             used = None
@@ -106,11 +106,11 @@ class EntryPoints:
             state.sync_queue if number == ASYNC_SYNC else state.queue(number, thread.default_async)
         )
         scratch = state.uses_scratch(site)
-        with state.lock if scratch else nullcontext():  # one user of the memory after the other
+        with state.lock if scratch else nullcontext():  # the memory has one user at a time
             if scratch:
                 self._order_scratch(state, site, queue)
             launcher(values, queue)
-            # Told while the lock is held: what another thread has put in order since would be undone.
+            # Recorded under the lock: later, it might undo what another thread has ordered since.
             kernel = self._runtime.sites[site].kernel
             self._runtime.native.launched(
                 site, kernel, state, queue, number, scratch=scratch, epoch=epoch
@@ -136,7 +136,7 @@ class EntryPoints:
     @cached_property
     def _row_sections(self) -> RowsApart:
         from .rows_apart import (
-            RowsApart,  # which needs numpy: programs without such rows start without
+            RowsApart,  # needs numpy, which programs without such rows do not load
         )
 
         return RowsApart()
@@ -243,7 +243,7 @@ class EntryPoints:
 
     def _order_scratch(self, state: DeviceState, site: int, queue: Queue) -> None:
         with state.lock:
-            self._runtime.native.interrupt(site, state)  # no launch of another thread in between
+            self._runtime.native.interrupt(site, state)  # no launches by native code meanwhile
             state.order_scratch(site, queue)
 
     def _observed_launch(

@@ -21,7 +21,7 @@ def end_process(error: BaseException, place: ProgramPlace, device: str) -> NoRet
     status = 1
     if isinstance(error, AccRuntimeError):
         message = error.located(place, device).render()
-    elif isinstance(error, CompileError):  # of a kernel that is compiled when it is launched
+    elif isinstance(error, CompileError):  # from a kernel that is compiled at its launch
         message = "\n".join(render(d) for d in error.diagnostics)
     elif isinstance(error, KeyboardInterrupt):
         message, status = "interrupted", 130

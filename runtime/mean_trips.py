@@ -64,7 +64,7 @@ def _measure(state: DeviceState, start: int, end: int, rows: int, stride: int, b
         return int.from_bytes(value.raw, "little", signed=True)
 
     if start and end - start == stride:
-        # Each row ends where the next begins: two numbers tell.
+        # Each row ends where the next begins, so two numbers give the total.
         total = read(end + (rows - 1) * stride) - read(start)
         return max(0, -(-total // rows))
     sample = sampled_rows(rows)

@@ -70,7 +70,7 @@ class RowsApart:
         known = self._answers.get(numbers)
         if known is not None:
             read, answer = known
-            # In the order of reading: where one has changed, the next may be gone.
+            # Compared in the order of reading: if one has changed, later ones may be unmapped.
             if all(_string_at(b.address, len(b.content)) == b.content for b in read):
                 return answer
         blocks: list[_Block] = []

@@ -53,7 +53,7 @@ class DeviceState:
             self._table,
             Cells(device.cells()),
             device.works_in_place,
-            device.reuses_blocks and not linked,  # what is mapped for them has links to fill
+            device.reuses_blocks and not linked,  # mapping data for links must store addresses
             device.native_stream(),
             clears_blocks=device.clears_blocks,
         )
@@ -220,7 +220,7 @@ class DeviceState:
             return
         origin = f"declare at {site.place.file}:{site.place.line}"
         entry = Entry(host, declared.bytes, device, structured=1, pinned=True, origin=origin)
-        entry.users = Users(any=True)  # kernels name it without a data clause
+        entry.users = Users(any=True)  # kernels use it without a data clause
         self.table.insert(entry)
         if declared.kind in (DataKind.COPYIN, DataKind.COPY):
             name = declared.host_symbol

@@ -51,7 +51,7 @@ def source_digest(*files: str) -> str:
     from their contents, not their dates, as programs that contain the files (`drivers/standalone.py`) also
     contain entries.
     """
-    # The loader's words for this folder, out of which `Path` would take the dot of `./program`.
+    # This folder as the loader names it; `Path` would remove the dot of `./program`.
     folder = __file__.rpartition(os.sep)[0]
     return content_key(*(__loader__.get_data(f"{folder}{os.sep}{file}") for file in files))
 
@@ -151,7 +151,7 @@ class DiskCache:
             yield
         finally:
             with suppress(OSError):
-                path.unlink()  # who waits for the lock then looks for the entry
+                path.unlink()  # a process that waits for the lock then looks for the entry
             os.close(handle)
 
     def put(self, key: str, content: bytes) -> None:
@@ -166,7 +166,7 @@ class DiskCache:
                 with os.fdopen(handle, "wb") as file:
                     file.write(hashlib.sha256(content).digest() + content)
                 Path(name).replace(self.folder / key)
-            except BaseException:  # also a signal that ends the process
+            except BaseException:  # including the exception for a signal that ends the process
                 Path(name).unlink(missing_ok=True)
                 raise
             self._make_room(len(content))

@@ -59,13 +59,13 @@ class ForkedCopies(Generic[T]):
             return
         while _before:
             _before.pop()()
-        with suppress(OSError):  # no process, pipe or file to be had: some numbers get no answer
+        with suppress(OSError):  # without a process, pipe or file, some numbers get no answer
             given, queue = os.pipe()
             try:
                 os.write(queue, b"".join(map(_NUMBER.pack, order)))
                 os.close(queue)
                 for _ in range(min(number, len(order))):
-                    # A file, as with pipes they would wait until this process reads.
+                    # Files, not pipes: into a full pipe the children would wait to write.
                     answer = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
                     self._answers.append(answer)
                     self._children.append(self._start(given, answer.fileno()))
@@ -74,7 +74,7 @@ class ForkedCopies(Generic[T]):
 
     def _start(self, given: int, answer: int) -> int:
         with warnings.catch_warnings():
-            # Python warns of other threads: those of a command watch the clock.
+            # Python warns if there are other threads; those of a command only watch the clock.
             warnings.simplefilter("ignore", DeprecationWarning)
             child = os.fork()
         if child:
@@ -89,7 +89,7 @@ class ForkedCopies(Generic[T]):
                     rest = rest[os.write(answer, rest) :]
             status = 0
         finally:
-            os._exit(status)  # without a word: all that anybody waits for are the answers
+            os._exit(status)  # without messages or cleaning up: only the answers are used
 
     def finish(self) -> dict[int, T] | None:
         """

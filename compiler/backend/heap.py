@@ -125,7 +125,7 @@ entry:
 }
 
 _SERVICES = f"""
-; to LLVM there is nothing before the memory that an allocator gives: it must not know where that comes from
+; LLVM assumes that the bytes before an allocated block are not accessed: so the block's origin is hidden
 define internal i1 @__accopt_is_fresh(ptr %0) {{
   %hidden = call ptr asm "", "=r,0"(ptr %0)
   %word = getelementptr i8, ptr %hidden, i64 -8
@@ -135,7 +135,7 @@ define internal i1 @__accopt_is_fresh(ptr %0) {{
   ret i1 %fresh
 }}
 
-; a fresh block: the whole mapping, so that it stays one to the system
+; advises large pages for a fresh block's whole mapping, so that the system does not split it
 define internal void @__accopt_mapped(ptr %0) {{
 entry:
   %room = call i64 @malloc_usable_size(ptr %0)

@@ -35,7 +35,8 @@ class HostAhead:
         self._ir = ir
         if has_host(ir, opt_level, DiskCache.default("host")):
             return
-        # No process to be had: who needs the code makes it. A file, as a pipe makes us wait until it is read.
+        # If no process can be started, the code is made where it is needed. A file, not a pipe: into a
+        #         # full pipe this process would wait to write.
         with suppress(OSError), TemporaryFile() as text:
             text.write(ir.encode("utf-8", "surrogateescape"))
             text.seek(0)

@@ -143,7 +143,7 @@ def hide_divisors(ir: str) -> str:
 
 def _compile_apart(ir: str, opt_level: OptLevel) -> bytes | None:
     """`compile_here` in another process; None if that ended without a result."""
-    # Our own places for modules and no others, whatever folder or environment this process is in.
+    # Only this process's module folders, whatever its current folder and environment.
     places = [place for place in sys.path if place]
     run = f"import sys; sys.path[:] = {places!r}; from {__name__} import main; sys.exit(main())"
     command = [sys.executable, "-I", "-c", run, str(opt_level)]

@@ -137,7 +137,7 @@ def _items(llvm_ir: str) -> tuple[dict[str, _Item], Surroundings] | None:
         items[head[3]] = _Item(head[3], match[0], head[1] is not None, is_function=True)
     for template in set(_ASSEMBLY.findall(llvm_ir)):
         if not items.keys().isdisjoint(re.findall(r"[\w.$]+", template)):
-            return None  # it may mean a name of the module's own
+            return None  # the template may name an internal symbol of the module
     for item in items.values():
         named = dict.fromkeys(_NAME.findall(item.text))
         item.names = tuple(name for name in named if name in items and name != item.name)

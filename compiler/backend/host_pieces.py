@@ -71,7 +71,7 @@ class Surroundings:
         elif _FOR_ALL.match(line):
             self.for_all += [line] if line else []
         else:
-            self.is_known = False  # assembly, or what there was not when this was written
+            self.is_known = False  # module-level assembly, or a form that this code does not know
 
     def text(self, definition: str) -> str:
         """A module of one definition, with metadata numbered in the order of use."""
@@ -84,7 +84,7 @@ class Surroundings:
 
         texts = [
             _REFERENCE.sub(number, "\n".join([*lines, definition]))
-        ]  # types come first: LLVM asks for their sizes
+        ]  # types come first: LLVM needs their sizes
         done = 0
         while done < len(numbers):
             for old in list(numbers)[done:]:

@@ -42,7 +42,7 @@ def compile_ahead(
         loads[least] += len(text)
     others = [_started(share, cache, opt_level) for share in shares[1:]]
     try:
-        with suppress(CompileError):  # it comes again where the code is needed
+        with suppress(CompileError):  # the error is raised again where the code is needed
             for text in shares[0]:
                 compile_here(text)
     finally:
@@ -73,5 +73,5 @@ def main() -> None:
     folder, root, limit, level = sys.argv[1:5]
     cache = DiskCache(Path(folder), int(limit), Path(root) if root else None)
     levels: dict[str, OptLevel] = {"0": 0, "1": 1, "2": 2, "3": 3}
-    for text in json.load(sys.stdin.buffer):  # what LLVM refuses is reported by who needs it
+    for text in json.load(sys.stdin.buffer):  # errors are reported where the code is needed
         compile_object(text, opt_level=levels[level], cache=cache)

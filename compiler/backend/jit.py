@@ -88,7 +88,7 @@ def _compile_pieces(
     keys, symbols = json.loads(cache.get_or_make(_key_of_pieces(ir, opt_level), make))
     try:
         return made[0] if made else HostCode(tuple(_kept(key, cache) for key in keys), symbols)
-    except LookupError:  # an entry has gone
+    except LookupError:  # an entry has been removed
         return _make_pieces(ir, opt_level, cache, whole=False)[0]
 
 
@@ -123,7 +123,7 @@ def _make_pieces(
         compile_ahead(missing, cache, opt_level, lambda text: object_of(text, opt_level, cache))
     try:
         objects = tuple(object_of(text, opt_level, cache) for text in texts)
-    except CompileError:  # of the whole module, LLVM takes it, or says what is wrong
+    except CompileError:  # LLVM accepts the whole module, or reports what is wrong with it
         if whole or len(texts) == 1:
             raise
         return _make_pieces(ir, opt_level, cache, whole=True)
@@ -179,7 +179,7 @@ def _load_c_library() -> None:
             llvm.load_library_permanently(name)
         except RuntimeError as exc:
             raise error(UNKNOWN_LOC, f"cannot load {name}: {exc}") from exc
-    # Not every C library has vector functions; what divides integers of 128 bits is the compilers'.
+    # Not every C library has vector functions; libgcc has the division of 128-bit integers.
     for name in (VECTOR_LIBRARY, "libgcc_s.so.1"):
         with suppress(RuntimeError):
             llvm.load_library_permanently(name)
@@ -214,9 +214,9 @@ def _link_error(exc: RuntimeError, ir: str, symbols: Mapping[str, int]) -> Excep
 def _linked_in(defined: Collection[str], ir: str) -> dict[str, int]:
     """The addresses of `LINKED_IN` that a program uses and does not define."""
     found: dict[str, int] = {}
-    for name, behind in LINKED_IN.items():
+    for name, target in LINKED_IN.items():
         if name not in defined and f"@{name}" in ir:
-            found[name] = ctypes.cast(ctypes.CDLL(None)[behind], ctypes.c_void_p).value or 0
+            found[name] = ctypes.cast(ctypes.CDLL(None)[target], ctypes.c_void_p).value or 0
     return found
 
 
@@ -304,7 +304,7 @@ class HostProgram:
         one stays in memory until then.
         """
         program = weakref.ref(self)
-        register = ctypes.CDLL(None)["__cxa_atexit"]  # an attribute would be mangled
+        register = ctypes.CDLL(None)["__cxa_atexit"]  # mangled as an attribute
 
         def atexit(handler: int) -> int:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(program()))

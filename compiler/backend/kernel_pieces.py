@@ -105,7 +105,7 @@ def split(llvm_ir: str) -> Module | None:
             return None
         pieces.append(piece)
     if sum(len(piece.variables) for piece in pieces) != len(variables):
-        return None  # some are named by several kernels, or by none
+        return None  # several kernels use a variable, or none does
     return Module(tuple(pieces), (before, after))
 
 

@@ -170,11 +170,11 @@ class _Process:
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
             )
         except OSError:
-            return  # no process to be had: the work is done here
+            return  # no process could be started: the work is done here
         pipe, self._process.stdin = self._process.stdin, None
         assert pipe is not None
         for step in (lambda: pipe.write(text.encode()), pipe.close):
-            with suppress(OSError):  # it has died: the work is done here
+            with suppress(OSError):  # the process has ended: the work is done here
                 step()
 
     def result(self) -> str | None:
@@ -187,7 +187,7 @@ class _Process:
 
 def command_for(module: str, function: str, *arguments: str) -> list[str]:
     """A command that calls a function of this package with arguments in a process of its own."""
-    # Our own places for modules and no others, whatever folder or environment this process is in.
+    # Only this process's module folders, whatever its current folder and environment.
     places = [place for place in sys.path if place]
     run = f"import sys; sys.path[:] = {places!r}; from {module} import {function}; {function}()"
     return [sys.executable, "-I", "-c", run, *arguments]

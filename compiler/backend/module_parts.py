@@ -35,7 +35,7 @@ def linked(modules: Sequence[str]) -> str:
     rejects."""
     if len(modules) == 1:
         return modules[0]
-    import llvmlite.binding as llvm  # not for programs that are only looked at
+    import llvmlite.binding as llvm  # not needed for programs that are only inspected
 
     context = llvm.create_context()
     opened: list[llvm.ModuleRef] = []
@@ -48,6 +48,6 @@ def linked(modules: Sequence[str]) -> str:
     except RuntimeError as exc:
         raise error(UNKNOWN_LOC, f"LLVM rejects the host code: {str(exc).strip()}") from exc
     finally:
-        for each in opened:  # before the context, and those that were linked are closed already
+        for each in opened:  # before the context; closing a linked module again is allowed
             each.close()
         context.close()

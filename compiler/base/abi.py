@@ -63,8 +63,8 @@ class DataFlag(IntFlag):
     IMPLICIT = 32
     FINALIZE = 64
     IF_PRESENT = 128
-    DYNAMIC = 256  # enter data / exit data: the dynamic reference counter
-    CELL = 512  # a reduction's scalar: read and written once by a launch
+    DYNAMIC = 256  # enter data / exit data: counts in the dynamic reference counter
+    CELL = 512  # a scalar of a reduction, which a launch reads and writes once
     COMPRESSED = 1024  # `shape` is the address of a `Compression`
     ROWS = 2048  # `shape` goes through arrays of pointers: their strides are negative
     INFERRED = 4096  # of a region no directive asks for: entered with all its records or not at all
@@ -73,7 +73,7 @@ class DataFlag(IntFlag):
     UNBOUNDED = 32768  # a pointer without a section: the data is what is present of its array
 
     def __and__(self, other: int) -> int:  # type: ignore[override]
-        # Every record's flags are tested many times while the program runs: no members are made.
+        # Flags are tested many times while a program runs: an int avoids creating members.
         return int.__and__(self, other)
 
     __rand__ = __and__
@@ -83,7 +83,7 @@ class RowSection(IntFlag):
     """Properties of a section in a call of `__accopt_rows_apart`, as bits."""
 
     WRITTEN = 1
-    ROWS = 2  # it goes through pointers: their dimensions have negative strides
+    ROWS = 2  # it has arrays of pointers, whose dimensions have negative strides
 
 
 class CompressionFlag(IntFlag):
@@ -91,7 +91,7 @@ class CompressionFlag(IntFlag):
 
     HAS_RANGE = 1
     DECODES = 2  # the record belongs to a kernel that decodes the array
-    UNCOUNTED = 4  # whose kernel does not count the numbers that saturate
+    UNCOUNTED = 4  # … which does not count the numbers that saturate
 
 
 class DeviceOperation(IntEnum):

@@ -102,7 +102,7 @@ class Range:
     def code(self) -> Centred:
         """The best code for the range."""
         half = max(self.high / 2 - self.low / 2, self.least)
-        # A bit more than the greatest number computed with, |c1|.
+        # Slightly more than the largest magnitude in the computation, |c1|.
         size = abs(self._middle) + 1.5 * self.factor * half
         grid = math.ulp(size) * 2.0 ** (DIGITS[64] - DIGITS[self.base])
         while True:
@@ -127,12 +127,12 @@ class Range:
         for number in range(2 * _FARTHEST + 1):
             away = (number + 1) // 2 * (1 if number % 2 else -1)
             middle = (first + away) * grid
-            # An even multiple: so is 1.5 · c0 a multiple.
+            # An even multiple, so that 1.5 · c0 is a multiple too.
             c0 = math.ceil(self._needed(middle) / (2 * grid)) * (2 * grid)
             found = Centred.of(self.base, c0, middle)
             rounding = found.rounding
             if grid / (2 * c0) + rounding + 2.0 ** -DIGITS[self.base] >= step / 2:
-                # Reading a code would round to where another one is nearer.
+                # A code would be read as a number that is nearer to another code's.
                 continue
             error = c0 * (step / 2 + rounding)
             if best is None or error < lost:

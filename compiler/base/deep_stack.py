@@ -74,7 +74,7 @@ def _start(run: Callable[[], Any]) -> threading.Thread | None:
             before = threading.stack_size(size)
             sys.setrecursionlimit(max(size // _FRAME, limit))
             try:
-                # A daemon, so that an interrupted command can end.
+                # A daemon thread, so that an interrupted command can end.
                 thread = threading.Thread(target=run, name="accopt-compiler", daemon=True)
                 thread.start()
                 return thread

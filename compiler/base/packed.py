@@ -2,7 +2,7 @@
 The packed number formats of compressed arrays: widths, coefficients, error bounds.
 
 A number x of a range with greatest magnitude M is kept as the leading `bits` mantissa bits of
-t = x / c0 + 1.5, which lies in (1, 2), and read back as t · c0 + c1 with c1 = -1.5 · c0 (Salehi,
+t = x / c0 + 1.5, which is in (1, 2), and read back as t · c0 + c1 with c1 = -1.5 · c0 (Salehi,
 Lashgar and Baniasadi, HIPS 2016). We round where the papers truncate, which halves the error, and
 round c0 up until c1 is exact, so that zero stays zero. The code `centred` keeps the distance from the
 middle of the range instead of that from zero (`centred.py`). `half` and `bfloat16` are the other
@@ -55,8 +55,8 @@ class Code(IntEnum):
     RANGE = 0
     HALF = 1
     BFLOAT16 = 2
-    PLAIN = 3  # as it is: for a structure of arrays without compression
-    CENTRED = 4  # as RANGE, around the middle of the range
+    PLAIN = 3  # not encoded: a structure of arrays without compression
+    CENTRED = 4  # as RANGE, relative to the middle of the range
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +159,8 @@ def coefficients(fmt: PackedFormat, minimum: float, maximum: float) -> Coefficie
         raise ValueError(
             f"the range [{minimum:g}, {maximum:g}] exceeds ±{_GREATEST_MAGNITUDE[base]:g}"
         )
-    # A little more than 2: no number of the range takes the first or last code, which therefore
-    # say that a number was saturated.
+    # Slightly more than 2: numbers in the range never get the first or last code, so those mark
+    #     # saturated numbers.
     factor = max(2.01, 2 + 2.0 ** (3 - fmt.bits))
     if fmt.code == Code.CENTRED:
         return _centred(fmt, to_base(base, minimum), to_base(base, maximum), factor)

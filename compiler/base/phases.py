@@ -98,7 +98,7 @@ def recording(count: Callable[[object], int] | None = None) -> Generator[Recordi
         for active in (_stack, _counter, _recording):
             active.clear()
         root.others += _of_children()
-        root.seconds += process_time()  # less what counting took
+        root.seconds += process_time()  # minus the time of the counting
 
 
 def _of_children() -> float:

@@ -202,7 +202,7 @@ class Sameness:
         self._assumed.clear()
         if self._types(a, b):
             return True
-        self._same.difference_update(self._assumed)  # which may follow from what is not so
+        self._same.difference_update(self._assumed)  # may follow from a false one
         return False
 
     def _types(self, a: CType, b: CType) -> bool:

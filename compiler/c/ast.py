@@ -60,7 +60,7 @@ class VarDecl:
     declared: ArrayType | None = None
     """The array type that a parameter with a pointer type was declared with, if it had a length: `double
     a[n]`."""
-    is_thread_private: bool = False  # OpenMP's threadprivate
+    is_thread_private: bool = False  # threadprivate in OpenMP
     control: VarDecl | None = None
     """For a `_Thread_local` variable: the object through which a thread finds its copy
     (`sema/thread_locals.py`)."""

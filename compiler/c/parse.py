@@ -50,7 +50,7 @@ BUILTIN_TYPEDEFS = frozenset(
     )
 )
 
-# GNU spellings and what stands for them; padded to the same length.
+# GNU spellings and their replacements, padded to the same length.
 _SPELLINGS = {
     "__extension__": "",
     "__restrict": "restrict",
@@ -199,11 +199,11 @@ class _Parser(SharedDeclarations):
         self.is_typedef: Callable[[str], bool] | None = None
         self._types: set[str] = set(BUILTIN_TYPEDEFS)
         """The names that were declared as types anywhere in the file so far."""
-        self.end: SourceLoc | None = None  # of a lone expression
+        self.end: SourceLoc | None = None  # set by the parsing of a single expression
 
     def _parse_external_declaration(self) -> Any:
         tokens = self._tokens
-        if tokens._index > 10 * _TOKENS_BEFORE:  # what no message asks for any more
+        if tokens._index > 10 * _TOKENS_BEFORE:  # tokens that no message needs any more
             del tokens._buffer[: tokens._index - _TOKENS_BEFORE]
             tokens._index = _TOKENS_BEFORE
         return super()._parse_external_declaration()
@@ -457,7 +457,7 @@ def parse_masked(text: str, filename: str, types: AbstractSet[str] = frozenset()
     """
     known = known_declarations()
     if known is not None and not types:
-        with suppress(CompileError):  # which what follows finds again, and explains
+        with suppress(CompileError):  # the second attempt finds the mistake again and explains it
             return _parse(text, filename, types, known)
     return _parse(text, filename, types, None)
 

@@ -67,7 +67,7 @@ def macro_of(tokens: Sequence[Token]) -> Macro:
     close = next(i for i, token in enumerate(tokens) if token.value == ")")
     names = [token.value for token in tokens[2:close] if not token.is_space and token.value != ","]
     variadic = bool(names) and names[-1] == "..."
-    if variadic:  # GNU's `rest...` names the rest
+    if variadic:  # GNU C's `rest...` names the remaining arguments
         before = [token for token in tokens[2:close] if not token.is_space][-2:-1]
         named = bool(before) and before[0].type == "CPP_ID"
         names[-1:] = [] if named else ["__VA_ARGS__"]
@@ -315,7 +315,7 @@ def _placed(tokens: Sequence[Token], place: Position, *, arguments: bool = False
     for token in tokens:
         source = token.source
         if source is place and token.is_expanded:
-            out.append(token)  # it is such a copy, of a macro's use inside
+            out.append(token)  # already placed by the expansion of a macro inside
             continue
         apart = arguments and (source[1] != line or source[0] != file)
         out.append(Token(token.type, token.value, source if apart else place, token.painted, True))

@@ -55,7 +55,7 @@ class MacroPreprocessor(MacroExpander):
         self.output = output
         self._search = search
         self.files = ReadFiles(search.inputs)
-        self._folder = -1  # of the search, where the current file was found
+        self._folder = -1  # number of the searched folder in which the current file was found
         self._sink = sink
         self._conditions = Conditions(self, self, c23=c23)
         self._groups = ConditionalGroups(self._holds)
@@ -356,7 +356,7 @@ class MacroPreprocessor(MacroExpander):
 
     def _error(self, name: Token, args: list[Token]) -> None:
         if not self._search.system:
-            raise NeedsSystemHeaders  # it may be about the compiler
+            raise NeedsSystemHeaders  # the condition may be about the compiler
         raise error(name.loc, f"#error {spelling(args)}".rstrip())
 
     def _warning(self, name: Token, args: list[Token]) -> None:

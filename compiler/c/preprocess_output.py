@@ -38,7 +38,7 @@ def _quoted(file: str) -> str:
 
 @dataclass(frozen=True)
 class Written:
-    """Text from a line marker on, the marker's `file`, quoted, and what the writer is at behind the text."""
+    """Text from a line marker on, the marker's `file`, quoted, and the writer's place after the text."""
 
     file: str
     text: str
@@ -153,7 +153,7 @@ class OutputWriter:
         head = f"#pragma {word}"
         self._parts.append(head)
         line, column = place[1], place[2] + len(head)
-        fixed = False  # an `=` anchor is in force
+        fixed = False  # whether an `=` anchor applies
         previous: Token | None = None
         spaced = False
         written = [token for token in tokens if token.value]

@@ -68,9 +68,10 @@ class Pragmas:
         self._once = once
         self._kept = ("acc", "omp", "pack", "weak") if openmp else ("acc", "pack", "weak")
         self._said_openmp = openmp
-        self._saved: dict[str, list[Macro | None]] = {}  # by #pragma push_macro
+        self._saved: dict[str, list[Macro | None]] = {}  # saved by #pragma push_macro
         self.remembered = 0
-        """How many pragmas there were whose effect depends on those before, or those behind on theirs."""
+        """The number of pragmas so far whose effect depends on earlier ones, or on which later ones
+        depend."""
 
     def operator(self, tokens: list[Token], index: int) -> int:
         """Carry out `_Pragma("…")` (C11 6.10.9) at `index`; returns the index after its ')'."""

@@ -55,16 +55,16 @@ def _is_builtin(name: str) -> bool:
     from .sema.builtin_calls import BuiltinChecker
     from .types import VOID
 
-    nobody: Any = None  # only names are looked up
+    unit: Any = None  # only names are looked up
     if name in BUILTIN_TYPES or name in _OTHERS:
         return True
     if name.startswith(("__sync_", "__atomic_")):
-        return AtomicChecker(nobody).knows(name)
+        return AtomicChecker(unit).knows(name)
     plain = name.removeprefix("__builtin_")
     if plain == name:
         return False
     known = library_type(plain, lambda: VOID) is not None
-    return known or BuiltinChecker(nobody).find(plain) is not None
+    return known or BuiltinChecker(unit).find(plain) is not None
 
 
 _OTHER_WORDS = """

@@ -93,7 +93,7 @@ class SharedDeclarations(QuickOperands):
             end = ends[min(bisect_left(ends, start), len(ends) - 1)] if ends else 0
             if (
                 token.filename == self.filename
-                or tokens._index != len(tokens._buffer) - 1  # the lexer is past another token
+                or tokens._index != len(tokens._buffer) - 1  # the lexer has read a further token
                 or not 0 < end - start < _MOST
                 or not text.startswith(token.value, start)
                 or not _NAMES.match(token.value)

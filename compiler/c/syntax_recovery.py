@@ -67,7 +67,7 @@ def parse_what_can_be(text: str, filename: str) -> Parsed:
                     note = (place(text, opening, filename), _MAY_BE_OPEN)
                     diagnostic = replace(diagnostic, remedy="write the missing '}'", notes=(note,))
                 if closed:
-                    return parsed  # the brace was missing elsewhere
+                    return parsed  # the missing brace belongs elsewhere
                 if position > last:
                     parsed.mistakes.append(diagnostic)
                 if opening is not None:

@@ -1,6 +1,6 @@
 /*
- * The objects of threads: what gcc's emulated thread-local variables ask for. A thread's object is made, with
- * the variable's first value, when the thread first uses it, and freed when the thread ends.
+ * Thread-local objects, for gcc's emulated thread-local variables. A thread's object is created, with the
+ * variable's initial value, when the thread first uses it, and freed when the thread ends.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -8,13 +8,13 @@
 
 struct control {
   size_t size, align;
-  size_t number; /* of the variable, from 1; 0 before any use */
+  size_t number; /* the variable's number, from 1; 0 before its first use */
   const void *initial;
 };
 
 struct objects {
   size_t count;
-  void **of; /* by number; null where the thread has none yet */
+  void **of; /* by number; null if the thread has no object yet */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

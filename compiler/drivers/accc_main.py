@@ -107,7 +107,7 @@ def _argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("-L", dest="library_dirs", metavar="DIR", help="its folder", **repeated)
     parser.add_argument(
         "--linker-word", dest="linker_words", help=argparse.SUPPRESS, **repeated
-    )  # what -Wl, says to the linker of a shared library
+    )  # options in -Wl, for the linker of a shared library
     add_version(parser)
     add_timing(parser)
     add_dependency_arguments(parser)
@@ -209,7 +209,7 @@ class _Command:
 
         kept = CheckedFiles(dict([compiled.checked]) if compiled.checked is not None else {})
         options = replace(compile_options(self.args), target="host")
-        sink = DiagnosticSink()  # whose messages the file's check has printed
+        sink = DiagnosticSink()  # not printed: checking the file has printed the messages
         return fat_object(build_sources((compiled.source,), options, sink, kept=kept), content)
 
     def _preprocessed(
@@ -307,7 +307,7 @@ class _Command:
         defined = set[str](exported_names(executable.host_ir)).union(*(f.defined for f in foreign))
         if "main" not in defined and not args.shared:
             raise without_main(defined)
-        if not is_foreign():  # whose libraries cannot be asked here
+        if not is_foreign():  # libraries for another machine cannot be loaded here
             with phase("find references"):
                 self._check_references(executable, sources, foreign)
         if args.shared:

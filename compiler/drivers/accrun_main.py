@@ -180,7 +180,7 @@ def _run(args: argparse.Namespace, program_arguments: list[str], until_start: Ex
     number = args.device if args.device is not None else device_number(args.target, devices)
     context = until_start.enter_context(context_ahead(args.target, number))
     if native_code_is_known(device_type() if args.target == "auto" else args.target, devices):
-        context.start()  # else there will be a copy of this process first
+        context.start()  # otherwise this process is forked first
     with phase(LOADING):
         from ..api import RunOptions
         from ..c.program import load_program

@@ -47,7 +47,7 @@ class _PrintVersion(argparse.Action):
             own = "of a source tree"
         parts = f"(xDSL {version('xdsl')}, llvmlite {version('llvmlite')})"
         print(f"{parser.prog} {own} {parts}")
-        # Meson takes a compiler for one with GCC's options by the name of GCC's publisher.
+        # Meson recognises compilers with GCC's options by the name of GCC's publisher.
         print("Options are those of GCC, the C compiler of the Free Software Foundation.")
         parser.exit()
 

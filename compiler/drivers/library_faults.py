@@ -88,7 +88,7 @@ declare i32 @raise(i32)
 declare i32 @pause()
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
-; Whether a handler is one of such a library: a function whose code a word before it marks.
+; Whether a handler belongs to such a library: then the word before its code has a mark.
 define internal i1 @is_known(ptr %handler) {{
   %number = ptrtoint ptr %handler to i64
   %real = icmp ugt i64 %number, 4096
@@ -226,7 +226,7 @@ define internal void @fault(i32 %signal, ptr %info, ptr %context) prefix i64 {ma
   %ours = call i1 @inside(i64 %place)
   br i1 %called, label %caller, label %walk
 caller:
-  ; No code is there: who called it is what the stack begins with.
+  ; There is no code: the stack begins with the return address of the call.
   %top = inttoptr i64 %stack to ptr
   %return = load i64, ptr %top
   call void @say(ptr %text, ptr %length, i64 %return)
@@ -286,7 +286,7 @@ fork:
   %word_6 = getelementptr ptr, ptr %words, i64 6
   store ptr null, ptr %word_6
   %environment = load ptr, ptr @environ
-  ; clone(SIGCHLD), as fork would run what the program has registered for it
+  ; clone(SIGCHLD), as fork would run handlers that the program has registered
   %child = call i64 (i64, ...) @syscall(i64 56, i64 17, i64 0, i64 0, i64 0, i64 0)
   %is_child = icmp eq i64 %child, 0
   br i1 %is_child, label %explain, label %parent

@@ -40,7 +40,7 @@ def native_code_ahead(target: TargetName, options: RunOptions) -> Generator[None
     if cache.has(key) or not cache.is_usable() or copies() < 2:
         yield
         return
-    # What this process needs later, too, is loaded before there are two.
+    # Modules that this process also needs later are loaded before it forks.
     from ...runtime.program import Runtime
 
     devices = _devices(target, options)

@@ -35,7 +35,7 @@ def print_output(text: str) -> None:
     except BrokenPipeError:
         raise
     except OSError as e:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what is still to be flushed
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for output that is still buffered
         raise error(
             UNKNOWN_LOC, f"cannot write standard output: {e.strerror}", "give a file with -o"
         ) from e

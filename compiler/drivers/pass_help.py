@@ -71,7 +71,7 @@ def describe_pass(name: str) -> str:
     module = sys.modules[cls.__module__]
     described = [module.__doc__ or ""]
     own = _TO_THE_MODULE.sub("", cls.__doc__ or "")
-    if not own.startswith(f"{cls.__name__}("):  # what dataclasses write where there is none
+    if not own.startswith(f"{cls.__name__}("):  # the docstring that dataclasses generate
         described.append(own)
     lines = [name, ""]
     for text in described:

@@ -56,7 +56,7 @@ def fork() -> int:
     """C's `fork` (POSIX): 0 in the child, -1 with `errno` on failure."""
     try:
         with warnings.catch_warnings():
-            # The warning that the process has several threads is for programs that know them.
+            # Python warns that the process has several threads; C programs do not expect that.
             warnings.simplefilter("ignore", DeprecationWarning)
             return os.fork()
     except OSError as e:

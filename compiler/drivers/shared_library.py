@@ -208,7 +208,7 @@ def _start_code(executable: Executable, names: Sequence[str]) -> str:
             "-shared needs a Python with a shared library (libpython), for the runtime of directives",
             "use a Python that was configured with --enable-shared",
         )
-    # Where another Python is in the process already, it may not know this one's packages.
+    # A Python that is already in the process may not have this one's packages.
     packages = sysconfig.get_path("purelib").replace("%", "%%")
     enter = f"import site; site.addsitedir({packages!r}); from {__name__} import attach"
     code = f"{enter}; attach(%lu)".encode()

@@ -33,7 +33,7 @@ class _Writer:
         return [(self.attribute(value.type), value.name_hint) for value in values]
 
     def operation(self, op: Operation) -> tuple[Any, ...]:
-        # Values that stand further down (in blocks out of the order of dominance) get their numbers here.
+        # Values defined further down (in blocks not in the order of dominance) are numbered here.
         operands = [self.values.setdefault(value, len(self.values)) for value in op.operands]
         results = self._define(op.results)
         return (

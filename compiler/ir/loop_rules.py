@@ -234,7 +234,7 @@ def outside_values(op: acc.ParallelOp | acc.SerialOp | acc.KernelsOp) -> Iterato
         yield f"'{inner.ptr.name_hint}' is accessed inside without a data operation"
 
 
-# Of the scheduled and transformed levels.
+# Rules of the scheduled and transformed levels.
 
 
 def launch_sizes(op: acc.ParallelOp) -> Iterator[str]:

@@ -111,7 +111,7 @@ def _rules(stage: str, kind: type[Operation]) -> tuple[Rule, ...]:
 def _gone(stage: str, kind: type[Operation]) -> str | None:
     """The pass that should have removed operations of a type before `stage`; None if they are allowed."""
     for first, kinds, who in _GONE_FROM:
-        other = stage == "host" and first == "gpu"  # of two levels each program has one
+        other = stage == "host" and first == "gpu"  # each program has one of these two levels
         if kind in kinds and _ORDER.index(first) <= _ORDER.index(stage) and not other:
             return who
     return None

@@ -211,7 +211,7 @@ def emit_return(fn: FunctionState, s: c.Return) -> None:
             fn.discard(s.value)
     fn.b.at(s.loc)
     if value is None and fn.function is not None and fn.returns_value:
-        # `return;`: no caller may ask for the value (C90 3.6.6.4)
+        # `return;`: callers must not use the value (C90 3.6.6.4)
         value = fn.b.zero(fn.module.types.convert(fn.function.type.result))
     fn.leave()
     if value is not None and fn.convention is not None:

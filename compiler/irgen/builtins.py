@@ -32,7 +32,7 @@ def call(fn: FunctionState, e: c.Call) -> SSAValue | None:
     name = e.callee.decl.name.removeprefix("__builtin_")
     match name:
         case "prefetch" | "ia32_pause" | "__clear_cache":
-            return None  # nothing that a program could tell
+            return None  # no observable effect
         case "unreachable":
             return None
         case "trap":

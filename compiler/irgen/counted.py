@@ -115,7 +115,7 @@ def recognize(loop: c.For, effects_of: EffectsOf, *, directive: bool) -> Counted
     var, first, declared = start
     if not isinstance(var.type, IntType | PointerType):
         return f"its variable '{var.name}' is neither an integer nor a pointer"
-    # Under a directive the variable is private: only its own address would expose it.
+    # Under a directive the variable is private: only code that takes its address could change it.
     exposed = var in effects_of(loop.body).addressed if directive else var.address_taken
     is_local = directive or var.storage is c.Storage.AUTO
     if exposed or not is_local or var.qual.volatile:
@@ -141,7 +141,7 @@ def recognize(loop: c.For, effects_of: EffectsOf, *, directive: bool) -> Counted
         if amount < 0:
             amount, down = -amount, not down
     if op == "!=":
-        # Under a directive it is promised to end (2.9), so its step meets the bound.
+        # Under a directive the loop must end (2.9), so the variable reaches the bound.
         if amount != 1 and not (directive and isinstance(amount, int)):
             return "it compares with != but its step is not 1"
         op = ">" if down else "<"

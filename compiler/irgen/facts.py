@@ -160,7 +160,7 @@ class FunctionFacts:
         if not out:
             if isinstance(
                 node, c.Stmt | c.Conditional | c.BinaryOp
-            ):  # which answer for what is in them
+            ):  # for these, one answer covers their parts
                 self._assigned[id(node)] = NOTHING
             return NOTHING
         out = out.difference(declared, self.memory, self.loop_only)
@@ -194,7 +194,7 @@ def _compute_flow(facts: FunctionFacts, s: c.Stmt) -> Jumps:
             flow |= _compute_flow(facts, child)
         elif facts.has_statement_expressions:
             inside = _expression_flow(facts, child)
-            # All around is blocks then, in which expressions may begin and end anywhere.
+            # The surrounding code is then in blocks, and an expression may cover several.
             flow |= inside if inside == NO_FLOW else inside | Jumps(gotos=(_IN_EXPRESSION,))
     match s:
         case c.Break():

@@ -158,7 +158,7 @@ class FunctionState:
             return found
         if decl.storage is not c.Storage.AUTO:
             return self.symbol_address(self.module.symbol_of(decl), decl.name)
-        # A declaration that control never passed (dead code, `goto` into its scope).
+        # Control has not passed the declaration (dead code, `goto` into its scope).
         return self.allocate(decl)
 
     def symbol_address(self, symbol: str, hint: str) -> SSAValue:

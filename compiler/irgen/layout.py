@@ -163,7 +163,7 @@ class TypeLowering:
         return [LLVMArrayType(t.size // t.align if unit != i8 else t.size, unit)], {}
 
     def _struct(self, t: RecordType) -> tuple[list[Attribute], dict[int, int]]:
-        if t.is_packed:  # LLVM would align its members
+        if t.is_packed:  # otherwise LLVM would align its members
             return [LLVMArrayType(t.size, i8)], {}
         elements: list[Attribute] = []
         index: dict[int, int] = {}

@@ -113,7 +113,7 @@ class FunctionPrinter:
         self._counter = 0
         self.typed_accesses = False
 
-    # What the emitters of operations use.
+    # Used by the emitters of operations.
 
     def value(self, value: SSAValue) -> str:
         """The name of a value, or the text of a constant."""
@@ -208,7 +208,7 @@ class FunctionPrinter:
         if self._lines is not None and defined and not self.convergent:
             attributes += " uwtable"  # for tracebacks
         if defined and not computes and not self.convergent:
-            attributes += " null_pointer_is_valid"  # an access by one is a fault, never unreachable
+            attributes += " null_pointer_is_valid"  # accesses by null pointers fault
         if self._flush_denormals:
             attributes += ' "denormal-fp-math-f32"="preserve-sign,preserve-sign"'
         head = f"{words}@{name}({parameters}) {attributes}"

@@ -259,7 +259,7 @@ def _mma(p: FunctionPrinter, op: Operation) -> None:
     m, n, k = mma.shape.sizes
     name = f"@llvm.nvvm.mma.m{m}n{n}k{k}.{mma.layout_a.data.value}.{mma.layout_b.data.value}.f64"
     arguments = ", ".join(map(p.typed, op.operands))
-    # LLVM does not know that all lanes must be there.
+    # LLVM does not know that all lanes must execute it.
     suffix = " convergent" if p.convergent else ""
     p.define(op, f"call {p.types(mma.res.type)} {name}({arguments}){suffix}")
 

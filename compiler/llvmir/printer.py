@@ -171,7 +171,7 @@ def print_llvm_module(
     for op in symbols:
         first = len(printed.bodies)
         printed.symbol(op, functions, on_gpu=on_gpu)
-        # One text for a function: one for each of its lines takes three times the memory.
+        # One string for a function: one for each line takes three times the memory.
         printed.bodies[first:] = (
             ["\n".join(printed.bodies[first:])] if printed.bodies[first:] else []
         )

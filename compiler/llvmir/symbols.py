@@ -67,7 +67,7 @@ def _numbered(symbol: SymbolText, metadata: Metadata) -> str:
         return numbers[reference[1]]
 
     for own, body in enumerate(symbol.nodes):
-        if body.startswith("distinct "):  # may name itself
+        if body.startswith("distinct "):  # the node may refer to itself
             numbers[str(own)] = metadata.next()
             metadata.distinct(_REFERENCE.sub(number, body.removeprefix("distinct ")))
         else:

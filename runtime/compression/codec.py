@@ -157,7 +157,7 @@ class Codec:
             return rows(source + at * together * fmt.record_bytes, length)
 
         found = self._split(count // together, piece, lanes)
-        # The last row again, up to the last structure.
+        # One more row for the structures after the last full row; it may overlap.
         found.append(rows(source + (count - together) * fmt.record_bytes, 1))
         ranges = [
             (

@@ -283,7 +283,7 @@ def scan_loop(fmt: PackedFormat, after: str, *, strided: bool = False) -> Loop:
     """
     real, base = _real(fmt), fmt.base_bits
     infinity = float_text(float("inf"))
-    # Not infinity for what does not count: LLVM would make a select of the minimum, and not vectorise.
+    # For elements that do not count, not infinity: LLVM would not vectorise the minimum.
     greatest = float_text(GREATEST[base])
     least = float_text(-GREATEST[base])
     extend = (

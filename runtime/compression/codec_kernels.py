@@ -61,7 +61,7 @@ define internal i64 @key(double %number) alwaysinline {
   ret i64 %key
 }
 
-; the first thread of each warp raises the word to the greatest of the warp's values
+; the first thread of each warp raises the word to the largest of the warp's values
 define internal void @raise(ptr %word, i64 %v0) alwaysinline {
 entry:
 MAXIMA

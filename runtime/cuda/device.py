@@ -110,7 +110,7 @@ class CudaQueue:
         Records the queue's event after all work so far. The next call records the same event again; earlier
         waits for it are not affected.
         """
-        event = self.event()  # recorded on streams of its own context only, which is current now
+        event = self.event()  # of the current context, to which the stream must belong
         driver = self._driver
         driver.check(driver.event_record(event, self.stream), "cuEventRecord")
         return event
@@ -236,7 +236,7 @@ class CudaDevice:
         free, _ = call(api.cuMemGetInfo)
         if self.pool is None:
             return int(free)
-        # The pool keeps what the program gives back.
+        # The pool keeps memory that the program frees.
         which = api.CUmemPool_attribute
         kept = call(
             api.cuMemPoolGetAttribute, self.pool, which.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT
@@ -270,7 +270,7 @@ class CudaDevice:
             return int(self.driver.call(api.cuMemAlloc, size))
         status, address = api.cuMemAllocAsync(size, stream)
         if int(status) == OUT_OF_MEMORY:
-            # Freed blocks of other queues may be held back: settle everything and try once more.
+            # Queues may still hold freed blocks: wait for all work and try once more.
             for other in self._queues:
                 other.wait()
             self.driver.call(api.cuMemPoolTrimTo, self.pool, 0)
@@ -381,7 +381,7 @@ class CudaDevice:
 
     def store_pointer(self, address: int, value: int, queue: Queue) -> None:
         self.make_current()
-        # The driver stages a small pageable source before it returns, so the word may go then.
+        # The driver copies small pageable sources before it returns, so the word may be freed then.
         word = ctypes.c_int64(value)
         status = self.driver.copy_in(address, ctypes.addressof(word), 8, _stream(queue))
         self.driver.check(status, "cuMemcpyHtoDAsync")

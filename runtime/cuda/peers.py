@@ -52,7 +52,7 @@ def connect(to: CudaDevice, origin: CudaDevice) -> bool:
         (status, *_) = api.cuCtxEnablePeerAccess(other.context, 0)
         if int(status) not in (SUCCESS, PEER_ACCESS_ALREADY_ENABLED):
             return False
-        if own.pool is not None:  # whose memory the contexts' access does not reach
+        if own.pool is not None:  # peer access of contexts excludes the memory of pools
             access = api.CUmemAccessDesc()
             access.location.type = api.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
             access.location.id = int(other.handle)

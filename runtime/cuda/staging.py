@@ -146,7 +146,7 @@ class StagingCopier:
         bytes = count * max(steps)
         threads = max(1, min(self._threads, _processors(), bytes // BYTES_PER_THREAD))
         self._allocate(threads)
-        # A few pieces per thread in smaller transfers, so that copying and sending overlap there too.
+        # Smaller transfers also have a few pieces per thread, so that copying and sending overlap.
         piece = min(PIECE, max(LEAST_PIECE, bytes // (BUFFERS * threads)))
         unit = max(1, piece // max(steps) // parts)
         job = self._job

@@ -106,7 +106,7 @@ def _read_rows(base: int, pointer: int, shape: int, dims: int, may_share: bool) 
         if part.shape:
             return None
         if part.base and part.bytes > 0:
-            spans.add((start, start + part.bytes))  # rows that are the same one are one
+            spans.add((start, start + part.bytes))  # a set: pointers may share rows
             if part.is_block:
                 watched.append((start, ctypes.string_at(start, part.bytes)))
     return _Record(base, sorted(spans), pointer, may_share and bool(spans), watched)

@@ -333,7 +333,7 @@ class Mapper:
         """Maps absent data; None if host memory is used instead."""
         shared = self.device.shares_memory and not request.flags & DataFlag.CAPTURE
         if request.packed is not None:
-            # Host memory is never packed: the kernel needs a copy whatever the device.
+            # Host memory is never packed, so the kernel needs a copy on every device.
             shared = False
             if request.kind == DataKind.NO_CREATE and request.packed.decodes:
                 raise self._not_present(request)

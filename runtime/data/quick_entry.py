@@ -198,7 +198,7 @@ class QuickEntry:
                 native.rows.offer_cells(site, self._cells.of(site))
         elif _stays_present(known):
             if queue is not None:
-                for entry in known.entries:  # native code takes the region over, whatever its queue
+                for entry in known.entries:  # native code may use any queue for the region
                     entry.users.add_all()
             native.arm(site, region, asynchronous=queue is not None)
 
@@ -304,7 +304,7 @@ class QuickEntry:
             all_found.append(found)
             _DEVICE.pack_into(after, at + RECORD_DEVICE_AT, found.device)
         if len(all_found) < count:
-            # What is left may map a pointer object, to be attached by a record before it, or what is tied.
+            # A later record may map a pointer object that an earlier one attaches, or tied data.
             keep = next((i for i, f in enumerate(all_found) if _may_attach(f)), len(all_found))
             for found in all_found[keep:]:
                 _count(found, -1)
@@ -327,7 +327,7 @@ class QuickEntry:
         return len(all_found)
 
     def _exit_each(self, site: int, raw: bytes, count: int) -> int:
-        # Nobody else knows of cells: they are left here, whatever else stops at another record.
+        # Only this class knows of cells, so it leaves them here, even if it stops at another record.
         in_cells = [index for index in range(count) if self._leave_cell(site, raw, index)]
         if in_cells:
             self._release(site)

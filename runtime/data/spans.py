@@ -1,4 +1,4 @@
-"""Spans of memory: first address and the one past the last."""
+"""Spans of memory: the first address and the one after the last."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def overlapping(spans: Iterable[tuple[int, int, int]]) -> set[int]:
-    """The owners of spans (first address, the one past the last, owner) that share bytes with others."""
+    """The owners of spans (first address, the one after the last, owner) that share bytes with others."""
     found: set[int] = set()
     last = (0, 0, 0)
     for span in sorted(spans):

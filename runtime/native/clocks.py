@@ -29,7 +29,7 @@ CLOCKS = (
 """Clock functions of C with up to two arguments; arguments and result are integers or addresses."""
 
 _IR = """
-; waits for the asides that a queue has now, which it keeps; not again for the event at %last
+; waits for a queue's asides, without removing them; skips the event at %last
 define internal void @wait_for_asides(ptr %queue, ptr %last) {{
 entry:
   %events = alloca [{most} x i64]
@@ -64,8 +64,8 @@ done:
   ret void
 }}
 
-; a device's counters. Copies are counted in the second one last, and it is read first: so what both have
-; more of than before are copies alone
+; returns a device's counters. The second one counts copies only; it is raised last and read first: so work
+; that raised both alike is certainly only copies
 define internal {{ i64, i64 }} @counters(ptr %row) {{
   %beside = %row->row.beside seq_cst
   %epoch = %row->row.epoch seq_cst
@@ -74,8 +74,8 @@ define internal {{ i64, i64 }} @counters(ptr %row) {{
   ret {{ i64, i64 }} %both
 }}
 
-; waits for a device's synchronous constructs up to what its counters were, if there are any that nobody has
-; waited for; its context is current then, and the result true
+; waits for a device's synchronous constructs up to the counters %now, unless the host has waited for them;
+; returns true after a wait, with the device's context current
 define internal i1 @settle(ptr %row, {{ i64, i64 }} %now, ptr %last) {{
 entry:
   %sync = %row->row.sync as ptr
@@ -115,7 +115,7 @@ done:
   ret i1 false
 }}
 
-; all counters are read before the first wait: what is waited for once was counted then
+; reads all counters before the first wait, and waits for the work counted by then
 define internal void @settle_all() {{
 entry:
   %counters = alloca [{count} x {{ i64, i64 }}]

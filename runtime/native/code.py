@@ -34,7 +34,7 @@ class NativeCode:
 
     def __init__(self, text: str, addresses: Mapping[str, int], constants: Mapping[str, int | str]):
         initialize()
-        # A symbol is never null to LLVM; a routine that is absent is.
+        # LLVM assumes that a symbol is not null; the address of a missing routine is.
         symbols = {name: address for name, address in addresses.items() if address}
         fields = {name: _integer(name) if name in symbols else 0 for name in addresses}
         declared = "".join(f"@{_PREFIX}{name} = external global i8\n" for name in symbols)

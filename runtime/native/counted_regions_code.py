@@ -6,7 +6,7 @@ and `cuMemcpyDtoHAsync`.
 """
 
 TEMPLATE = """
-; whether a clause only counts data that is present, and names some
+; returns whether a clause only counts data that is present, and its section is not empty
 define internal i1 @simple(ptr %record) {{
   %base = %record->record.base
   %some = icmp ne i64 %base, 0
@@ -23,7 +23,7 @@ define internal i1 @simple(ptr %record) {{
   ret i1 %d
 }}
 
-; whether a record is an address that the program has, of memory of the device
+; returns whether a record is a device address from the program (`deviceptr`)
 define internal i1 @is_address(ptr %record) {{
   %kind = %record->record.kind
   %given = icmp eq i32 %kind, {deviceptr}
@@ -34,7 +34,7 @@ define internal i1 @is_address(ptr %record) {{
   ret i1 %result
 }}
 
-; whether a record's pointer object has a copy on the device, to be attached
+; returns whether a record's pointer object has a copy on the device, to be attached
 define internal i1 @attaches(ptr %book, ptr %record) {{
 entry:
   %pointer = %record->record.pointer
@@ -47,7 +47,7 @@ no:
   ret i1 false
 }}
 
-; the cell of record %i of a site for a scalar of its kind, or null
+; returns the cell of record %i of a site, if it fits its scalar, or null
 define internal ptr @cell_of(ptr %book, i32 %site, ptr %records, i32 %i) {{
 entry:
   %record = getelementptr %record, ptr %records, i32 %i
@@ -79,7 +79,7 @@ no:
   ret ptr null
 }}
 
-; whether absent data of a record, which overlaps none before it in %records, can be had without Python
+; returns whether absent data of a record, which overlaps none before it in %records, can be created natively
 define internal i1 @obtainable(ptr %book, ptr %records, i32 %i) {{
 entry:
   %record = getelementptr %record, ptr %records, i32 %i
@@ -134,7 +134,7 @@ no:
   ret i1 false
 }}
 
-; what a record needs, before anything is changed: 0 Python, 1 to be counted, 2 a cell, 3 to be had
+; returns what a record needs, before anything is changed: 0 Python, 1 counting, 2 a cell, 3 creation
 define internal i32 @need(ptr %book, i32 %site, ptr %records, i32 %i, i1 %sync) {{
 entry:
   %record = getelementptr %record, ptr %records, i32 %i
@@ -177,7 +177,7 @@ python:
   ret i32 0
 }}
 
-; whether a record's kind is one of these two
+; returns whether a record's kind is one of these two
 define internal i1 @is_kind(ptr %record, i32 %one, i32 %other) alwaysinline {{
   %kind = %record->record.kind
   %is_one = icmp eq i32 %kind, %one
@@ -186,7 +186,7 @@ define internal i1 @is_kind(ptr %record, i32 %one, i32 %other) alwaysinline {{
   ret i1 %either
 }}
 
-; copies a record's data to its row's block, or (%out) from there; false if the driver refuses
+; copies a record's data to its row's block, or (%out) from there; returns false if the driver fails
 define internal i1 @transfer(ptr %device, ptr %book, ptr %record, ptr %row, i1 %out) {{
 entry:
   call void @enter_context(ptr %device)
@@ -210,7 +210,7 @@ done:
   ret i1 %good
 }}
 
-; takes a kept block for a record's data; false if none suits
+; takes a kept block for a record's data; returns false if none is suitable
 define internal i1 @create(ptr %book, ptr %record) {{
 entry:
   %start = call i64 @start_of(ptr %record)
@@ -242,7 +242,7 @@ no:
   ret i1 false
 }}
 
-; zeroes the %bytes that a row made here begins with, where the device clears
+; zeroes the first %bytes of a row made natively, if the device clears memory
 define internal void @clear(ptr %book, ptr %row, i64 %bytes) {{
 entry:
   %ways = %book->book.ways
@@ -258,12 +258,12 @@ done:
   ret void
 }}
 
-; enters a region whose records only count, find their cells, or create what a kept block has room for: 1, or
-; 2 if the stream is to be waited for; 0 if not all of them do, and nothing is changed
+; enters a region whose records only count, find their cells, or create data in kept blocks; returns 1, or 2
+; if the caller must wait for the stream, or 0 if some records need more, and nothing is changed
 define internal i32 @enter_rows(ptr %device, ptr %book, ptr %busy_at, i32 %site, ptr %records, i32 %count,
     i1 %sync) {{
 entry:
-  ; without an address of the device's memory until now, the program comes to Python with it
+  ; the program's first address of the device's memory must come from Python
   %waits = %device->row.waits seq_cst
   %has_some = icmp ne i64 %waits, 0
   %follows = %book->book.followed
@@ -297,7 +297,7 @@ known:
   %busy = load i64, ptr %busy_at
   %is_busy = icmp ne i64 %busy, 0
   %occupied = and i1 %cells, %is_busy
-  ; a pointer object may lie in what is not there yet
+  ; a pointer object may be in data that is still absent
   %unclear = and i1 %new, %pointers
   %refused = or i1 %occupied, %unclear
   br i1 %refused, label %no, label %record
@@ -395,14 +395,14 @@ no:
   ret i32 0
 }}
 
-; another copy of these bytes between devices may have to look again
+; copies of these bytes between devices must look the data up again
 define internal void @changed(ptr %device) {{
   %present_at = &%device->row.present
   %old = atomicrmw add ptr %present_at, i64 1 monotonic
   ret void
 }}
 
-; the open cell that a record was given, or null
+; returns the open cell of a record, or null
 define internal ptr @open_cell(ptr %book, i32 %site, ptr %records, i32 %i) {{
 entry:
   %cell = call ptr @cell_of(ptr %book, i32 %site, ptr %records, i32 %i)
@@ -422,7 +422,7 @@ no:
   ret ptr null
 }}
 
-; leaves the cells of the first %count records; with their values (%out)
+; leaves the cells of the first %count records; %out: copies their values out
 define internal void @leave_cells(ptr %book, i32 %site, ptr %records, i32 %count, ptr %busy_at, i1 %out) {{
 entry:
   for i32 %i < %count: look, done
@@ -448,7 +448,7 @@ done:
   ret void
 }}
 
-; the row that a record was counted in, with regions left to count there, or null
+; returns the row in which a record was counted, if that has open regions, or null
 define internal ptr @counted_in(ptr %book, ptr %record) {{
 entry:
   %row = call ptr @row_of(ptr %book, ptr %record)
@@ -464,7 +464,7 @@ no:
   ret ptr null
 }}
 
-; leaves a region, as `enter_rows`; %waited: cells have their results
+; leaves a region that `enter_rows` entered; %waited: cells have their results
 define internal i32 @exit_rows(ptr %device, ptr %book, ptr %busy_at, i32 %site, ptr %records, i32 %count,
     i1 %sync, i1 %waited) {{
 entry:

@@ -379,7 +379,7 @@ class DeviceSlots:
 
     def _take_lock(self) -> None:
         while not self._native.try_lock(self._row):
-            time.sleep(0)  # lets a thread that holds it go on, if it waits for Python's lock
+            time.sleep(0)  # releases Python's lock, for which the holder may wait
 
     def _release_lock(self) -> None:
         self._native.unlock(self._row)

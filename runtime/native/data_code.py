@@ -8,7 +8,7 @@ driver's function.
 """
 
 LOCK_IR = """
-; takes the lock of a device, unless others hold it for longer than a few tries take
+; takes the lock of a device, unless a few attempts fail
 define i32 @try_lock(ptr %row) {{
 entry:
   %lock = &%row->row.lock
@@ -35,7 +35,7 @@ define void @unlock(ptr %row) {{
 """Behind the code of the devices' rows; `tries`, how often a lock is tried."""
 
 TEMPLATE = """
-; the slot of the site that holds these records (with %device: their device addresses too), or null
+; returns the slot of the site with these records (with %device: also their device addresses), or null
 define internal ptr @find(ptr %slots, i32 %site, ptr %records, i32 %count, i1 %device) {{
 entry:
   %words = mul i32 %count, 8
@@ -80,7 +80,7 @@ none:
   ret ptr null
 }}
 
-; whether all compressed arrays' descriptors begin with the words they began with
+; returns whether the first words of all compressed arrays' descriptors are unchanged
 define internal i1 @agree(ptr %slot) {{
 entry:
   %count = %slot->slot.answer_count
@@ -100,7 +100,7 @@ no:
   ret i1 false
 }}
 
-; whether memory that the answer depends on, behind pointers of the records, is as it was
+; returns whether the memory at the records' pointers, on which the answer depends, is unchanged
 define internal i1 @unchanged(ptr %slot) {{
 entry:
   %count = %slot->slot.watch_count
@@ -128,7 +128,7 @@ no:
   ret i1 false
 }}
 
-; what compressed arrays' descriptors are told
+; stores the known answers to the compressed arrays' descriptors
 define internal void @answer(ptr %slot) {{
 entry:
   %count = %slot->slot.answer_count
@@ -151,7 +151,7 @@ done:
   ret void
 }}
 
-; the values of reductions into their cells, or (%out) from them
+; copies the values of reductions to their cells, or (%out) from them
 define internal void @move(ptr %slot, i1 %out) {{
 entry:
   %count = %slot->slot.cell_count
@@ -169,7 +169,7 @@ done:
   ret void
 }}
 
-; after all records were counted; 2: and copies must be over
+; ends an entry or exit whose records were all counted; waits for copies if %counted is 2
 define internal void @finish(ptr %row, ptr %book, i32 %counted) {{
 entry:
   %stream = %book->book.stream
@@ -183,9 +183,9 @@ done:
   ret void
 }}
 
-; gives records of host_data their device addresses; false if there are others, or Python knows more. The
-; program knows addresses of this device already (it waits for all constructs), and of these data: any queue
-; may use them
+; stores the device addresses of records of host_data; returns false if others are among them, or only Python
+; has the answer. The program already knows addresses of this device (so its host waits for all constructs)
+; and of these data, which any queue may use
 define internal i1 @translate(ptr %device, ptr %book, ptr %records, i32 %count) {{
 entry:
   %waits = %device->row.waits seq_cst

@@ -71,7 +71,7 @@ class DeviceRow(ctypes.Structure):
 
 
 ROW_IR = """
-; the row of the calling thread's device
+; returns the row of the calling thread's device
 define internal ptr @row() alwaysinline {{
   %own = call ptr inttoptr (i64 {getspecific} to ptr)(i32 trunc (i64 {key} to i32))
   %none = icmp eq ptr %own, null
@@ -254,7 +254,7 @@ class NativeDevices:
         self.enter_address: int = address("enter")
         self.leave_address: int = address("leave")
         self.set_device_address: int = address("set_device")
-        # These two keep Python's lock: to give it up takes longer than what they do.
+        # These two keep Python's lock: releasing it would take longer than they do.
         self.current = ctypes.PYFUNCTYPE(ctypes.c_int64)(address("current"))
         """The number of the calling thread's device; `count` for the host."""
         self.count_construct = ctypes.PYFUNCTYPE(None, ctypes.c_int64)(address("count"))

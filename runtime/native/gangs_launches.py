@@ -47,7 +47,7 @@ fill:
   store ptr %args, ptr %args_at
   store i64 %gangs, ptr %gangs_at
   store i64 %shares, ptr %shares_at
-  ; an eighth of a share, or what takes as long as another member is worth
+  ; an eighth of a share, or the number of gangs for which another member pays
   %pieces = shl i64 %shares, 3
   %fine = udiv i64 %left, %pieces
   %scaled_left = mul i64 %left, {share_ns}
@@ -56,7 +56,7 @@ fill:
   %coarse = call i64 @llvm.umax.i64(i64 %fine, i64 %short)
   %grain = call i64 @llvm.umax.i64(i64 %coarse, i64 1)
   store i64 %grain, ptr %grain_at
-  ; shares of one piece are not worth a look at the others' words
+  ; reading others' words does not pay if shares are single pieces
   %pieces_in_all = mul i64 %grain, %shares
   %divided = icmp ult i64 %pieces_in_all, %left
   %helps = zext i1 %divided to i64
@@ -120,7 +120,7 @@ divide:
   ret i64 %each
 }}
 
-; what a launch by one thread has taken: more is believed at once, less by and by
+; records the time of a gang in a launch by one thread: longer ones at once, shorter ones gradually
 define internal void @learn_alone(ptr %kernel, i64 %each) {{
   %at = getelementptr %kernel, ptr %kernel, i32 0, i32 5
   %old = load atomic i64, ptr %at monotonic, align 8
@@ -133,7 +133,7 @@ define internal void @learn_alone(ptr %kernel, i64 %each) {{
   ret void
 }}
 
-; what a launch by the team has taken: less is believed at once, more by and by
+; records the time of a gang in a launch by the team: shorter ones at once, longer ones gradually
 define internal void @learn_team(ptr %kernel, i64 %each) {{
   %at = getelementptr %kernel, ptr %kernel, i32 0, i32 6
   %old = load atomic i64, ptr %at monotonic, align 8
@@ -148,9 +148,9 @@ define internal void @learn_team(ptr %kernel, i64 %each) {{
   ret void
 }}
 
-; 1: the launch had better run in its thread, as the team takes as long (threads that are not running, data
-; that is in other threads' caches), or to find out whether that is so; 2: the team is tried once more; 0:
-; neither
+; returns 1: the launch should run in its thread alone, as the team takes as long (its threads do not run,
+; or data is in other threads' caches), or to find out whether it does; 2: the team should run it, to measure
+; again; 0: neither
 define internal i32 @judge(ptr %kernel, i64 %gangs) {{
 entry:
   %alone_at = getelementptr %kernel, ptr %kernel, i32 0, i32 5
@@ -170,7 +170,7 @@ look:
   %unknown = icmp eq i64 %alone, 0
   br i1 %unknown, label %first, label %compare
 first:
-  ; the first launches fetch memory and threads
+  ; the first launches also touch memory and start threads
   %warm = icmp uge i64 %turn, 3
   %sure = and i1 %warm, %short
   %probe = zext i1 %sure to i32
@@ -179,7 +179,7 @@ compare:
   %slower = icmp ule i64 %alone, %team
   br i1 %slower, label %lone, label %crowd
 lone:
-  ; at first often, then every 64th time
+  ; first often, then every 64th time
   %less = sub i64 %turn, 1
   %bits = and i64 %turn, %less
   %power = icmp eq i64 %bits, 0
@@ -189,7 +189,7 @@ lone:
   %way = select i1 %due, i32 2, i32 1
   ret i32 %way
 crowd:
-  ; an attempt costs a quarter of its share of the threads' work at most, or comes seldom
+  ; an attempt takes at most four times the team's time, or is made more rarely
   %four = shl i64 %team, 2
   %poor = icmp ult i64 %alone, %four
   %mask = select i1 %poor, i64 255, i64 4095
@@ -202,7 +202,7 @@ neither:
   ret i32 0
 }}
 
-; all gangs of a launch, by as many threads as they are worth
+; runs all gangs of a launch, with the number of threads for which they pay
 define void @run(ptr %kernel, i64 %gangs, ptr %args) {{
 entry:
   %code = load ptr, ptr %kernel
@@ -252,7 +252,7 @@ small:
   %worth = icmp ugt i64 %expected, {worth_ns}
   br i1 %worth, label %owe, label %try
 owe:
-  ; the others sleep: what they would have been worth adds up until they are woken
+  ; the others sleep: the time that they would have saved is added up until it pays to wake them
   %owed = atomicrmw add ptr @owed, i64 %expected monotonic
   %due = icmp ugt i64 %owed, {owed_ns}
   br i1 %due, label %settle, label %try
@@ -307,7 +307,7 @@ note:
   ret void
 }}
 
-; as `cuLaunchKernel`: launches that share memory of the kernel run one after the other
+; as `cuLaunchKernel`; launches that share memory of the kernel run one after the other
 define i32 @launch(ptr %kernel, i32 %gx, i32 %gy, i32 %gz, i32 %bx, i32 %by, i32 %bz, i32 %shared,
     i64 %stream, ptr %args, ptr %extra) {{
 entry:
@@ -361,7 +361,7 @@ define i32 @synchronize(i64 %stream) {{
   ret i32 0
 }}
 
-; the piece of a gang in %bytes bytes: whole pages
+; returns the size of a gang's piece of %bytes bytes: whole pages
 define internal i64 @edge(i64 %gang, i64 %gangs, i64 %bytes) {{
   %even = udiv i64 %bytes, %gangs
   %page = add i64 %even, 4096
@@ -371,7 +371,7 @@ define internal i64 @edge(i64 %gang, i64 %gangs, i64 %bytes) {{
   ret i64 %result
 }}
 
-; kernels whose argument is {{ ptr target, ptr source, i64 bytes }}
+; kernels that copy or clear memory; their argument is {{ ptr target, ptr source, i64 bytes }}
 define void @copy(i64 %begin, i64 %end, i64 %gangs, ptr %args) {{
   %target = load ptr, ptr %args
   %source_at = getelementptr ptr, ptr %args, i64 1

@@ -1,7 +1,7 @@
 """LLVM IR of the members of the team of `gangs.py` (`gangs_code.py`): creation, waking, sleep, fork."""
 
 WAKING = """\
-; wakes member %i if it sleeps and the launch wants so many
+; wakes member %i if it sleeps and is among the first %shares
 define internal void @wake(i64 %i, i64 %shares) {{
 entry:
   %wanted = icmp ult i64 %i, %shares
@@ -26,21 +26,21 @@ done:
   ret void
 }}
 
-; a number that no door had for long
+; returns a number that no door has had for a long time
 define internal i32 @next_ticket() {{
   %old = atomicrmw add ptr @ticket, i32 1 monotonic
   %new = add i32 %old, 1
   ret i32 %new
 }}
 
-; member %i finds work when it looks; whoever rings then passes a fence and wakes it if it sleeps
+; tells member %i that there is work; the caller then passes a fence and wakes it if it sleeps
 define internal void @ring(i64 %i, i32 %ticket) {{
   %door = getelementptr [16 x i32], ptr @sleeping, i64 %i, i64 1
   store atomic i32 %ticket, ptr %door release, align 4
   ret void
 }}
 
-; begins members up to number %wanted - 1; how many there are, with the caller
+; starts members up to number %wanted - 1; returns how many there are, including the caller
 define internal i64 @grow(i64 %wanted) noinline {{
 entry:
   %old_mask = alloca [16 x i64]
@@ -85,7 +85,7 @@ answer:
 """Wakes members, by changing their doors to a number, and creates new ones."""
 
 MEMBER = """\
-; a thread of the team, for the life of the process; faults that leave no stack are told from another one
+; the thread of a member, until the process ends; handlers of stack overflows get a stack of their own
 define internal ptr @member(ptr %argument) {{
 entry:
   %stack = alloca [{signal_stack} x i8], align 16
@@ -136,7 +136,7 @@ lie_down:
   %missed = icmp ne i32 %latest, %seen
   br i1 %missed, label %get_up, label %doze
 get_up:
-  ; unless somebody has just woken it
+  ; 0 if another thread has just woken this one
   %lay = atomicrmw xchg ptr %bed, i32 0 seq_cst
   %fewer = atomicrmw sub ptr @asleep, i32 %lay seq_cst
   br label %scan
@@ -151,7 +151,7 @@ doze:
 """The main loop of a member."""
 
 FORKED = """\
-; in a forked process: its threads are those it begins
+; resets the team in a forked process, which has none of the threads
 define void @forked() {{
   store i32 0, ptr @size
   store i32 0, ptr @growing

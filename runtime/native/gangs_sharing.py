@@ -2,7 +2,7 @@
 leaving."""
 
 SHARING = """\
-; half of what is left of a share, at least %grain gangs: the first in the upper half, the last in the lower
+; takes half of the rest of a share, at least %grain gangs: the first in the upper half, the last in the lower
 define internal i64 @take(ptr %share, i64 %grain) {{
 entry:
   %first = load atomic i64, ptr %share monotonic, align 8
@@ -33,7 +33,7 @@ none:
   ret i64 0
 }}
 
-; runs gangs for member %i: its own share, then what others have left; how many
+; runs gangs as member %i: of its own share, then of others'; returns their number
 define internal i64 @work(ptr %job, i64 %i) {{
 entry:
   %kernel_at = getelementptr %job, ptr %job, i32 0, i32 2
@@ -82,7 +82,7 @@ done:
   ret i64 %count
 }}
 
-; whether a job of this state is open to member %i
+; returns whether a job of this state is open to member %i
 define internal i1 @invites(i32 %state, i64 %i) {{
   %open = and i32 %state, 1073741824
   %is_open = icmp ne i32 %open, 0
@@ -93,8 +93,8 @@ define internal i1 @invites(i32 %state, i64 %i) {{
   ret i1 %result
 }}
 
-; member %i helps with the job, if it is open and wants it. It says that it is in before it looks again:
-; either it finds the job closed then, or the launching thread, which closes first, finds it in
+; lets member %i help with the job if it is open to it. The member marks itself as in, then reads the state
+; again: either it finds the job closed, or the launching thread, which closes first, sees the mark
 define internal void @help(ptr %job, i64 %i) {{
 entry:
   %state_at = getelementptr %job, ptr %job, i32 0, i32 1

@@ -2,7 +2,7 @@
 threads wait."""
 
 TEAM = """\
-; runs what member %i was called for
+; runs the function for which member %i was called, if any
 define internal void @answer(i64 %i) {{
 entry:
   %call = getelementptr [16 x i64], ptr @calls, i64 %i
@@ -21,7 +21,7 @@ done:
   ret void
 }}
 
-; the first member from number %from on that nobody has taken, the caller's until @team_release; 0: none
+; takes the first free member from number %from on, until @team_release; returns 0 if there is none
 define i64 @team_take(i64 %from) {{
 entry:
   %first = call i64 @llvm.umax.i64(i64 %from, i64 1)
@@ -51,7 +51,7 @@ grow:
   %reached = icmp uge i64 %grown, %number
   br i1 %reached, label %answer, label %busy
 busy:
-  ; no thread could be made, or another thread is making some
+  ; no thread could be created, or another thread is creating some
   %growing = load atomic i32, ptr @growing acquire, align 4
   %wait = icmp ne i32 %growing, 0
   br i1 %wait, label %enough, label %again
@@ -69,7 +69,7 @@ none:
   ret i64 0
 }}
 
-; has member %i, which the caller took, run %function(%argument)
+; lets member %i, which the caller took, run %function(%argument)
 define void @team_call(i64 %i, ptr %function, ptr %argument) {{
   %call = getelementptr [16 x i64], ptr @calls, i64 %i
   %function_at = getelementptr i64, ptr %call, i64 1
@@ -85,7 +85,7 @@ define void @team_call(i64 %i, ptr %function, ptr %argument) {{
   ret void
 }}
 
-; member %i, which calls this at the end of its function, may be taken again
+; frees member %i, which calls this at the end of its function
 define void @team_release(i64 %i) {{
   %call = getelementptr [16 x i64], ptr @calls, i64 %i
   store atomic i64 0, ptr %call release, align 8
@@ -113,7 +113,7 @@ define void @team_store(ptr %word, i64 %value) {{
   ret void
 }}
 
-; waits up to %turns turns for %word to be other than %value; whether it is
+; reads %word up to %turns times, until it differs from %value; returns whether it does
 define i64 @team_spin(ptr %word, i64 %value, i64 %turns) {{
 entry:
   br label %spin
@@ -133,14 +133,14 @@ no:
   ret i64 0
 }}
 
-; sleeps while %word is %value, until `team_wake` or sooner
+; sleeps while %word is %value, at most until `team_wake`
 define void @team_sleep(ptr %word, i64 %value) {{
   %low = trunc i64 %value to i32
   call void @sleep(ptr %word, i32 %low)
   ret void
 }}
 
-; wakes all who sleep there
+; wakes all threads that sleep on %word
 define void @team_wake(ptr %word) {{
   %status = call i64 (i64, ...) @syscall(i64 {wait_number}, ptr %word, i32 129, i32 2147483647)
   ret void

@@ -211,7 +211,7 @@ define void @set(i64 %n, ptr %value) {{
   ret void
 }}
 
-; A frame for a call that begins. The thread's first one gives it a stack for signals.
+; Pushes a frame for a call that begins. The thread's first call also gives it a signal stack.
 define ptr @accopt_guard_push() {{
   %frame = call ptr @calloc(i64 1, i64 768)
   %before = call ptr @get(i64 0)
@@ -245,7 +245,7 @@ end:
   ret ptr %frame
 }}
 
-; The innermost call ends: its return address. Its frame is kept for Python if something went wrong.
+; Pops the frame of the innermost call and returns its return address. Keeps the frame for Python on failure.
 define i64 @accopt_guard_pop() {{
   %frame = call ptr @get(i64 0)
   %before = load ptr, ptr %frame
@@ -264,7 +264,7 @@ keep:
   ret i64 %return
 }}
 
-; The innermost frame, if this thread is in a guarded call.
+; Returns the innermost frame, or null if this thread is not in a guarded call.
 define ptr @active() {{
   %frame = call ptr @get(i64 0)
   ret ptr %frame
@@ -288,7 +288,7 @@ define void @release(ptr %frame) {{
   ret void
 }}
 
-; A callback begins or ends: the frame to leave, if it has failed.
+; Counts callbacks, when one begins or ends; returns the frame to leave if it has failed.
 define ptr @accopt_guard_count(i32 %change) {{
   %frame = call ptr @get(i64 0)
   %none = icmp eq ptr %frame, null
@@ -308,7 +308,7 @@ go_on:
   ret ptr null
 }}
 
-; The signal handler. A thread that is not in a guarded call passes what it knows on to one that is.
+; The signal handler. A thread that is not in a guarded call passes the signal's data on to one that is.
 define void @accopt_guard_fault(i32 %signal, ptr %info, ptr %context) {{
   %frame = call ptr @get(i64 0)
   %code_at = getelementptr i8, ptr %info, i64 8
@@ -354,9 +354,9 @@ go:
 stranger:
   %owner = load i64, ptr @owner
   %self = call i64 @pthread_self()
-  %nobody = icmp eq i64 %owner, 0
+  %no_owner = icmp eq i64 %owner, 0
   %mine_too = icmp eq i64 %owner, %self
-  %hopeless = or i1 %nobody, %mine_too
+  %hopeless = or i1 %no_owner, %mine_too
   br i1 %hopeless, label %others, label %pass
 pass:
   %flag = getelementptr i8, ptr @passed_on, i64 124
@@ -393,7 +393,7 @@ before:
   %left = load volatile i32, ptr @leaving
   %is_lost = icmp ne i32 %left, 0
   br i1 %is_lost, label %say, label %restore
-say: ; the next fault after one in C code is one of Python's, whose frames lie above on the stack
+say: ; a fault in Python, whose frames are above on the stack, after one in C code
   store volatile i32 0, ptr @leaving
   %said = call i64 @write(i32 2, ptr @overwritten, i64 OVERWRITTEN_BYTES)
   br label %restore
@@ -431,7 +431,7 @@ define void @describe(ptr %frame, i32 %signal, ptr %info, ptr %context) {{
   %error_from = getelementptr i8, ptr %context, i64 192
   %error_there = load i64, ptr %error_from
   %is_fault = icmp sgt i32 %code, 0
-  %error = select i1 %is_fault, i64 %error_there, i64 0 ; that of an earlier fault, where a signal was sent
+  %error = select i1 %is_fault, i64 %error_there, i64 0 ; a sent signal has the code of an earlier fault here
   %error_at = getelementptr i8, ptr %frame, i64 104
   store i64 %error, ptr %error_at
   %stack_from = getelementptr i8, ptr %context, i64 160
@@ -444,7 +444,7 @@ define void @describe(ptr %frame, i32 %signal, ptr %info, ptr %context) {{
   %cleared = call ptr @memset(ptr %trace, i32 0, i64 512)
   %is_fetch = %error has i64 16
   br i1 %is_fetch, label %called, label %walk
-called: ; what is no code was called: its caller is where the call returns to
+called: ; the called address has no code: the return address gives the caller
   store i64 %rip, ptr %trace
   %stack_top = inttoptr i64 %stack to ptr
   %return = load i64, ptr %stack_top

@@ -33,7 +33,7 @@ define internal ptr @row_of(i64 %number) {{
   ret ptr %row
 }}
 
-; whether data of the device with that number has not moved since its present table was `%known`
+; returns whether no data of device %number has moved since its present table had the epoch `%known`
 define internal i1 @is_present(i64 %known, i64 %number) {{
   %row = call ptr @row_of(i64 %number)
   %present = %row->row.present
@@ -47,7 +47,7 @@ define internal void @enter(ptr %row) {{
   ret void
 }}
 
-; whether the driver has done all work of some queues of the current device
+; returns whether the driver has finished all work of some queues of the current device
 define internal i1 @idle(ptr %queues, i64 %count) {{
 entry:
   br label %test
@@ -76,7 +76,7 @@ define internal i64 @context_of(ptr %row) {{
   ret i64 %context
 }}
 
-; the copy, on a stream of the source's device, which is current: a GPU writes small pieces of another's
+; makes the copy on a stream of the source's device, which is current: a GPU writes small pieces of another's
 ; memory in a third of the time in which it reads them. By a kernel if `%pressing` and there is one
 define internal i32 @copy(ptr %place, ptr %to_row, ptr %from_row, i64 %stream, i1 %pressing) {{
 entry:
@@ -122,7 +122,7 @@ done:
   ret i32 %sum
 }}
 
-; copies if nothing is under way on either device, and waits; whether it could
+; copies and waits, if neither device has unfinished work; returns whether it did
 define internal i1 @copy_now(ptr %place, ptr %to_row, ptr %from_row) {{
 entry:
   %from_queues = %place->place.all as ptr
@@ -179,8 +179,8 @@ done:
   ret i32 0
 }}
 
-; collects what a copy that uses some bytes, and writes to them if `%writes`, comes after of a queue of the
-; current device: what is on its stream, if there is anything, and those of its asides that use them, too
+; collects the work of a queue of the current device after which a copy must come that uses some bytes, and
+; writes to them if `%writes`: all on its stream, and those of its asides that conflict
 define internal i32 @collect_queue(ptr %events, ptr %queue, i64 %first, i64 %last, i64 %writes) {{
 entry:
   %stream = %queue->queue.stream
@@ -236,7 +236,7 @@ none:
   ret i32 0
 }}
 
-; collects what a copy comes after on one side: of its queue there, and, if it is synchronous, of the queues
+; collects the work on one side after which a copy must come: of its queue, and, if synchronous, of the queues
 ; that may use the data; the row's device is current
 define internal i32 @collect_side(ptr %events, ptr %place, ptr %row, ptr %queue, ptr %users, i64 %count,
     i64 %first, i64 %last, i64 %writes, i1 %sync) {{
@@ -276,7 +276,7 @@ end:
   ret i32 %status
 }}
 
-; puts a stream of the current device after the events collected, except for the first, its own
+; lets a stream of the current device wait for the collected events, except the first, its own
 define internal i32 @put_behind_events(i64 %stream, ptr %events) {{
 entry:
   %count = load i64, ptr %events
@@ -296,8 +296,8 @@ end:
   ret i32 %sum
 }}
 
-; puts a copy beside a queue of either device: after what both have, and before what they are given next. A
-; synchronous one that comes after something is what the next synchronous constructs wait for
+; makes a copy an aside of a queue of each device: after the work of both so far, before their next work. The
+; next synchronous constructs wait for a synchronous copy that has to wait itself
 define internal i1 @put(ptr %place, ptr %to_row, ptr %from_row, i1 %sync) {{
 entry:
   %events = alloca [{event_words} x i64]
@@ -366,7 +366,7 @@ no:
   ret i1 false
 }}
 
-; whoever reads a clock relies on this order (`clocks.py`)
+; clock functions rely on this order (`clocks.py`)
 define internal void @count_copy(ptr %row) {{
   %epoch_at = &%row->row.epoch
   %old = atomicrmw add ptr %epoch_at, i64 1 seq_cst
@@ -375,7 +375,7 @@ define internal void @count_copy(ptr %row) {{
   ret void
 }}
 
-; whether the host has waited for everything on the row's synchronous queue
+; returns whether the host has waited for all work on the row's synchronous queue
 define internal i1 @is_settled(ptr %row) {{
   %epoch = %row->row.epoch seq_cst
   %settled = %row->row.settled seq_cst
@@ -389,7 +389,7 @@ define internal void @count_transfer(ptr %queue) {{
   ret void
 }}
 
-; whether synchronous work of one of two devices has to be waited for
+; returns whether the host must wait for synchronous work of one of two devices
 define internal i1 @must_wait(ptr %to_row, ptr %from_row) {{
   %to = %to_row->row.waits seq_cst
   %from = %from_row->row.waits seq_cst

@@ -5,8 +5,8 @@ LLVM IR of the entry points of `peers.py`: they find the copy in the table, or c
 from __future__ import annotations
 
 ENTRIES_IR = """
-; makes the copy, if it is known; `%shape`: the words of `PeerUpdate` from `to_bytes` on, where the sections
-; are more than one run of bytes, null where they are one
+; makes the copy, if it is known; `%shape`: the words of `PeerUpdate` from `to_bytes` on if the sections
+; are more than one run of bytes, else null
 define internal i1 @known(i64 %target, i64 %source, i64 %size, i64 %to, i64 %origin, i64 %number,
     ptr %shape) {{
 entry:
@@ -103,7 +103,7 @@ define void @update_peer(i64 %target, i32 %to, i64 %source, i32 %origin, i64 %si
   ret void
 }}
 
-; the first byte and the size of one side of a directive; a size of -1 for more than one run of bytes
+; returns the first byte and the size of one side of a directive; size -1 for more than one run of bytes
 define internal {{ i64, i64 }} @side(ptr %update, i64 %base, i64 %bytes, i64 %dims, i64 %shape) {{
   %start = call i64 @field(ptr %update, i64 %base)
   %size = call i64 @field(ptr %update, i64 %bytes)
@@ -113,8 +113,8 @@ define internal {{ i64, i64 }} @side(ptr %update, i64 %base, i64 %bytes, i64 %di
   ret {{ i64, i64 }} %side
 }}
 
-; whether two sections are of the same shapes as they were: four words (`to_bytes` to `from_dims`), and their
-; triples, which `%held` has behind them and `%given`, a part of a `PeerUpdate`, points to
+; returns whether two sections have the same shapes as before: four words (`to_bytes` to `from_dims`), and the
+; triples, which follow them in `%held`, and to which `%given`, a part of a `PeerUpdate`, points
 define internal i1 @same_shape(ptr %held, ptr %given) {{
 entry:
   %was_run = icmp eq ptr %held, null

@@ -43,8 +43,8 @@ SPANS = 64
 _MOST_ABSENT = 64
 _COUNTS, _ASYNCHRONOUS, _OWN, _POINTS, _QUIET = 1, 2, 4, 8, 16
 """
-A row's flags. Native code counts the entry: for synchronous constructs, for those on any queue. It has made
-it. Pointers in it are attached. No asynchronous queue uses it.
+The flags of a row: native code counts the entry for synchronous constructs; it counts it for constructs on
+any queue; native code made the entry; pointers in it are attached; no asynchronous queue uses it.
 """
 _IN_PLACE, _CREATES, _COPIES, _CLEARS = 1, 2, 4, 8
 _NOT_SIMPLE = int(
@@ -267,7 +267,8 @@ class PresentRows:
         self._pending.discard(entry)
 
     def renew(self, entry: Entry) -> None:
-        """An entry has pointers attached in it, none any more, or more users."""
+        """Updates the row of an entry after pointers were attached or detached in it, or its users
+        changed."""
         with self._lock:
             rows = self._listed()
             index = bisect_left(rows, entry.host, key=_host_of)
@@ -436,7 +437,7 @@ class PresentRows:
 
 
 def _flags(entry: Entry) -> int:
-    """What native code may do with an entry that is not packed."""
+    """The flags of the row of an entry that is not packed."""
     flags = _COUNTS | (_POINTS if entry.attachments else 0)
     if entry.users.any:
         return flags | _ASYNCHRONOUS

@@ -14,7 +14,7 @@ define internal void @add_to(ptr %word, i64 %step) alwaysinline {{
   ret void
 }}
 
-; the number of rows that begin at %address or before
+; returns the number of rows that begin at %address or before
 define internal i64 @begun(ptr %book, i64 %address) {{
 entry:
   %count = %book->book.count
@@ -39,7 +39,7 @@ done:
   ret i64 %low
 }}
 
-; the last row that begins at %address or before; null if there is none
+; returns the last row that begins at %address or before, or null
 define internal ptr @row_at(ptr %book, i64 %address) {{
   %number = call i64 @begun(ptr %book, i64 %address)
   %none = icmp eq i64 %number, 0
@@ -50,7 +50,7 @@ define internal ptr @row_at(ptr %book, i64 %address) {{
   ret ptr %result
 }}
 
-; the row that has all of the bytes, or null
+; returns the row that has all of the bytes, or null
 define internal ptr @covering(ptr %book, i64 %start, i64 %bytes) {{
 entry:
   %row = call ptr @row_at(ptr %book, i64 %start)
@@ -67,7 +67,7 @@ no:
   ret ptr null
 }}
 
-; whether a row has any of the bytes
+; returns whether a row has any of the bytes
 define internal i1 @touched(ptr %book, i64 %start, i64 %bytes) {{
 entry:
   %past = add i64 %start, %bytes
@@ -83,7 +83,7 @@ no:
   ret i1 false
 }}
 
-; whether one of the spans that nothing is created over has any of the bytes
+; returns whether one of the reserved spans has any of the bytes
 define internal i1 @reserved(ptr %book, i64 %start, i64 %bytes) {{
 entry:
   %count = %book->book.span_count
@@ -109,7 +109,7 @@ no:
   ret i1 false
 }}
 
-; the first byte of a record's section
+; returns the first byte of a record's section
 define internal i64 @start_of(ptr %record) alwaysinline {{
   %base = %record->record.base
   %offset = %record->record.offset
@@ -117,7 +117,7 @@ define internal i64 @start_of(ptr %record) alwaysinline {{
   ret i64 %start
 }}
 
-; the smallest kept block that is large enough, or null
+; returns the smallest kept block that is large enough, or null
 define internal ptr @block_for(ptr %book, i64 %bytes) {{
 entry:
   %count = %book->book.kept
@@ -138,7 +138,7 @@ done:
   ret ptr %best
 }}
 
-; puts a row into its place; the caller has seen that there is room
+; inserts a row; the caller has checked that there is space for it
 define void @insert_row(ptr %book, i64 %host, i64 %bytes, i64 %device, i64 %flags, i64 %block) {{
   %index = call i64 @begun(ptr %book, i64 %host)
   %count = %book->book.count
@@ -159,7 +159,7 @@ define void @insert_row(ptr %book, i64 %host, i64 %bytes, i64 %device, i64 %flag
   ret void
 }}
 
-; takes out the row that begins at %host
+; removes the row that begins at %host
 define void @remove_row(ptr %book, i64 %host) {{
   %row = call ptr @row_at(ptr %book, i64 %host)
   %next = getelementptr %entry, ptr %row, i64 1
@@ -172,7 +172,7 @@ define void @remove_row(ptr %book, i64 %host) {{
   ret void
 }}
 
-; gives a row made here back, which nothing holds
+; removes a row of native code that nothing refers to, and keeps its block
 define internal void @let_go(ptr %book, ptr %row) {{
   %host = %row->entry.host
   %device = %row->entry.device
@@ -190,7 +190,7 @@ define internal void @let_go(ptr %book, ptr %row) {{
   ret void
 }}
 
-; the row of the data that a record was given the device address of, or null
+; returns the row of the data at a record's device address, or null
 define internal ptr @row_of(ptr %book, ptr %record) {{
 entry:
   %kind = %record->record.kind
@@ -236,7 +236,7 @@ done:
   ret void
 }}
 
-; lets those rows of the first %count records go that were made here and that nothing holds
+; removes the rows of the first %count records that native code made and nothing refers to
 define internal void @sweep(ptr %book, ptr %records, i32 %count) {{
 entry:
   for i32 %i < %count: look, done
@@ -257,7 +257,7 @@ done:
   ret void
 }}
 
-; whether a row was made here and nothing holds it
+; returns whether native code made a row, and nothing refers to it
 define internal i1 @is_over(ptr %row) {{
   %open = %row->entry.open
   %free = icmp eq i64 %open, 0
@@ -267,7 +267,7 @@ define internal i1 @is_over(ptr %row) {{
   ret i1 %result
 }}
 
-; copies few bytes
+; copies a few bytes
 define internal void @move_bytes(ptr %to, ptr %from, i64 %bytes) {{
 entry:
   for i64 %i < %bytes: byte, done

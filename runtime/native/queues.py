@@ -107,7 +107,7 @@ define internal i1 @has_asides(ptr %queue) alwaysinline {{
   ret i1 %some
 }}
 
-; whether no aside of a queue before number `%i` stands for the same event
+; returns whether no aside of a queue before number `%i` has the same event
 define internal i1 @is_first(ptr %queue, i64 %i, i64 %event) {{
 entry:
   br label %test
@@ -127,7 +127,7 @@ no:
   ret i1 false
 }}
 
-; puts a stream of the current device after the asides of a queue, except after the event `%own`; the queue is
+; lets a stream of the current device wait for the asides of a queue, except the event `%own`; the queue is
 ; locked
 define internal i32 @put_behind_asides(ptr %queue, i64 %stream, i64 %own) {{
 entry:
@@ -152,7 +152,7 @@ end:
   ret i32 %sum
 }}
 
-; puts the queue's stream after its asides, which are none then; the queue is locked
+; lets the queue's stream wait for its asides, which are then removed; the queue is locked
 define internal i32 @drain(ptr %queue) {{
   %stream = %queue->queue.stream
   %status = call i32 @put_behind_asides(ptr %queue, i64 %stream, i64 0)
@@ -161,7 +161,7 @@ define internal i32 @drain(ptr %queue) {{
   ret i32 %status
 }}
 
-; has the queue, one of the current device, catch up
+; lets the queue, one of the current device, catch up
 define i32 @catch_up(ptr %queue) {{
 entry:
   %some = call i1 @has_asides(ptr %queue)
@@ -179,7 +179,7 @@ none:
 driver's."""
 
 ASIDE_IR = f"""
-; the queue, one of the current device, has one more aside
+; adds an aside to the queue, one of the current device
 define internal i32 @put_beside(ptr %queue, i64 %event, i64 %first, i64 %last, i64 %writes) {{{{
 entry:
   call void @lock_queue(ptr %queue)
@@ -257,7 +257,7 @@ failed:
 """Beside `QUEUE_IR`, for modules that record events: before `WAIT_IR` and `ORDER_IR`."""
 
 WAIT_IR = """
-; the queue's event stands for all its work now; whether it could
+; records the queue's event after all its work so far; returns whether the driver did
 define internal i1 @mark(ptr %queue) {{
   %caught_up = call i32 @catch_up(ptr %queue)
   %marked = call i32 @record(ptr %queue)
@@ -266,7 +266,7 @@ define internal i1 @mark(ptr %queue) {{
   ret i1 %good
 }}
 
-; waits for a queue on the host; whether it could
+; waits for a queue on the host; returns whether the driver did
 define internal i1 @wait_now(ptr %queue) {{
 entry:
   %stream = %queue->queue.stream
@@ -294,8 +294,8 @@ define internal ptr @queues(ptr %row) {{
   ret ptr %queues
 }}
 
-; puts a queue of the row's device, which is current, after the synchronous constructs that nobody has
-; waited for, if there are any since it last was; `%slot`: its place in the tables of launches
+; lets a queue of the row's device, which is current, wait for the synchronous constructs for which the host
+; has not, if there were any since it last did; `%slot`: its place in the tables of launches
 define internal i32 @after_constructs(ptr %row, i64 %stream, i64 %slot) {{
 entry:
   %ordered = %row->row.ordered as ptr
@@ -312,7 +312,7 @@ look:
   %first = load i64, ptr %sync
   %beside = call i1 @has_asides(ptr %sync)
   br i1 %beside, label %ask, label %mark
-ask: ; what is beside it may be all there is
+ask: ; asides may be the only work
   %queried = call i32 inttoptr (i64 {query} to ptr)(i64 %first)
   %idle = icmp eq i32 %queried, 0
   br i1 %idle, label %asides, label %mark

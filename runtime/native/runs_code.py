@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 RUN_IR = """
-; the first byte and the size of a section of an object at %base: its %size bytes, or what %count triples of
-; lower bound, extent and stride in bytes select, outermost first; a size of -1 for more than one run of bytes
+; returns the first byte and the size of a section of an object at %base: its %size bytes, or the bytes that
+; %count triples of lower bound, extent and stride in bytes select, outermost first; size -1 for several runs
 define internal {{ i64, i64 }} @run_of(i64 %base, i64 %size, i64 %count, ptr %shapes) {{
 entry:
   %whole = icmp eq i64 %count, 0

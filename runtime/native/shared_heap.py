@@ -83,7 +83,7 @@ define internal ptr @list_of(i64 %block) {
   ret ptr %list
 }
 
-; The start of a block for n bytes; whether nobody had it before. Null if there is no room.
+; Returns the start of a block for n bytes, null if there is no space, and whether the block is new.
 define internal { i64, i1 } @take(i64 %n) {
 entry:
   %large_n = icmp ugt i64 %n, 1125899906842624

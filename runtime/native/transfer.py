@@ -43,7 +43,7 @@ _IR = """
 declare i64 @llvm.smin.i64(i64, i64)
 declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
 
-; the calling worker's number, with the context current
+; makes the context current and returns the calling worker's number
 define internal i64 @begin(ptr %job) {{
   %workers = call ptr @at_workers(ptr %job)
   %number = atomicrmw add ptr %workers, i64 1 monotonic
@@ -67,8 +67,8 @@ done:
   ret void
 }}
 
-; the elements that the caller is to move, first and number, which nobody has taken yet: a piece of
-; the front or (last) a unit of the back; none if there are none, or something has failed
+; takes elements for the caller to move; returns the first and their number: a piece of the front, or (%last)
+; a unit of the back; none if all are taken or a worker has failed
 define internal {{ i64, i64 }} @take(ptr %job, i1 %last) {{
 entry:
   %bounds = call ptr @at_bounds(ptr %job)
@@ -125,7 +125,7 @@ define internal ptr @event(ptr %job, i64 %slot) {{
   ret ptr %event
 }}
 
-; waits until the driver is done with a slot's buffer
+; waits until the driver no longer uses a slot's buffer
 define internal void @await(ptr %job, i64 %slot) {{
   %event = call ptr @event(ptr %job, i64 %slot)
   %function = call ptr @get_synchronize(ptr %job)
@@ -134,7 +134,7 @@ define internal void @await(ptr %job, i64 %slot) {{
   ret void
 }}
 
-; whether it is
+; returns whether the driver no longer uses a slot's buffer
 define internal i1 @ready(ptr %job, i64 %slot) {{
   %event = call ptr @event(ptr %job, i64 %slot)
   %function = call ptr @get_query(ptr %job)
@@ -171,7 +171,7 @@ entry:
   ret void
 }}
 
-; the place of a piece on the host
+; returns the address of a piece on the host
 define internal ptr @place(ptr %job, {{ i64, i64 }} %range) {{
   %first = extractvalue {{ i64, i64 }} %range, 0
   %step = call i64 @get_host_step(ptr %job)
@@ -181,8 +181,8 @@ define internal ptr @place(ptr %job, {{ i64, i64 }} %range) {{
   ret ptr %place
 }}
 
-; moves a piece between its place on the host and a slot's buffer, block by block; the host's memory
-; of the next block is asked for meanwhile
+; moves a piece between the host's memory and a slot's buffer, block by block, and prefetches the host's
+; memory of the next block
 define internal void @move(ptr %job, i64 %slot, {{ i64, i64 }} %range, i1 %out) {{
 entry:
   %length = extractvalue {{ i64, i64 }} %range, 1

@@ -2,14 +2,15 @@
 Updates in native code: `__accopt_update`, `acc_update_device`, `acc_update_self` and their `_async` forms,
 for data that is present.
 
-Native code looks all of a directive's sections up in the rows of the present table (`present_rows.py`), then
-has the driver copy them: on the synchronous queue, which the host waits for, or on a queue that has been used
-natively before. What it leaves to Python: sections that are not one run of bytes or need more than a copy
-(packed arrays, attached pointers, arrays of pointers), large ones, which go through pinned memory, data that
-is absent but with `if_present`, and what the driver refuses, which Python tries again and reports.
+Native code looks all of a directive's sections up in the rows of the present table (`present_rows.py`),
+then has the driver copy them: on the synchronous queue, which the host waits for, or on a queue that has
+been used natively before. It leaves to Python: sections that are not one run of bytes or need more than a
+copy (packed arrays, attached pointers, arrays of pointers), large ones, which go through pinned memory,
+data that is absent but with `if_present`, and copies that fail, which Python tries again and reports.
 
 A synchronous update comes after the queues that may use the data, as in Python (`data/ordering.py`). Native
-code does not know which those are: it takes data that none uses, or any may.
+code does not know which those are: so it handles only data that no queue uses, and data that any queue may
+use.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _ROUTINES = {"acc_update_device": DataKind.UPDATE_DEVICE, "acc_update_self": Dat
 
 @structure("move")
 class _Move(ctypes.Structure):
-    """A copy between a device and the host, `home` if it is not 0."""
+    """A copy between a device and the host; to the host if `home` is not 0."""
 
     _fields_ = (
         ("device", ctypes.c_int64),

@@ -6,8 +6,8 @@ rows, queues, locks and runs of bytes.
 from __future__ import annotations
 
 UPDATE_IR = """
-; what a record of an update moves: 0 Python knows, 1 nothing, 2 what is noted in %move. The row of its data
-; must have one of the flags %wanted. %ordered is not 0 then where asynchronous queues may use the data
+; returns what a record of an update moves: 0 Python must decide, 1 nothing, 2 see %move. The row of its data
+; must have one of the flags %wanted. Sets %ordered to nonzero if asynchronous queues may use the data
 define internal i32 @move_of(ptr %book, ptr %record, ptr %move, i64 %wanted, ptr %ordered) {{
 entry:
   %base = %record->record.base
@@ -72,15 +72,15 @@ note:
   %move->move.host = %first
   %move->move.bytes = %length
   %move->move.home = %home_word
-  %same = icmp eq i64 %address, %first ; memory that both use
+  %same = icmp eq i64 %address, %first ; memory that host and device share
   %answer = select i1 %same, i32 1, i32 2
   ret i32 %answer
 python:
   ret i32 0
 }}
 
-; how many moves a directive's records are, noted in %moves; -1 if Python has to make them. %ordered is not 0
-; where asynchronous queues may use the data
+; stores the moves of a directive's records to %moves; returns their number, or -1 if Python must make them.
+; Sets %ordered to nonzero if asynchronous queues may use the data
 define internal i64 @plan(ptr %row, ptr %book, ptr %records, i64 %count, i1 %sync, ptr %moves,
     ptr %ordered) {{
 entry:
@@ -117,7 +117,7 @@ busy:
   ret i64 -1
 }}
 
-; has the driver copy on a stream; its status
+; lets the driver copy on a stream; returns its status
 define internal i32 @copy_all(ptr %moves, i64 %count, i64 %stream) {{
 entry:
   for i64 %i < %count: look, done
@@ -143,7 +143,7 @@ done:
   ret i32 %sum
 }}
 
-; puts a stream after all asynchronous queues of the row's device that are not done; whether it could
+; lets a stream wait for all unfinished asynchronous queues of the row's device; returns whether it did
 define internal i1 @after_users(ptr %row, i64 %stream) {{
 entry:
   %queues = %row->row.asynchronous as ptr
@@ -177,7 +177,7 @@ no:
   ret i1 false
 }}
 
-; moves on the synchronous queue and waits; whether it could
+; makes moves on the synchronous queue and waits; returns whether it did
 define internal i1 @move_now(ptr %row, ptr %moves, i64 %count, i1 %ordered) {{
 entry:
   %queue = %row->row.sync as ptr
@@ -204,7 +204,7 @@ no:
   ret i1 false
 }}
 
-; puts moves on an asynchronous queue that has been used natively; whether it could
+; puts moves on an asynchronous queue that has been used natively; returns whether it did
 define internal i1 @move_later(ptr %row, i64 %number, ptr %moves, i64 %count) {{
 entry:
   %queues = call ptr @queues(ptr %row)
@@ -240,7 +240,7 @@ no:
   ret i1 false
 }}
 
-; the update of some records; whether it could
+; performs the update of some records; returns whether it did
 define internal i1 @updated(ptr %records, i64 %count, i64 %queue) {{
 entry:
   %moves = alloca [{most} x %move]
@@ -291,7 +291,7 @@ end:
   ret void
 }}
 
-; the update of one run of bytes; whether it could
+; performs the update of one run of bytes; returns whether it did
 define internal i1 @updated_run(i64 %host, i64 %bytes, i32 %kind, i64 %queue) {{
   %record = alloca %record
   store %record zeroinitializer, ptr %record
@@ -327,4 +327,4 @@ end:
   ret void
 }}}}
 """
-"""A routine and its form for a queue: `name`, and the `kind` of clause that it stands for."""
+"""A routine and its form for a queue: `name`, and the `kind` of the corresponding clause."""

@@ -19,7 +19,7 @@ from .launch import MAX_QUEUES
 from .queues import ASIDE_IR, QUEUE_ADDRESSES, QUEUE_IR, RECORD_IR, WAIT_IR
 
 _IR = """
-; what is known of a queue of the thread's device, null if it has not been used natively
+; returns the state of a queue of the thread's device, null if it has not been used natively
 define internal ptr @queue_of(ptr %row, i64 %number) {{
 entry:
   %table = %row->row.queues as ptr
@@ -41,7 +41,7 @@ define internal i1 @waits(ptr %row) {{
   ret i1 %told
 }}
 
-; whether nothing can tell that the host does not wait for a queue
+; returns whether the program cannot observe that the host does not wait for a queue
 define internal i1 @may_go_on(ptr %row, ptr %queue) {{
   %allowed = %row->row.postpones
   %several = icmp ne i64 %allowed, 0
@@ -98,7 +98,7 @@ no:
   ret i1 false
 }}
 
-; has queue `waiter` wait for queue `number`; whether it could
+; lets queue `waiter` wait for queue `number`; returns whether it did
 define internal i1 @chain(i64 %number, i64 %waiter) {{
 entry:
   %row = call ptr @row()
@@ -133,7 +133,7 @@ no:
   ret i1 false
 }}
 
-; waits for all queues of the thread's device; whether it could
+; waits for all queues of the thread's device; returns whether it did
 define internal i1 @join_all() {{
 entry:
   %row = call ptr @row()

@@ -52,7 +52,7 @@ class SimOptions:
 class KernelRuns:
     """
     The launches of one device: of kernels on its `memory`, which report `findings` and fill `counters`.
-    `describe` says what is known of an address.
+    `describe` returns a description of an address.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class KernelRuns:
         block: tuple[int, int, int],
         arguments: Sequence[Any],
     ) -> None:
-        """One launch, to its end. `arguments` are NumPy scalars of the kernel's types."""
+        """Runs one launch until it has finished. `arguments` are NumPy scalars of the kernel's types."""
         grid = (max(grid[0], 1), max(grid[1], 1), max(grid[2], 1))
         threads = block[0] * block[1] * block[2]
         if not 0 < threads <= MAX_BLOCK:

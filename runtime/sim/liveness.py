@@ -192,7 +192,7 @@ def reverse_postorder(region: Region) -> list[Block]:
         successors = list(last.successors) if last is not None else []
         if index < len(successors):
             stack.append((block, index + 1))
-            # From the last to the first: reversed, the first successor comes first.
+            # From last to first, so that in the reversed order the first successor comes first.
             following = successors[len(successors) - 1 - index]
             if following not in seen:
                 seen.add(following)

@@ -106,7 +106,7 @@ class Clock:
         size = self.batch.block_threads
         other = before & THREAD_MASK
         time = before >> TIME_SHIFT & TIME_MASK
-        # what a larger launch left in the shadow is before its base: the caller sorts it out
+        # stamps of an earlier, larger launch may exceed the range; the caller ignores those
         other_block = np.minimum(other // size, len(self.released) - 1)
         own = threads.blocks
         own_block = own + self.batch.first_block

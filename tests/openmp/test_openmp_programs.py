@@ -104,9 +104,9 @@ def test_faults_of_running_programs(tmp_path: Path) -> None:
     )
     done = run(program, "--target=host", OMP_THREAD_LIMIT="9")
     assert done.stdout == "18\n20\n"
-    warning = f"{program}:6: warning: a team of 1000 threads was asked for and gets 9\n"
+    warning = f"{program}:6: warning: a team of 1000 threads is requested but gets 9\n"
     assert warning in done.stderr
-    assert f"{program}:11: warning: num_threads(0): a team has one thread at least\n" in done.stderr
+    assert f"{program}:11: warning: num_threads(0): a team has at least one thread\n" in done.stderr
     assert done.stderr.count("warning") == 2
     assert done.returncode == 0
 
@@ -115,9 +115,9 @@ def test_faults_of_running_programs(tmp_path: Path) -> None:
     ("body", "message"),
     [
         ("#pragma omp parallel num_threads(2)\nif (omp_get_thread_num() == 0) meet(n);",
-         ":{line}: error: the threads of this region do not come to the same barriers: 1 of 2"),
+         ":{line}: error: the threads of this region do not reach the same barriers: 1 of 2"),
         ("#pragma omp critical(door)\nenter(n);",
-         ":5: error: omp critical (door) inside itself waits for ever"),
+         ":5: error: omp critical (door) inside itself waits forever"),
     ],
 )  # fmt: skip
 def test_what_would_wait_for_ever_ends_with_a_message(

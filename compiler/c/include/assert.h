@@ -1,4 +1,4 @@
-/* Diagnostics (C11 7.2). Included again, it obeys the NDEBUG of then; so there is no #pragma once. */
+/* Diagnostics (C11 7.2). Each inclusion uses the current NDEBUG, so this file has no #pragma once. */
 #undef assert
 #ifdef NDEBUG
 #define assert(condition) ((void)0)

@@ -83,7 +83,7 @@ typedef _Atomic uintmax_t atomic_uintmax_t;
   __atomic_compare_exchange_n(object, expected, value, 1, success, failure)
 #define atomic_compare_exchange_weak(object, expected, value) \
   __atomic_compare_exchange_n(object, expected, value, 1, memory_order_seq_cst, memory_order_seq_cst)
-/* Of pointers, sums count elements. */
+/* For pointers, the operand counts elements. */
 #define atomic_fetch_add_explicit(object, value, order) \
   __atomic_fetch_add(object, __accopt_atomic_step(object, value), order)
 #define atomic_fetch_sub_explicit(object, value, order) \

@@ -4,7 +4,7 @@
 #include <complex.h>
 #include <math.h>
 
-/* A zero of the type that an argument is taken for: integers are double. */
+/* A zero of the type for which an argument selects the function; double for integers. */
 #define __tg_of(x) \
   _Generic((x), float: 0.0f, long double: 0.0L, float _Complex: (float _Complex)0, \
            double _Complex: (double _Complex)0, long double _Complex: (long double _Complex)0, default: 0.0)

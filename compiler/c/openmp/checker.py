@@ -357,7 +357,7 @@ class OpenMPChecker:
         private(directive.all("private"), self.find, out)
         final = self.argument(directive.find("final"), "0")
         later = self.argument(directive.find("if"), "1")
-        # In the order in which they are made tasks that depend on one another are in order (2.13.9).
+        # Dependent tasks (2.13.9) run at once, in the order of their creation.
         at_once = " && 0" if directive.find("depend") else ""
         for item in directive.all("depend"):
             self.find(item)

@@ -1,12 +1,12 @@
 /*
- * OpenMP's runtime: teams, worksharing, tasks, locks and the routines of omp.h. It is a file of every program
- * that refers to it, and asks the team of threads that runs gangs (runtime/native/gangs.py) for members,
- * atomic operations on words, and waiting (__accopt_team_*).
+ * OpenMP's runtime: teams, worksharing, tasks, locks and the routines of omp.h. It is compiled as a file of
+ * every program that refers to it. Members of teams, atomic operations on words, and waiting come from the team
+ * of threads that runs gangs (runtime/native/gangs.py), as functions __accopt_team_*.
  *
- * A *team* lives on the stack of the thread that began the region, its first member; it ends when `running`
- * has come to 0, and nobody looks at it after that. `event` changes whenever somebody who waits may go on.
- * All members pass worksharing constructs in one order: construct k has loops[k % LOOPS], which the last to
- * leave hands on to construct k + LOOPS.
+ * A *team* is on the stack of the thread that began the region, its first member. It ends when `running`
+ * becomes 0; no thread accesses it after that. `event` changes whenever a waiting thread may be able to continue.
+ * All members enter worksharing constructs in the same order: construct k uses loops[k % LOOPS], which the last
+ * member that leaves resets for construct k + LOOPS.
  */
 typedef unsigned long size_t;
 typedef struct { long words[8]; } mutex_t;
@@ -54,12 +54,12 @@ struct task {
   struct task *next, *parent;
   void (*function)(void *);
   long children, references, final;
-  long *group; /* the innermost taskgroup that it belongs to: how many of its tasks are left */
+  long *group; /* the number of unfinished tasks of the innermost taskgroup around it */
   long unused;
 };
 
 struct loop {
-  long turn; /* the construct it belongs to, less its place in `loops` */
+  long turn; /* the number of its construct minus its index in `loops` */
   long next, done;
   long unused[5];
 };
@@ -194,7 +194,7 @@ static void only_one_level(const char *who)
 {
   static long told;
   if (__accopt_team_swap(&told, 0, 1) == 0)
-    dprintf(2, "accopt: %s: parallel regions inside of others run with one thread\n", who);
+    dprintf(2, "accopt: %s: nested parallel regions run with one thread\n", who);
 }
 
 static void begin(void)
@@ -241,7 +241,7 @@ static void become_initial(struct thread *self, struct team *team)
   self->schedule = omp.schedule, self->chunk = omp.chunk;
 }
 
-/* A thread that no region began is the only one of a team. */
+/* A thread that no region started is the only member of a team. */
 static struct thread *initial(void)
 {
   if (!__accopt_team_load(&omp.ready))
@@ -306,7 +306,7 @@ static int run_one(struct thread *self)
   return 1;
 }
 
-/* Memory for what a task of so many bytes takes along. */
+/* Memory for the captured values of a task, of `bytes` bytes. */
 void *__accopt_omp_task_frame(long bytes)
 {
   struct task *task = calloc(1, sizeof *task + bytes);
@@ -315,7 +315,7 @@ void *__accopt_omp_task_frame(long bytes)
   return task + 1;
 }
 
-/* `deferred`: 0 for now, 2 for now together with all tasks that it makes (`final`). */
+/* `deferred`: 1 if the task may run later, 0 to run it at once, 2 to run it and the tasks that it creates at once. */
 void __accopt_omp_task(void (*function)(void *), void *frame, int deferred)
 {
   struct thread *self = current();
@@ -344,7 +344,7 @@ void __accopt_omp_task(void (*function)(void *), void *frame, int deferred)
   happened(team);
 }
 
-/* Runs tasks until a count of them is 0. */
+/* Runs tasks until the count `*left` is 0. */
 static void wait_tasks(struct thread *self, long *left)
 {
   while (__accopt_team_load(left)) {
@@ -361,7 +361,7 @@ void __accopt_omp_taskwait(void)
   wait_tasks(self, &self->task->children);
 }
 
-/* A group begins, which lasts until its end: the number of its tasks, and the group around it. */
+/* Begins a task group; `words`: the number of its unfinished tasks, and the group around it. */
 void __accopt_omp_group(long *words)
 {
   struct task *task = current()->task;
@@ -414,21 +414,21 @@ void __accopt_omp_copy(void *target, const void *source, long bytes)
 /* Teams -------------------------------------------------------------------------------------------------- */
 
 /*
- * All threads have come to the barrier of this phase. Ends the program if some of them are at the region's end and
- * others, who would wait for ever, are not. As long as nobody has left the barrier the number of the former stays.
+ * All threads have reached the barrier of this phase. Ends the program if some of them are at the region's end and
+ * others, which would wait forever, are not. The number of the former is constant until a thread leaves the barrier.
  */
 static void check_ending(struct team *team, long phase)
 {
   long ending = __accopt_team_load(&team->ending);
   if (ending == 0 || ending == team->size || __accopt_team_load(&team->phase) != phase)
     return;
-  dprintf(2, "%s: error: the threads of this region do not come to the same barriers: %ld of %ld are at its end\n"
-             "  all threads of a team come to each barrier, and to each for, sections and single that has one\n",
+  dprintf(2, "%s: error: the threads of this region do not reach the same barriers: %ld of %ld are at its end\n"
+             "  all threads of a team must reach each barrier, and each for, sections and single that has one\n",
           team->place, ending, team->size);
   exit(1);
 }
 
-/* All members are here and no task is left when it ends; members run tasks while they wait. */
+/* Waits until all members are here and no task is left; members run tasks while they wait. */
 void __accopt_omp_barrier(void)
 {
   struct thread *self = current();
@@ -477,7 +477,7 @@ static long wanted_threads(struct thread *self, int asked, int several, const ch
   long wanted = asked > 0 ? asked : self->threads;
   if (asked < 0 || (asked == 0 && several == 2)) {
     if (__accopt_team_swap(&told_none, 0, 1) == 0)
-      dprintf(2, "%s: warning: num_threads(%d): a team has one thread at least\n", place, asked);
+      dprintf(2, "%s: warning: num_threads(%d): a team has at least one thread\n", place, asked);
     return 1;
   }
   if (!several || self->active >= omp.levels)
@@ -486,13 +486,13 @@ static long wanted_threads(struct thread *self, int asked, int several, const ch
     wanted = omp.processors;
   long most = omp.limit < MOST ? omp.limit : MOST;
   if (wanted > most && __accopt_team_swap(&told, 0, 1) == 0)
-    dprintf(2, "%s: warning: a team of %ld threads was asked for and gets %ld\n"
-               "  ask for fewer, or raise OMP_THREAD_LIMIT (at most %d)\n",
+    dprintf(2, "%s: warning: a team of %ld threads is requested but gets %ld\n"
+               "  request fewer, or raise OMP_THREAD_LIMIT (at most %d)\n",
             place, wanted, most, (int)MOST);
   return wanted < most ? wanted : most;
 }
 
-/* `several`: whether the region's `if` holds; 2 if it has num_threads. */
+/* `several`: whether the region's `if` is true; 2 if it has num_threads. */
 void __accopt_omp_parallel(
     void (*body)(void *), void *frame, int asked, int several, const char *place)
 {
@@ -592,7 +592,7 @@ static long static_piece(struct thread *self, long *words)
   return piece == 0 && words[FIRST] < words[END];
 }
 
-/* Whether there is another piece for the thread: words[FIRST] to words[END] - 1. */
+/* Gets another piece for the thread, words[FIRST] to words[END] - 1; returns whether there is one. */
 int __accopt_omp_piece(long *words)
 {
   struct thread *self = current();
@@ -616,7 +616,7 @@ int __accopt_omp_piece(long *words)
   return 1;
 }
 
-/* Whether the thread is the one that runs this `single`. */
+/* Returns whether the thread is the one that runs this `single`. */
 int __accopt_omp_single(void)
 {
   struct thread *self = current();
@@ -656,7 +656,7 @@ struct critical {
   mutex_t lock;
 };
 
-/* `cell` remembers the lock that goes by that name in the whole program; `place` is the directive's. */
+/* `cell` caches the program's lock of this name; `place` is that of the directive. */
 void __accopt_omp_critical(long *cell, const char *name, const char *place)
 {
   static struct critical *all;
@@ -679,7 +679,7 @@ void __accopt_omp_critical(long *cell, const char *name, const char *place)
   }
   struct thread *self = current();
   if (__accopt_team_load((long *)&found->owner) == (long)self) {
-    dprintf(2, "%s: error: omp critical%s%s%s inside itself waits for ever\n"
+    dprintf(2, "%s: error: omp critical%s%s%s inside itself waits forever\n"
                "  give them different names, or leave out the inner one\n",
             place, *name ? " (" : "", name, *name ? ")" : "");
     exit(1);
@@ -782,7 +782,7 @@ int omp_get_thread_limit(void)
 void omp_set_num_threads(int threads)
 {
   if (threads < 1) {
-    dprintf(2, "accopt: omp_set_num_threads(%d): a team has one thread at least\n", threads);
+    dprintf(2, "accopt: omp_set_num_threads(%d): a team has at least one thread\n", threads);
     return;
   }
   current()->threads = threads;

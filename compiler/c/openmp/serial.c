@@ -1,6 +1,6 @@
 /*
- * The routines of omp.h in a program without OpenMP: a file of every program that includes omp.h and has no file
- * compiled with -fopenmp. One thread runs everything, so a lock that is set twice would wait forever: it stays set.
+ * The routines of omp.h without OpenMP: a file of every program that includes omp.h and has no file compiled with
+ * -fopenmp. There is one thread: setting a lock a second time, which would wait forever, has no effect.
  */
 #include <omp.h>
 #include <time.h>

@@ -143,7 +143,7 @@ class CallChecker:
         if name in _FLOAT_CONSTANTS:
             value, t = _FLOAT_CONSTANTS[name]
             return FloatConst(type=t, loc=loc, value=value)
-        if name == "alloca":  # GNU C knows it without a header
+        if name == "alloca":  # GNU C declares it without a header
             name = "__builtin_alloca"
         if name in BUILTIN_TYPES:
             function = FunctionDecl(name, BUILTIN_TYPES[name], loc)

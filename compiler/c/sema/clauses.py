@@ -44,7 +44,7 @@ from .unit import Unit
 # A pointer in these clauses is meant as data, so a missing section is probably a mistake.
 _MAPS_DATA = frozenset({"copy", "copyin", "copyout", "create", "device", "self"})
 
-# In these clauses, more of an array than the program asks for changes nothing that it could tell.
+# In these clauses, mapping more of an array than the program requests has no observable effect.
 _KEEPS_ROWS = frozenset({"copy", "copyin", "create", "present", "no_create", "delete"})
 
 

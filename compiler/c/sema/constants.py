@@ -128,7 +128,7 @@ def constant_value(expr: Expr) -> ConstantValue | None:
         case UnaryOp():
             return _unary(expr)
         case BinaryOp():
-            if expr.folded is ...:  # each is asked as part of all around it
+            if expr.folded is ...:  # cached: every enclosing expression evaluates it again
                 expr.folded = _binary(expr)
             return cast("ConstantValue | None", expr.folded)
         case Conditional():

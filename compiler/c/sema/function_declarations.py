@@ -73,7 +73,7 @@ class FunctionDeclarations:
     def _merge(self, old: FunctionDecl, node: Any, t: FunctionType, loc: SourceLoc) -> None:
         known, old.is_implicit = not old.is_implicit, False
         if not known and isinstance(t.result, VoidType):
-            old.type = t  # earlier calls keep the type they believed in; that is warned about there
+            old.type = t  # earlier calls keep the implicit type; they have a warning
         elif not compatible(old.type, t):
             raise error(
                 loc,
@@ -126,18 +126,18 @@ class FunctionDeclarations:
         self._check_definition(decl, t, params)
         decl.loc, decl.params = loc, params
         if decl.is_inline and "extern" not in decl_node.storage:
-            decl.is_static = True  # each file that includes its header has its own (C11 6.7.4p7)
+            decl.is_static = True  # each file that includes its header has a copy (C11 6.7.4p7)
         self.unit.directives.attach_routines(decl)
         self.unit.function = CheckedFunction(decl)
-        # Lets a recursive definition be found, and a second one be refused.
+        # A body from here on: recursive calls find a definition, and a second one is an error.
         decl.body = Compound(loc=self.unit.loc(node.body), body=[])
         self.unit.recovery.active = not is_system(loc)
         try:
             with self.unit.nested_scope(scope):
                 decl.body = self.unit.statements.function_body(node.body)
         except CompileError:
-            # Inline functions of the host's headers may use what only its compiler has: they stay
-            # undefined, which is an error where they are used.
+            # Inline functions of system headers may use features of the system's compiler. They stay
+            #             # undefined, which is an error if they are used.
             if self.unit.recovery.active:
                 raise
             decl.body = None

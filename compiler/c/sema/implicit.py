@@ -60,7 +60,7 @@ def _from_header(unit: Unit, name: str, header: str) -> FunctionDecl | None:
     text = preprocess_text(f"#include <{header}>\n", header).text
     tree: Any = parse_text(text, header)
     for node in tree.ext:
-        with contextlib.suppress(CompileError):  # the file has its own
+        with contextlib.suppress(CompileError):  # the file has declared this name itself
             _declare(unit, node)
     return _function(unit, name)
 

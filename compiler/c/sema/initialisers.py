@@ -202,7 +202,7 @@ class _InitialiserBuilder:
         field = fields[index]
         array = field.type.type
         if isinstance(array, ArrayType) and not array.length:
-            # The object is larger than its type then (GNU C); others have no storage for it.
+            # The object is then larger than its type (GNU C), which only static storage allows.
             if self.is_static and index == len(fields) - 1 and not t.is_union:
                 return ArrayType(array.element, None), field.offset, field
             if array.length is None:

@@ -120,7 +120,7 @@ class AsmChecker:
         kind = self._kind(text[1:].replace("&", ""), place, loc)
         address: Expr = AddressOf(type=pointer_to(place.type), loc=loc, operand=place)
         if text[0] == "+" and not isinstance(place, VarRef):
-            read = self._held.hold(address)  # it is used twice
+            read = self._held.hold(address)  # the address is used twice
             address, place = read(), self._held.deref(read())
         if kind == "m":
             operands.places.append((False, len(operands.inputs), True))
@@ -174,7 +174,7 @@ class AsmChecker:
 
     def _constraint(self, operand: AsmOperand) -> tuple[str, SourceLoc]:
         loc = self.unit.loc(operand.constraint)
-        first, *_ = _text(operand.constraint.value, loc).split(",")  # of several alternatives
+        first, *_ = _text(operand.constraint.value, loc).split(",")  # several alternatives
         return _IGNORED.sub("", first) if not first.startswith("[") else first, loc
 
     def _kind(self, letters: str, value: Expr, loc: SourceLoc) -> str:

@@ -192,7 +192,7 @@ class StatementChecker:
                 "write a static inline function",
             )
         items: list[Any] = list(node.block_items or [])
-        while items and isinstance(last := items[-1], c_ast.Label):  # its statement has the value
+        while items and isinstance(last := items[-1], c_ast.Label):  # use its statement's value
             empty = c_ast.EmptyStatement(last.coord)
             items[-1:] = [c_ast.Label(last.name, empty, last.coord), last.stmt]
         with self.unit.nested_scope(), self._labels():
@@ -308,7 +308,7 @@ class StatementChecker:
         if isinstance(node, CaseRange):
             span = self._case_range(node)
             values = list(span[:_LARGEST_CASE_RANGE])
-            if len(values) < span.stop - span.start:  # compared, not listed
+            if len(values) < span.stop - span.start:  # too many to list: compared instead
                 values, last = [span.start], span.stop - 1
         elif isinstance(node, c_ast.Case):
             values = [self._case_value(node.expr, loc)]

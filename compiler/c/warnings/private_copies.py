@@ -82,7 +82,7 @@ class _Search(Search):
     def visit(self, node: Node) -> None:
         match node:
             case c.For() if node is self._directive_loop:
-                # Each iteration has copies of its own, so that no earlier one has assigned.
+                # Each iteration has its own copies, to which earlier iterations have not assigned.
                 for part in (node.init, node.condition, node.body):
                     if part is not None:
                         self.visit(part)

@@ -18,7 +18,7 @@ from ..types import VoidType, is_scalar
 def read_unassigned(function: c.FunctionDecl, nodes: Sequence[Node]) -> Iterator[Diagnostic]:
     """Warnings about the first such use of each variable of `function`, whose nodes are `nodes`."""
     if any(isinstance(node, c.Label | c.Asm) for node in nodes):
-        return  # control comes from anywhere
+        return  # control may come from anywhere
     assert function.body is not None
     search = Search(_candidates(nodes))
     search.visit(function.body)

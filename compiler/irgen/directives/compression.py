@@ -87,7 +87,7 @@ def _select(
     """`compression(item)`: the construct's data operation of the item, which its kernel decodes."""
     mapping = next((m for m in known if _names(m, item)), None)
     if mapping is None:
-        # Present data stands for the whole array: a pointer is looked up by its value.
+        # An address inside present data finds the whole array: a pointer is looked up by its value.
         present = replace(clause, name="present", modifiers=())
         mapping = data.enter_item(fn, present, item, structured=True)
         known.append(mapping)

@@ -42,7 +42,7 @@ def emit_exit_data(fn: FunctionState, s: c.AccStmt) -> None:
     q = queues(fn, directive)
     mappings: list[data.Mapping] = []
     for clause in directive.clauses:
-        # What is compressed is decoded whatever the clause is called: the runtime knows.
+        # The runtime knows which data is compressed, whatever the clause's name.
         plain = clause.name.removeprefix("compression_")
         if plain in _EXIT and isinstance(clause, VarListClause):
             exit_, name = _EXIT[plain]

@@ -87,5 +87,5 @@ void *acc_pcompress_copyin(void *, size_t, char *, void *, int, float, float);
 void acc_decompress_copyout(void *, size_t);
 void *acc_isComp(void *), *acc_get_coef(void *);
 
-/* Research extension: several devices. Addresses are the host's. */
+/* Research extension: several devices. All addresses are host addresses. */
 void acc_update_peer(void *, int, void *, int, size_t);
