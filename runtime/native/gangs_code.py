@@ -13,22 +13,26 @@ from .gangs_sharing import SHARING
 from .gangs_team import TEAM
 
 STATE = """
-; owner, state (the number of shares, the flags OPEN and WAITING), kernel, args, gangs, shares, grain,
-whether ; members help others (the launching thread always does), spare; then a cache line for each share:
-gangs from ; the upper half up to the lower half of a word, and whether the member of that number is in.
-Members that join ; write to their own lines, so that they do not wait for each other %job = type {{ i32,
-i32, ptr, ptr, i64, i64, i64, i64, i64, [{max_threads} x [8 x i64]] }} ; kernel, the time of a gang in
-1/1024 ns (0: not known), threads, lock, whether it is used; the time of a gang ; in launches by one thread,
-and in those by the team, from start to end; the number of comparisons of the two %kernel = type {{ ptr,
-i64, i64, i32, i32, i64, i64, i64 }}
+; owner, state (the number of shares, the flags OPEN and WAITING), kernel, args, gangs, shares, grain, whether
+; members help others (the launching thread always does), spare; then a cache line for each share: gangs from
+; the upper half up to the lower half of a word, and whether the member of that number is in. Members that join
+; write to their own lines, so that they do not wait for each other
+%job = type {{ i32, i32, ptr, ptr, i64, i64, i64, i64, i64, [{max_threads} x [8 x i64]] }}
+; kernel, the time of a gang in 1/1024 ns (0: not known), threads, lock, whether it is used; the time of a gang
+; in launches by one thread, and in those by the team, from start to end; the number of comparisons of the two
+%kernel = type {{ ptr, i64, i64, i32, i32, i64, i64, i64 }}
 
-@ticket = internal global i32 0, align 64 @size = internal global i32 0, align 64 @owed = internal global
-i64 0, align 64 @growing = internal global i32 0, align 4 ; the number of members that sleep or are about
-to: if 0, no thread reads the words on which members spin @asleep = internal global i32 0, align 64 ; for
-each member: whether it sleeps, and a number that changes when there is work for it (its door) @sleeping =
-internal global [{max_threads} x [16 x i32]] zeroinitializer, align 64 ; for each member: 0 free, 1 taken, 2
-called; then the function and its argument @calls = internal global [{max_threads} x [16 x i64]]
-zeroinitializer, align 64 @jobs = internal global [{jobs} x %job] zeroinitializer, align 64
+@ticket = internal global i32 0, align 64
+@size = internal global i32 0, align 64
+@owed = internal global i64 0, align 64
+@growing = internal global i32 0, align 4
+; the number of members that sleep or are about to: if 0, no thread reads the words on which members spin
+@asleep = internal global i32 0, align 64
+; for each member: whether it sleeps, and a number that changes when there is work for it (its door)
+@sleeping = internal global [{max_threads} x [16 x i32]] zeroinitializer, align 64
+; for each member: 0 free, 1 taken, 2 called; then the function and its argument
+@calls = internal global [{max_threads} x [16 x i64]] zeroinitializer, align 64
+@jobs = internal global [{jobs} x %job] zeroinitializer, align 64
 
 declare i32 @clock_gettime(i32, ptr)
 declare i64 @syscall(i64, ...)
