@@ -66,11 +66,11 @@ class DataFlag(IntFlag):
     DYNAMIC = 256  # enter data / exit data: counts in the dynamic reference counter
     CELL = 512  # a scalar of a reduction, which a launch reads and writes once
     COMPRESSED = 1024  # `shape` is the address of a `Compression`
-    ROWS = 2048  # `shape` goes through arrays of pointers: their strides are negative
-    INFERRED = 4096  # of a region no directive asks for: entered with all its records or not at all
-    IN_PLACE = 8192  # the host device may use the program's memory: only the construct could tell
-    SHARED = 16384  # the same for all that a data region holds, which is entered as present there
-    UNBOUNDED = 32768  # a pointer without a section: the data is what is present of its array
+    ROWS = 2048  # `shape` has arrays of pointers, whose dimensions have negative strides
+    INFERRED = 4096  # in a region that the compiler inferred: entered with all its records or none
+    IN_PLACE = 8192  # the host device may use the program's memory: not observable
+    SHARED = 16384  # as IN_PLACE, for all data of a region, entered as present there
+    UNBOUNDED = 32768  # a pointer without a section: the data is the present part of its array
 
     def __and__(self, other: int) -> int:  # type: ignore[override]
         # Flags are tested many times while a program runs: an int avoids creating members.

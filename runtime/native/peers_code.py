@@ -151,7 +151,7 @@ no:
   ret i1 false
 }}
 
-; one more event that a copy comes after, if it is none of them yet; 1 if there are too many
+; adds an event after which a copy must come, unless it is there; returns 1 if there are too many
 define internal i32 @collect(ptr %events, i64 %event) {{
 entry:
   %count = load i64, ptr %events

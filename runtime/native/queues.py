@@ -69,7 +69,7 @@ class NativeQueue(ctypes.Structure):
 
 
 QUEUE_IR = """
-; something has been put on the queue's stream
+; counts work that was put on the queue's stream
 define internal void @count_work(ptr %queue) alwaysinline {{
   %work_at = &%queue->queue.work
   %old = atomicrmw add ptr %work_at, i64 1 seq_cst
@@ -227,7 +227,7 @@ done:
 """LLVM IR in addition to `QUEUE_IR`, for modules that add asides to queues."""
 
 RECORD_IR = """
-; has the queue's event stand for all work put on its stream until now: it is recorded again only if there is
+; makes the queue's event cover all work that was put on its stream so far. It is recorded again only if there is
 ; more, as a GPU takes time for each record. The counters are read before the record: work that is counted
 ; later is not covered
 define internal i32 @record(ptr %queue) {{
@@ -254,7 +254,7 @@ failed:
   ret i32 %status
 }}
 """
-"""Beside `QUEUE_IR`, for modules that record events: before `WAIT_IR` and `ORDER_IR`."""
+"""LLVM IR in addition to `QUEUE_IR`, for modules that record events; precedes `WAIT_IR` and `ORDER_IR`."""
 
 WAIT_IR = """
 ; records the queue's event after all its work so far; returns whether the driver did
@@ -341,7 +341,7 @@ done:
   ret i32 0
 }}
 
-; something has been put on the stream of the queue at a place of the tables, if it is known
+; counts work on the stream of the queue at a place of the tables, if it is known
 define internal void @count_work_of(ptr %row, i64 %slot) {{
 entry:
   %queues = call ptr @queues(ptr %row)
@@ -356,7 +356,7 @@ done:
   ret void
 }}
 
-; the event of the queue at a place of the tables, 0 if it is not known
+; returns the event of the queue at a place of the tables, 0 if it is not known
 define internal i64 @event_of(ptr %row, i64 %slot) {{
 entry:
   %queues = call ptr @queues(ptr %row)
