@@ -15,10 +15,10 @@ from .gangs_team import TEAM
 STATE = """
 ; owner, state (the number of shares, the flags OPEN and WAITING), kernel, args, gangs, shares, grain, whether
 ; members help others (the launching thread always does), spare; then a cache line for each share: gangs from
-; the upper half up to the lower half of a word, and whether the member of that number is in. Members that join
+; the upper half up to the lower half of a word, and whether member i is in. Members that join
 ; write to their own lines, so that they do not wait for each other
 %job = type {{ i32, i32, ptr, ptr, i64, i64, i64, i64, i64, [{max_threads} x [8 x i64]] }}
-; kernel, the time of a gang in 1/1024 ns (0: not known), threads, lock, whether it is used; the time of a gang
+; kernel, the time of a gang in 1/1024 ns (0: not known), threads, lock, whether it is used; a gang's time
 ; in launches by one thread, and in those by the team, from start to end; the number of comparisons of the two
 %kernel = type {{ ptr, i64, i64, i32, i32, i64, i64, i64 }}
 

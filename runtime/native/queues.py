@@ -227,7 +227,7 @@ done:
 """LLVM IR in addition to `QUEUE_IR`, for modules that add asides to queues."""
 
 RECORD_IR = """
-; makes the queue's event cover all work that was put on its stream so far. It is recorded again only if there is
+; makes the queue's event cover all work put on its stream so far. It is recorded again only if there is
 ; more, as a GPU takes time for each record. The counters are read before the record: work that is counted
 ; later is not covered
 define internal i32 @record(ptr %queue) {{
