@@ -15,6 +15,7 @@ import argparse
 import re
 import sys
 from collections.abc import Container, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     from ..base.options import CompileOptions, TargetName
+    from ..c.preprocess_sources import Headers
     from ..checked_files import CheckedFiles
     from ..compiled import Executable
     from ..pipeline import StageCallback
@@ -137,6 +139,8 @@ class _Command:
 
     args: argparse.Namespace
     arguments: Sequence[str]
+    headers: Headers | None = None
+    """The headers that its files have read."""
 
     def run(self) -> int:
         args = self.args
@@ -153,9 +157,17 @@ class _Command:
         if args.preprocess or args.depend_only:
             self._preprocess()
         else:
-            with telling_progress():
+            with telling_progress(), self._shared():
                 self._compile() if args.compile or args.check else self._link()
         return 0
+
+    def _shared(self) -> AbstractContextManager[None]:
+        """The time in which several C files share the declarations of their headers."""
+        if sum(self._language(Path(name)) is not None for name in self.args.inputs) < 2:
+            return nullcontext()
+        from ..c.shared_declarations import shared_declarations
+
+        return shared_declarations()
 
     @with_deep_stack
     def _preprocess(self) -> None:
@@ -223,13 +235,15 @@ class _Command:
         """The preprocessed text of a C file; also writes the other outputs that options ask for
         (dependencies, kept files)."""
         from ..c.preprocess_kept import preprocess_or_find
+        from ..c.preprocess_sources import Headers
         from ..executable import preprocess_options
 
         refuse_machine_code(path, "a C file")
         if self._language(path) == "cpp-output":
             text = read_source(path, SourceLoc(str(path), 0))
             return PreprocessedSource(str(path), text if options.openmp else without_openmp(text))
-        source = preprocess_or_find(path, preprocess_options(options), sink, kept=kept)
+        self.headers = self.headers or Headers()
+        source = preprocess_or_find(path, preprocess_options(options), sink, self.headers, kept)
         if self.args.save_temps:
             name = (
                 Path(output).with_suffix(".i") if self.args.compile else path.with_suffix(".i").name
