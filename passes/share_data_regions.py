@@ -88,8 +88,8 @@ class _Sharing:
         effects = [
             e for block in region.region.blocks for op in block.ops for e in self.effects.of(op)
         ]
-        accesses = [effect for effect in effects if isinstance(effect, HostAccess)]
-        if len(accesses) < len(effects) or any(isinstance(effect, Barrier) for effect in effects):
+        accesses = [effect for effect in effects if not isinstance(effect, Barrier)]
+        if len(accesses) < len(effects):
             return
         written = self._written(region)
         shared = [

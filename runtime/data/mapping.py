@@ -222,6 +222,7 @@ class Mapper:
             request.device = SKIPPED
         if not can_enter(requests, self.table):
             return
+        self._find_staying(requests, queue)
         entered: list[Request] = []
         try:
             for request in requests:

@@ -203,6 +203,8 @@ def test_regions_stay_in_the_program_s_memory():
             True,
             True,
         ]
+    inferred = DataFlag.SHARED | DataFlag.INFERRED
+    assert region.shared(region.clause(DataKind.COPY, 0, 16384, flags=inferred)) == [True]
     assert (region.array == before).all()
 
 
