@@ -38,6 +38,7 @@ class DataRoutines:
             return 0
         state.expose()
         address = state.device.allocate(size, state.sync_queue)
+        state.mapper.released.reuse(address, size)
         state.sync_queue.wait()
         if self._runtime.profile.active:
             self._runtime.profile.memory(Event.ALLOC, API_PLACE, state, address, size)
@@ -244,6 +245,8 @@ class DataRoutines:
         if 0 in addresses:
             raise AccRuntimeError(ErrorClass.INVALID_NULL_POINTER, "copy to or from a null pointer")
         state = self._runtime.current
+        for address in addresses[1:] if what else addresses:  # the first one is the host's
+            state.mapper.check_address(address, f"{address:#x}")
         on = state.queue(queue, self._runtime.thread.default_async)
         profile = self._runtime.profile
         watched = (

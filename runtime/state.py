@@ -270,7 +270,10 @@ class DeviceState:
         self.wait_all()
         for entry in [e for e in self.table if not e.pinned]:
             self.table.remove(entry)
-            self.device.free(entry.allocation, self.sync_queue)
+            if not entry.shared:
+                self.device.free(entry.allocation, self.sync_queue)
+                self.mapper.released.add(entry.device, entry.device_bytes)
+        self.quick.forget_addresses()
         for address in (*(address for address, _ in self._scratch.values()), *self._outgrown):
             self.device.free(address, self.sync_queue)
         self._scratch.clear()

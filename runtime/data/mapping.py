@@ -24,6 +24,7 @@ from .inferred import SKIPPED, can_enter, is_inferred
 from .ordering import Ordering
 from .pointer_rows import parts
 from .present import Entry, PresentTable
+from .released import Released
 from .sections import innermost_run, split_around, strips_of
 from .spans import overlapping
 
@@ -163,6 +164,7 @@ class Mapper:
         """Called before a device address is passed to the program, or the program uses one."""
         self.mapped: Observer | None = None
         self.unmapped: Observer | None = None
+        self.released = Released()
         self.blocks: Blocks | None = None
         """Keeps freed blocks of device memory for later."""
         self._read_pointer = read_pointer
@@ -413,11 +415,13 @@ class Mapper:
                 self.device.zero(kept, size, queue)
             return kept
         try:
-            return self.device.allocate(size, queue)
+            address = self.device.allocate(size, queue)
         except AccRuntimeError as failed:
             if failed.kind is not ErrorClass.OUT_OF_MEMORY or not self.free_kept():
                 raise
-        return self.device.allocate(size, queue)
+            address = self.device.allocate(size, queue)
+        self.released.reuse(address, size)
+        return address
 
     def free_kept(self) -> int:
         """Frees the kept blocks; returns their number."""
@@ -441,6 +445,7 @@ class Mapper:
         if request.kind in (DataKind.DEVICEPTR, DataKind.USE_DEVICE):
             self.expose()
         if request.base == 0 or request.kind == DataKind.DEVICEPTR:
+            self.check_address(request.base, f"'{request.name}' in deviceptr")
             return request.base
         entry = self._entry_of(request)
         if entry is not None:
@@ -453,6 +458,15 @@ class Mapper:
             raise self._not_present(request)
         return request.base
 
+    def check_address(self, address: int, what: str) -> None:
+        """Raises `acc_error_not_present` for an address of device memory that was released."""
+        if address in self.released:
+            raise AccRuntimeError(
+                ErrorClass.NOT_PRESENT,
+                f"{what} is an address of device memory that has been released",
+                remedy="ask for the address again, after the data has been mapped again",
+            )
+
     # Data, at exit
 
     def _exit_data(self, request: Request, queue: Queue) -> None:
@@ -463,6 +477,8 @@ class Mapper:
             return
         entry = self._entry_of(request)
         if entry is None:
+            if request.kind in _COPIES_OUT and not request.dynamic and self.released:
+                self._check_results(request)
             return
         if not request.dynamic and request.device != entry.device_address(request.base):
             return  # at entry it was absent, and the host's memory was used
@@ -475,6 +491,11 @@ class Mapper:
             self._copy("copy out", entry, request, queue)
         if dying:
             self.unmap(entry, request, queue)
+
+    def _check_results(self, request: Request) -> None:
+        """Raises `acc_error_not_present` for results at the end of a region that were released before."""
+        if request.device + request.offset in self.released:
+            raise self._not_present(request)
 
     def _exit_empty(self, request: Request) -> None:
         entry = self.table.at(request.start)

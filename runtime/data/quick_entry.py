@@ -158,6 +158,11 @@ class QuickEntry:
         if what == "exit":
             native.rows.absorb(leaving(requests, self._table))
 
+    def forget_addresses(self) -> None:
+        """Addresses that the program has may be invalid: constructs with `deviceptr` come to Python."""
+        if self._native is not None:
+            self._native.rows.forget_addresses()
+
     def updated(self, requests: Iterable[Request]) -> None:
         """After an asynchronous update: the next one of these data may be native, on any queue."""
         for request in requests if self._native is not None else ():

@@ -266,9 +266,9 @@ entry:
   ; the program's first address of the device's memory must come from Python
   %waits = %device->row.waits seq_cst
   %has_some = icmp ne i64 %waits, 0
-  %follows = %book->book.followed
-  %followed = icmp ne i64 %follows, 0
-  %has_addresses = and i1 %has_some, %followed
+  %allowed = %book->book.ways
+  %may_have = %allowed has i64 {addresses}
+  %has_addresses = and i1 %has_some, %may_have
   for i32 %i < %count: look, known
   %cells = phi i1 [ false, %entry ], [ %cells_now, %noted ]
   %new = phi i1 [ false, %entry ], [ %new_now, %noted ]

@@ -46,7 +46,7 @@ _COUNTS, _ASYNCHRONOUS, _OWN, _POINTS, _QUIET = 1, 2, 4, 8, 16
 The flags of a row: native code counts the entry for synchronous constructs; it counts it for constructs on
 any queue; native code made the entry; pointers in it are attached; no asynchronous queue uses it.
 """
-_IN_PLACE, _CREATES, _COPIES, _CLEARS = 1, 2, 4, 8
+_IN_PLACE, _CREATES, _COPIES, _CLEARS, _ADDRESSES = 1, 2, 4, 8, 16
 _NOT_SIMPLE = int(
     DataFlag.ALWAYS_IN
     | DataFlag.ALWAYS_OUT
@@ -79,6 +79,7 @@ LAYOUT: dict[str, int | str] = {
     "creates": _CREATES,
     "copies": _COPIES,
     "clears": _CLEARS,
+    "addresses": _ADDRESSES,
     "most_copied": ENOUGH,
     "most_absent": _MOST_ABSENT,
     "not_plain": int(DataFlag.COMPRESSED | DataFlag.ROWS),
@@ -201,6 +202,7 @@ class PresentRows:
         self._book.cells = ctypes.addressof(self._cells)
         self._table: PresentTable | None = None
         self._ways = 0
+        self._addresses = True
         self._copies = copies
         self._pending: set[Entry] = set()
         self._asynchronous = False
@@ -232,6 +234,7 @@ class PresentRows:
         self._table = table
         self._ways = (_IN_PLACE if in_place else 0) | (_CREATES if creates else 0)
         self._ways |= (_COPIES if self._copies else 0) | (_CLEARS if clears else 0)
+        self._ways |= _ADDRESSES if self._addresses else 0
         self._book.stream = stream
         for entry in table:
             self.insert(entry)
@@ -274,6 +277,13 @@ class PresentRows:
             index = bisect_left(rows, entry.host, key=_host_of)
             if index < len(rows) and rows[index].host == entry.host and rows[index].flags & _COUNTS:
                 rows[index].flags = _flags(entry) | rows[index].flags & _OWN
+
+    def forget_addresses(self) -> None:
+        """Native code enters no more regions on addresses that the program has."""
+        self._addresses = False
+        self._ways &= ~_ADDRESSES
+        with self._lock:
+            self._book.ways &= ~_ADDRESSES
 
     def open(self) -> None:
         """Completes the present table before Python reads it; only Python changes it until `publish`."""

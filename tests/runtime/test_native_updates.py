@@ -10,8 +10,17 @@ import random
 
 import numpy as np
 import pytest
-from accopt.compiler.base.abi import ASYNC_NOVAL, ASYNC_ON_DEVICE, ASYNC_SYNC, DataFlag, DataKind
+from accopt.compiler.base.abi import (
+    ASYNC_NOVAL,
+    ASYNC_ON_DEVICE,
+    ASYNC_SYNC,
+    DataFlag,
+    DataKind,
+    DeviceType,
+)
+from accopt.runtime.data.mapping import Request
 from accopt.runtime.device import STAGED_BYTES
+from accopt.runtime.errors import AccRuntimeError
 from accopt.runtime.native.updates import MOST
 from runtime_harness import DYNAMIC, record
 from test_several_gpus import SITES, Gpus, N, of
@@ -278,6 +287,33 @@ def test_constructs_on_addresses_that_the_program_has(gpus):
     gpus.data("data_enter", records[:1])
     assert gpus.slow[-1:] == ["data_enter"], "who watches is told"
     gpus.leave(x, y)
+
+
+def test_addresses_from_before_a_shutdown(gpus, monkeypatch):
+    x, y = floats(N), floats(N)
+    gpus.enter(x)
+    state = gpus.runtime.current
+    place = state.table.at(x.ctypes.data).device
+    old = record(place, 0, DataKind.DEVICEPTR)
+    for _ in range(2):
+        gpus.slow.clear()
+        gpus.data("data_enter", [old])
+    assert gpus.slow == [], "native"
+    gpus.call("acc_shutdown", DeviceType.DEFAULT)
+    with pytest.raises(AccRuntimeError, match="has been released"):
+        state.mapper.enter([Request(place, 0, 0, DataKind.DEVICEPTR)], state.sync_queue)
+    with pytest.raises(AccRuntimeError, match="not present"):
+        late = Request(x.ctypes.data, 0, x.nbytes, DataKind.COPY, device=place)
+        state.mapper.exit([late], state.sync_queue)
+    monkeypatch.setattr(gpus.runtime.entries, "_perform", lambda *_: None)  # which would refuse
+    gpus.slow.clear()
+    gpus.data("data_enter", [old])
+    assert gpus.slow == ["data_enter"], "no more"
+    monkeypatch.undo()
+    state.mapper.released.reuse(place, x.nbytes)
+    assert not state.mapper.released
+    gpus.enter(y)
+    gpus.leave(y)
 
 
 def test_a_wait_for_everything():
