@@ -251,3 +251,23 @@ void members(struct matrix *a, struct matrix *b, struct matrix *c)
             c->data[i * c->cols + j] = sum;
         }
 }
+
+// A factor that is read from its end: its piece begins where the last term reads.
+// CHECK-LABEL: llvm.func @backwards
+// CHECK:         scf.for %[[PIECE:piece.*]] = %{{.*}} to %t
+// CHECK:           %[[LAST:last.*]] = arith.addi %[[PIECE]], %c15
+// CHECK:           acc.cache varPtr(%a
+// CHECK:           %[[WIDE:last.*]] = arith.extsi %[[LAST]] : i32 to i64
+// CHECK:           arith.muli %[[WIDE]], %cm1
+// CHECK:           acc.cache varPtr(%b
+void backwards(int m, int n, int t, const float *restrict a, const float *restrict b, float *restrict c)
+{
+#pragma acc parallel loop collapse(2) present(a[0:m*t], b[0:t*n], c[0:m*n])
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < n; j++) {
+            float sum = 0.0f;
+            for (int k = 0; k < t; k++)
+                sum += a[i * t + k] * b[(t - 1 - k) * n + j];
+            c[i * n + j] = sum;
+        }
+}

@@ -6,8 +6,10 @@
 // CHECK:         %x_dev = acc.copyin
 // CHECK:         %y_dev = acc.copyin
 // CHECK:         %y_address = llvm.ptrtoint %y_dev : !llvm.ptr to i64
+// CHECK:         %[[N:.*]] = arith.extsi %n : i32 to i64
+// CHECK:         %[[BYTES:.*]] = arith.muli %[[N]], %c4
 // CHECK:         %y_begin = arith.addi %y_address
-// CHECK:         %y_end = arith.addi %y_address
+// CHECK:         %y_end = arith.addi %y_address, %[[BYTES]]
 // CHECK:         %x_address = llvm.ptrtoint %x_dev : !llvm.ptr to i64
 // CHECK:         arith.cmpi ule, %y_end, %x_begin : i64
 // CHECK:         arith.cmpi ule, %x_end, %y_begin : i64
