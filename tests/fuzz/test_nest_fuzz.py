@@ -1,0 +1,51 @@
+"""Random nests in any order print what they print when gcc compiles them, without a race in the simulator."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .nests import make_nests
+
+pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
+
+
+def compare(seed: int, count: int, target: str, folder: Path, *options: str) -> None:
+    source, binary = folder / f"nests{seed}.c", folder / "reference"
+    source.write_text(make_nests(seed, count))
+    subprocess.run(["gcc", "-w", "-O1", "-fwrapv", source, "-o", binary], check=True)
+    expected = subprocess.run([binary], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "-w"]
+    done = subprocess.run(
+        [*command, f"--target={target}", *options, source],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env={**os.environ, "XDG_CACHE_HOME": str(folder)},
+    )
+    assert done.returncode == 0, f"{source}\n{done.stderr}"
+    assert done.stdout == expected.stdout, source
+
+
+def test_same_output_as_gcc(tmp_path: Path) -> None:
+    compare(3, 8, "sim", tmp_path)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("seed", range(100, 104))
+def test_on_a_gpu(seed: int, tmp_path: Path) -> None:
+    compare(seed, 16, "nvptx", tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", ["advice", "as-written"])
+@pytest.mark.parametrize("target", ["host", "sim"])
+@pytest.mark.parametrize("seed", range(1000, 1020))
+def test_many(seed: int, target: str, sizes: str, tmp_path: Path) -> None:
+    compare(seed, 16, target, tmp_path, f"--sizes={sizes}")
