@@ -11,7 +11,7 @@ from ..compiler.base.abi import (
     DataFlag,
     DataKind,
 )
-from .data.mapping import NO_FLAGS, POINTER_BYTES, Request, read_host_pointer
+from .data.clauses import NO_FLAGS, POINTER_BYTES, Request, read_host_pointer
 from .data.ordering import Users
 from .data.peer import PeerSection, copy_peer
 from .data.present import Entry

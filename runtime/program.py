@@ -23,7 +23,7 @@ from ..compiler.base.abi import (
     entry_point_types,
 )
 from .api import api_callbacks
-from .data.mapping import Request
+from .data.clauses import Request
 from .device import Device, DeviceProvider, ModuleImage, Queue
 from .devices import Devices
 from .entry_points import EntryPoints

@@ -17,7 +17,8 @@ from ..compiler.base.abi import (
     DataKind,
 )
 from .data.cells import Cells
-from .data.mapping import Link, Mapper, Request
+from .data.clauses import Link, Request
+from .data.mapping import Mapper
 from .data.ordering import Ordering, Users
 from .data.present import Entry, PresentTable
 from .data.quick_entry import QuickEntry

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ...compiler.base.abi import DataFlag, DataKind
 from ...compiler.base.packed import MAX_MEMBERS, Code, PackedFormat, check_format
-from ..data.mapping import Request
+from ..data.clauses import Request
 from ..errors import AccRuntimeError, ErrorClass, HostRange, ProgramPlace
 from .arrays import Packed, PackedRequest
 

@@ -21,7 +21,7 @@ from .report import Reports, TransferReport
 from .transfers import Raw, RecordRun, Transfers
 
 if TYPE_CHECKING:
-    from ..data.mapping import Request
+    from ..data.clauses import Request
     from ..data.present import Entry
     from ..device import Conversion, Device, Queue, Strips
     from .codec import Codec

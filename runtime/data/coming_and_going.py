@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ...compiler.base.abi import DataFlag, DataKind
-from .mapping import Request
+from .clauses import Request
 from .present import Entry, PresentTable
 
 _KINDS = frozenset((*range(DataKind.NO_CREATE + 1), DataKind.DELETE))

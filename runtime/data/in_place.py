@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...compiler.base.abi import RECORD_BYTES, RECORD_FORMAT, DataFlag, DataKind
-from .mapping import POINTER_BYTES, read_host_pointer
+from .clauses import POINTER_BYTES, read_host_pointer
 from .pointer_rows import Part, expand
 from .present import PresentTable
 from .spans import overlapping

@@ -18,7 +18,7 @@ from ...compiler.base.abi import DataFlag
 from .present import PresentTable
 
 if TYPE_CHECKING:
-    from .mapping import Request
+    from .clauses import Request
 
 SKIPPED = 0
 """The value of `device` in requests of a region that was not entered, and for empty or null sections."""

@@ -9,16 +9,16 @@ sections are never mapped. On a device that shares memory with the host only dat
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, Protocol, TypeAlias
 
 from ...compiler.base.abi import DataFlag, DataKind
-from ..compression.arrays import Compressor, PackedRequest, check_whole
+from ..compression.arrays import Compressor, check_whole
 from ..device import Device, Queue, Strips
 from ..errors import AccRuntimeError, ErrorClass, HostRange
+from .clauses import POINTER_BYTES, WORDS, Link, Request, read_host_pointer
 from .host_pages import ENOUGH, is_mapped
 from .inferred import SKIPPED, can_enter, is_inferred
 from .ordering import Ordering
@@ -27,9 +27,6 @@ from .present import Entry, PresentTable
 from .released import Released
 from .sections import innermost_run, split_around, strips_of
 from .spans import overlapping
-
-POINTER_BYTES = 8
-NO_FLAGS = DataFlag(0)
 
 _ALLOCATING = frozenset(
     (
@@ -45,65 +42,6 @@ _COPIES_IN = frozenset((DataKind.COPY, DataKind.COPYIN))
 _COPIES_OUT = frozenset((DataKind.COPY, DataKind.COPYOUT))
 _NOT_MAPPED = frozenset((DataKind.DEVICEPTR, DataKind.USE_DEVICE, DataKind.ATTACH, DataKind.DETACH))
 
-WORDS = {
-    DataKind.COPY: "copy",
-    DataKind.COPYIN: "copyin",
-    DataKind.COPYOUT: "copyout",
-    DataKind.CREATE: "create",
-    DataKind.PRESENT: "present",
-    DataKind.NO_CREATE: "no_create",
-    DataKind.DEVICEPTR: "deviceptr",
-    DataKind.ATTACH: "attach",
-    DataKind.DELETE: "delete",
-    DataKind.DETACH: "detach",
-    DataKind.USE_DEVICE: "use_device",
-    DataKind.UPDATE_SELF: "update self",
-    DataKind.UPDATE_DEVICE: "update device",
-    DataKind.DEVICE_RESIDENT: "device_resident",
-    DataKind.LINK: "link",
-}
-"""The user's spelling of each clause."""
-
-
-@dataclass(slots=True)
-class Request:
-    """One clause on one variable: a `DataRecord` in Python's terms, with the variable's name."""
-
-    base: int
-    offset: int
-    bytes: int
-    kind: DataKind
-    flags: int = 0
-    pointer: int = 0
-    device: int = 0
-    name: str = "?"
-    shape: tuple[tuple[int, int, int], ...] = ()
-    origin: str = ""
-    packed: PackedRequest | None = None
-    kernel: bool = False
-    """Whether the clause is that of a compute construct."""
-    stays: bool = False
-    """Whether absent data is entered at its address on the host."""
-
-    @property
-    def start(self) -> int:
-        """The host address of the section's first byte."""
-        return self.base + self.offset
-
-    @property
-    def dynamic(self) -> bool:
-        return bool(self.flags & DataFlag.DYNAMIC)
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A `declare link` variable: the device holds a pointer to it, which `enter data` sets."""
-
-    host: int
-    bytes: int
-    slot: int
-
-
 Observer: TypeAlias = Callable[[Request, Entry, Queue], None]
 """Called with each entry that was added to the present table, or removed from it."""
 
@@ -114,11 +52,6 @@ Watch: TypeAlias = Callable[[str, Request, int, Queue], AbstractContextManager[N
 def no_watch(what: str, request: Request, size: int, queue: Queue) -> AbstractContextManager[None]:
     """The `Watch` of a program that is not traced."""
     return nullcontext()
-
-
-def read_host_pointer(address: int) -> int:
-    """The pointer stored at a host address."""
-    return ctypes.c_int64.from_address(address).value
 
 
 class Blocks(Protocol):

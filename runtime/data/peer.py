@@ -18,7 +18,7 @@ from ..errors import AccRuntimeError, ErrorClass, HostRange, ProgramPlace
 from ..native.peers import Known, Side
 from ..native.queues import NativeQueue
 from ..state import DeviceState
-from .mapping import POINTER_BYTES
+from .clauses import POINTER_BYTES
 from .peer_sections import PeerStrips, paired, without
 from .present import Entry
 from .sections import Shape, strips_of

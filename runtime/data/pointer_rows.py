@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ...compiler.base.abi import DataFlag, DataKind
 
 if TYPE_CHECKING:
-    from .mapping import Request
+    from .clauses import Request
 
 Triple = tuple[int, int, int]
 

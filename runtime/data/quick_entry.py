@@ -22,9 +22,9 @@ from ..compression.arrays import Answer, answer_for
 from ..device import Queue
 from ..native.data import DeviceSlots, EnteredRegion, Served
 from .cells import Cell, Cells
+from .clauses import POINTER_BYTES, Request, read_host_pointer
 from .coming_and_going import leaving, only_counts_or_maps
 from .in_place import NOT_SIMPLE, InPlace, records_in_place
-from .mapping import POINTER_BYTES, Request, read_host_pointer
 from .pointer_rows import Part, expand
 from .present import Entry, PresentTable
 

@@ -8,7 +8,7 @@ from typing import Any
 from ...compiler.base.abi import RECORD_BYTES, RECORD_FORMAT, DataFlag, DataKind
 from ..compression.arrays import PackedRequest
 from ..sites import COMPUTE, Site
-from .mapping import Request
+from .clauses import Request
 
 _unpack_record = RECORD_FORMAT.unpack_from
 

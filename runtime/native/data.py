@@ -51,6 +51,7 @@ from .data_code import LOCK_IR, TEMPLATE
 from .devices import CONTEXT_IR, ROW_IR, DeviceRow, NativeDevices
 from .present_rows import LAYOUT, PresentRows
 from .present_rows_code import TEMPLATE as ROWS_TEMPLATE
+from .record_needs_code import TEMPLATE as NEEDS_TEMPLATE
 from .text import structure
 
 WAYS = 8
@@ -186,7 +187,13 @@ class NativeData:
         self._sites = sites
         self._devices = devices
         self._code = NativeCode(
-            ROW_IR + CONTEXT_IR + ROWS_TEMPLATE + REGIONS_TEMPLATE + LOCK_IR + TEMPLATE,
+            ROW_IR
+            + CONTEXT_IR
+            + ROWS_TEMPLATE
+            + NEEDS_TEMPLATE
+            + REGIONS_TEMPLATE
+            + LOCK_IR
+            + TEMPLATE,
             {
                 **devices.addresses,
                 "slow_enter": slow_enter,

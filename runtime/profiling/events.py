@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 
 from ...compiler.base.abi import ASYNC_SYNC, DataFlag, DataKind, DeviceType
-from ..data.mapping import Request
+from ..data.clauses import Request
 from ..data.present import Entry
 from ..device import Queue
 from ..errors import ProgramPlace

@@ -7,7 +7,8 @@ from collections.abc import Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 
-from ..data.mapping import Request, no_watch
+from ..data.clauses import Request
+from ..data.mapping import no_watch
 from ..device import Queue
 from ..sites import Site
 from ..state import DeviceState

@@ -11,7 +11,7 @@ from accopt.compiler.base.abi import DataKind
 from accopt.compiler.base.packed import Code, Coefficients, PackedFormat
 from accopt.runtime.compression.arrays import Compressor, PackedRequest
 from accopt.runtime.compression.transfers import BYTES_PER_CPU, DEVICE_BYTES, MEMBERS_GAIN
-from accopt.runtime.data.mapping import Request
+from accopt.runtime.data.clauses import Request
 from accopt.runtime.data.present import Entry
 from accopt.runtime.device import Conversion, PackedPlace, Queue, Strips
 from accopt.runtime.errors import AccRuntimeError, ErrorClass

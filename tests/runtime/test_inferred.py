@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from accopt.compiler.base.abi import DataFlag, DataKind
+from accopt.runtime.data.clauses import Request
 from accopt.runtime.data.inferred import SKIPPED
-from accopt.runtime.data.mapping import Mapper, Request
+from accopt.runtime.data.mapping import Mapper
 from accopt.runtime.data.present import PresentTable
 from accopt.runtime.errors import AccRuntimeError, ErrorClass
 from runtime_fakes import FakeDevice, FakeQueue

@@ -2,7 +2,8 @@
 
 import pytest
 from accopt.compiler.base.abi import DataFlag, DataKind
-from accopt.runtime.data.mapping import Link, Mapper, Request
+from accopt.runtime.data.clauses import Link, Request
+from accopt.runtime.data.mapping import Mapper
 from accopt.runtime.data.present import Entry, PresentTable
 from accopt.runtime.errors import AccRuntimeError, ErrorClass
 from hypothesis import given, settings

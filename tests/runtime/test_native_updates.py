@@ -18,7 +18,7 @@ from accopt.compiler.base.abi import (
     DataKind,
     DeviceType,
 )
-from accopt.runtime.data.mapping import Request
+from accopt.runtime.data.clauses import Request
 from accopt.runtime.device import STAGED_BYTES
 from accopt.runtime.errors import AccRuntimeError
 from accopt.runtime.native.updates import MOST

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from accopt.compiler.base.abi import DataFlag, DataKind
-from accopt.runtime.data.mapping import Request
+from accopt.runtime.data.clauses import Request
 from accopt.runtime.data.pointer_rows import parts
 
 POINTERS = {1008: 5000, 1016: 0, 1024: 7000, 5000: 9000, 5008: 9500}

@@ -1,0 +1,186 @@
+"""
+Native code (`text.py`) that decides what the records of a region need: only to count, a cell, data that is
+created without Python, or Python. It follows `present_rows_code.py`. Format fields: those of `LAYOUT`.
+"""
+
+TEMPLATE = """
+; returns whether a clause only counts data that is present, and its section is not empty
+define internal i1 @simple(ptr %record) {{
+  %base = %record->record.base
+  %some = icmp ne i64 %base, 0
+  %bytes = %record->record.bytes
+  %many = icmp sgt i64 %bytes, 0
+  %kind = %record->record.kind
+  %counts = icmp ule i32 %kind, {last_kind}
+  %flags = %record->record.flags
+  %further = and i32 %flags, {not_simple}
+  %plain = icmp eq i32 %further, 0
+  %dims = %record->record.dims
+  %flat = icmp eq i32 %dims, 0
+  %d = all %some %many %counts %plain %flat
+  ret i1 %d
+}}
+
+; returns whether a record is a device address from the program (`deviceptr`)
+define internal i1 @is_address(ptr %record) {{
+  %kind = %record->record.kind
+  %given = icmp eq i32 %kind, {deviceptr}
+  %flags = %record->record.flags
+  %more = %flags has i32 {not_simple}
+  %plain = xor i1 %more, true
+  %result = and i1 %given, %plain
+  ret i1 %result
+}}
+
+; returns whether a record's pointer object has a copy on the device, to be attached
+define internal i1 @attaches(ptr %book, ptr %record) {{
+entry:
+  %pointer = %record->record.pointer
+  %none = icmp eq i64 %pointer, 0
+  br i1 %none, label %no, label %look
+look:
+  %held = call i1 @touched(ptr %book, i64 %pointer, i64 8)
+  ret i1 %held
+no:
+  ret i1 false
+}}
+
+; returns the cell of record %i of a site, if it fits its scalar, or null
+define internal ptr @cell_of(ptr %book, i32 %site, ptr %records, i32 %i) {{
+entry:
+  %record = getelementptr %record, ptr %records, i32 %i
+  %flags = %record->record.flags
+  %marked = %flags has i32 {flag_cell}
+  %offset = %record->record.offset
+  %whole = icmp eq i64 %offset, 0
+  %bytes = %record->record.bytes
+  %small = icmp ule i64 %bytes, {cell_bytes}
+  %sites = %book->book.cells
+  %at = getelementptr ptr, ptr %sites, i32 %site
+  %cells = load ptr, ptr %at
+  %some = icmp ne ptr %cells, null
+  %good = all %marked %whole %small %some
+  br i1 %good, label %look, label %no
+look:
+  %count = load i64, ptr %cells
+  %wide = zext i32 %i to i64
+  %there = icmp ult i64 %wide, %count
+  br i1 %there, label %take, label %no
+take:
+  %first = getelementptr i64, ptr %cells, i64 1
+  %cell = getelementptr %cell, ptr %first, i64 %wide
+  %place = %cell->cell.slot
+  %known = icmp ne i64 %place, 0
+  %result = select i1 %known, ptr %cell, ptr null
+  ret ptr %result
+no:
+  ret ptr null
+}}
+
+; returns whether absent data of a record, which overlaps none before it in %records, can be created natively
+define internal i1 @obtainable(ptr %book, ptr %records, i32 %i) {{
+entry:
+  %record = getelementptr %record, ptr %records, i32 %i
+  %start = call i64 @start_of(ptr %record)
+  %bytes = %record->record.bytes
+  %kind = %record->record.kind
+  %flags = %record->record.flags
+  %past = add i64 %start, %bytes
+  %ways = %book->book.ways
+  %is_marked = %flags has i32 {flag_in_place}
+  %may_stay = %ways has i64 {in_place}
+  %stays = and i1 %is_marked, %may_stay
+  br i1 %stays, label %others, label %creation
+creation:
+  %may_create = %ways has i64 {creates}
+  %frozen = %book->book.frozen
+  %free = icmp eq i64 %frozen, 0
+  %is_create = icmp eq i32 %kind, {create}
+  %may_copy = %ways has i64 {copies}
+  %little = icmp ult i64 %bytes, {most_copied}
+  %allocates = icmp ule i32 %kind, {create}
+  %is_copy = all %may_copy %little %allocates
+  %creates = or i1 %is_create, %is_copy
+  %further = and i32 %flags, {not_created}
+  %plain = icmp eq i32 %further, 0
+  %taken = call i1 @reserved(ptr %book, i64 %start, i64 %bytes)
+  %untaken = xor i1 %taken, true
+  %good = all %may_create %free %creates %plain %untaken
+  br i1 %good, label %others, label %no
+others:
+  %j = phi i32 [ 0, %entry ], [ 0, %creation ], [ %next, %apart ]
+  %more = icmp ult i32 %j, {most_absent}
+  %before = icmp ult i32 %j, %i
+  br i1 %before, label %compare, label %yes
+compare:
+  %other = getelementptr %record, ptr %records, i32 %j
+  %other_start = call i64 @start_of(ptr %other)
+  %other_bytes = %other->record.bytes
+  %other_past = add i64 %other_start, %other_bytes
+  %begins = icmp ult i64 %other_start, %past
+  %ends = icmp ugt i64 %other_past, %start
+  %over = and i1 %begins, %ends
+  %far = xor i1 %more, true
+  %bad = or i1 %over, %far
+  br i1 %bad, label %no, label %apart
+apart:
+  %next = add i32 %j, 1
+  br label %others
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}}
+
+; returns what a record needs, before anything is changed: 0 Python, 1 counting, 2 a cell, 3 creation
+define internal i32 @need(ptr %book, i32 %site, ptr %records, i32 %i, i1 %sync) {{
+entry:
+  %record = getelementptr %record, ptr %records, i32 %i
+  %simple = call i1 @simple(ptr %record)
+  %attaches = call i1 @attaches(ptr %book, ptr %record)
+  %alone = xor i1 %attaches, true
+  %plain = and i1 %simple, %alone
+  br i1 %plain, label %look, label %python
+look:
+  %start = call i64 @start_of(ptr %record)
+  %bytes = %record->record.bytes
+  %row = call ptr @covering(ptr %book, i64 %start, i64 %bytes)
+  %absent = icmp eq ptr %row, null
+  br i1 %absent, label %missing, label %present
+present:
+  %flags = %row->entry.flags
+  %wanted = select i1 %sync, i64 {counts}, i64 {counts_asynchronous}
+  %has = and i64 %flags, %wanted
+  %counts = icmp eq i64 %has, %wanted
+  %answer = zext i1 %counts to i32
+  ret i32 %answer
+missing:
+  %partly = call i1 @touched(ptr %book, i64 %start, i64 %bytes)
+  %nowhere = xor i1 %partly, true
+  %pointer = %record->record.pointer
+  %no_pointer = icmp eq i64 %pointer, 0
+  %good = all %nowhere %no_pointer %sync
+  br i1 %good, label %which, label %python
+which:
+  %cell = call ptr @cell_of(ptr %book, i32 %site, ptr %records, i32 %i)
+  %fits = icmp ne ptr %cell, null
+  br i1 %fits, label %in_cell, label %other
+in_cell:
+  ret i32 2
+other:
+  %can = call i1 @obtainable(ptr %book, ptr %records, i32 %i)
+  %had = select i1 %can, i32 3, i32 0
+  ret i32 %had
+python:
+  ret i32 0
+}}
+
+; returns whether a record's kind is one of these two
+define internal i1 @is_kind(ptr %record, i32 %one, i32 %other) alwaysinline {{
+  %kind = %record->record.kind
+  %is_one = icmp eq i32 %kind, %one
+  %is_other = icmp eq i32 %kind, %other
+  %either = or i1 %is_one, %is_other
+  ret i1 %either
+}}
+"""
