@@ -75,6 +75,7 @@ FACTS: dict[str, Fact] = {
     accx.IN_PLACE: Fact(UnitAttr, _ENTRIES),
     accx.SHARED: Fact(UnitAttr, _ENTRIES),
     accx.RESTRICT: Fact(UnitAttr, (*_ENTRIES, "acc.cache")),
+    accx.EDGES: Fact(UnitAttr, ("acc.cache",)),
     accx.STAGE: Fact(StringAttr, _MODULE),
     accx.MACHINE: Fact(MachineAttr, _MODULE),
     accx.VERSION: Fact(IntegerAttr, _MODULE),

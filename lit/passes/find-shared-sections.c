@@ -271,3 +271,26 @@ void backwards(int m, int n, int t, const float *restrict a, const float *restri
             c[i * n + j] = sum;
         }
 }
+
+// Products of doubles have a version for full blocks, which loops over multiples of their sides, and one for blocks at the
+// edges of the arrays.
+// CHECK-LABEL: llvm.func @doubles
+// CHECK:         %whole_pieces{{.*}} = arith.cmpi eq
+// CHECK:         scf.if %whole_pieces
+// CHECK:           %filled{{.*}} = arith.muli %{{.*}}, %c64{{.*}} overflow<nsw> : i32
+// CHECK:           acc.loop combined(parallel) control(%i{{.*}} : i32) = (%c0{{.*}}) to (%filled
+// CHECK:             acc.cache {{.*}} {accx.restrict, name = "a"}
+// CHECK:         } else {
+// CHECK:           acc.loop combined(parallel) control(%i{{.*}} : i32) = (%c0{{.*}}) to (%n
+// CHECK:             acc.cache {{.*}} {accx.restrict, accx.edges, name = "a"}
+void doubles(int n, const double *restrict a, const double *restrict b, double *restrict c)
+{
+#pragma acc parallel loop collapse(2) present(a[0:n*n], b[0:n*n], c[0:n*n])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            double sum = 0;
+            for (int k = 0; k < n; k++)
+                sum += a[i * n + k] * b[k * n + j];
+            c[i * n + j] = sum;
+        }
+}

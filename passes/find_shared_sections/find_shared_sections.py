@@ -7,10 +7,11 @@ Takes:  data level, before the schedule. Considers two free parallel loops of on
         terms only.
 Leaves: if `decisions/shared_sections.py` finds that it pays, a sequential loop over pieces of 16 terms with
         an `acc.cache` for each such load, around a loop over the terms of a piece; then the original loop
-        for the remaining terms. If only the host knows whether there are any, the construct has a version
-        for each case. Lengths in structures are loaded before the nest, bounds are computed before the
-        construct if the host can do so, and sums that the loop kept in memory are in registers. If that is
-        correct only because the parallel loops' iterations are independent (plain pointers, which might
+        for the remaining terms. If only the host knows whether there are any, the construct has a version for
+        each case; for doubles the first is also the version for full blocks, and in the other one sections
+        are marked `accx.edges`. Lengths in structures are loaded before the nest, bounds are computed before
+        the construct if the host can do so, and sums that the loop kept in memory are in registers. If that
+        is correct only because the parallel loops' iterations are independent (plain pointers, which might
         overlap), there is a version for loops of several iterations, and the original for others. An inner
         loop bounded by the outer one's variable runs over all columns (`triangles.py`). The parallel loops
         are swapped if the outer one moves along the elements written. `promote-cache-to-shared` then makes
@@ -36,12 +37,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from xdsl.dialects import acc, arith, scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
+from ...dialects.accx import EDGES, RESTRICT
 from ..decisions.shared_sections import PIECE, constant_side
 from ..ir.acc_ops import is_defined_inside
 from ..ir.building import Cursor, constant_value
@@ -58,12 +59,8 @@ from .member_loads import hoist_members
 from .pieces import in_pieces
 from .triangles import is_fixed, square
 
-Versions = Literal["filled", "terms", "joined"]
-LONGEST_SIDES = (128, 64)
-"""
-A common multiple of the sides of all blocks for elements of up to 4 bytes, and for larger ones
-(`decisions/cache_shapes.py`).
-"""
+FULL_SIDE = 64
+"""A multiple of the sides of all blocks that multiply doubles (`decisions/cache_shapes.py`)."""
 
 
 def _terms_in(construct: acc.ParallelOp, *, triangles: bool = False) -> list[Terms]:
@@ -72,8 +69,11 @@ def _terms_in(construct: acc.ParallelOp, *, triangles: bool = False) -> list[Ter
     return [terms for terms in found if terms is not None]
 
 
-def _cut(construct: acc.ParallelOp, *, whole: bool) -> None:
-    """Splits the products of a construct into pieces; `whole`: no product has remaining terms."""
+def _cut(construct: acc.ParallelOp, *, whole: bool, edges: bool = False) -> None:
+    """
+    Splits the products of a construct into pieces; `whole`: no product has remaining terms; `edges`: some
+    blocks are not full.
+    """
     for terms in _terms_in(construct):
         assert isinstance(terms.loop, scf.ForOp)
         names = dict.fromkeys(factor.name for factor in terms.factors)
@@ -81,7 +81,8 @@ def _cut(construct: acc.ParallelOp, *, whole: bool) -> None:
         text = f"iterations share their reads of {', '.join(names)}: cached in pieces{rest}"
         note(construct, [(terms.loop, text)])
         loop = keep_in_registers(terms.loop, terms.sums) if terms.sums else terms.loop
-        in_pieces(loop, terms.factors, whole=whole, apart=terms.independent)
+        marks = [RESTRICT] if terms.independent else []
+        in_pieces(loop, terms.factors, [*marks, EDGES] if edges else marks, whole=whole)
 
 
 def _hoist_bounds(terms: Terms, outside: ValuesOutside) -> None:
@@ -91,53 +92,52 @@ def _hoist_bounds(terms: Terms, outside: ValuesOutside) -> None:
             terms.loop.operands[position] = outside.value(bound) or bound
 
 
-def _side(terms: Sequence[Terms]) -> int:
-    """A common multiple of the sides of all blocks for these products."""
-    return LONGEST_SIDES[max(size_of(f.element) for each in terms for f in each.factors) > 4]
-
-
-def _open_sides(found: Sequence[Terms]) -> dict[acc.LoopOp, int]:
+def _open_sides(found: Sequence[Terms], construct: acc.ParallelOp) -> list[acc.LoopOp]:
     """
-    The parallel loops whose trip count, known only at run time, may be rounded to whole blocks, with the
-    sides of these.
+    The parallel loops around products of doubles that may be said to fill blocks: their number of iterations
+    is known only to the host. (Products of floats fetch edges through registers, at no cost for the others.)
     """
-    side = _side(found)
-    return {
-        loop: side
-        for terms in found
-        for loop in (terms.outer, terms.inner)
+    if any(size_of(factor.element) <= 4 for terms in found for factor in terms.factors):
+        return []
+    loops = dict.fromkeys(loop for terms in found for loop in (terms.outer, terms.inner))
+    return [
+        loop
+        for loop in loops
         if constant_value(loop.lowerbound[0]) == 0
         and constant_value(loop.upperbound[0]) is None
-        and not is_defined_inside(loop.upperbound[0], terms.outer)
-    }
+        and not is_defined_inside(loop.upperbound[0], construct)
+    ]
+
+
+def _has_edges(found: Sequence[Terms]) -> bool:
+    """Whether loops around products of doubles have constant bounds that do not fill blocks."""
+    wide = all(size_of(factor.element) > 4 for terms in found for factor in terms.factors)
+    loops = (loop for terms in found for loop in (terms.outer, terms.inner))
+    sides = (constant_side([constant_value(v) for v in bounds_of(loop)[:2]]) for loop in loops)
+    return wide and any(side is not None and side % FULL_SIDE for side in sides)
 
 
 def _fill(construct: acc.ParallelOp) -> None:
-    """
-    Rewrites the ends of the parallel loops around products as multiples of a block, so that all blocks are
-    full.
-    """
-    found = _terms_in(construct)
+    """Writes the ends of such loops as multiples of a block's sides."""
     at = Cursor.before(construct)
-    for loop, side in _open_sides(found).items():
+    for loop in _open_sides(_terms_in(construct), construct):
         end = loop.upperbound[0]
-        length = at.constant(side, end.type)
-        blocks = at.value(arith.DivSIOp(end, length))
-        loop.operands[1] = at.value(arith.MuliOp(blocks, length, overflow=NSW), "filled")
+        side = at.constant(FULL_SIDE, end.type)
+        sides = at.value(arith.DivSIOp(end, side))
+        loop.operands[1] = at.value(arith.MuliOp(sides, side, overflow=NSW), "filled")
 
 
 def _has_whole_pieces(
-    construct: acc.ParallelOp, found: Sequence[Terms], sides: dict[acc.LoopOp, int]
+    construct: acc.ParallelOp, found: Sequence[Terms], sides: Sequence[acc.LoopOp]
 ) -> SSAValue | bool:
     """
-    Whether the lengths of sums are multiples of a piece, and the trip counts of loops multiples of `sides`:
-    a constant, or an i1 computed before the construct.
+    Whether the sums' lengths are multiples of a piece, and those of the loops `sides` of a block's sides: a
+    constant, or an i1 before the construct.
     """
     at = Cursor.before(construct)
     total: SSAValue | None = None
-    for loop, side in sides.items():
-        end = at.to_i64(loop.upperbound[0])
-        rest = at.value(arith.AndIOp(end, at.i64(side - 1)))
+    for loop in sides:
+        rest = at.value(arith.AndIOp(at.to_i64(loop.upperbound[0]), at.i64(FULL_SIDE - 1)))
         total = rest if total is None else at.value(arith.OrIOp(total, rest))
     for terms in found:
         lower, upper, _ = bounds_of(terms.loop)
@@ -181,7 +181,7 @@ def _outside(at: Cursor, value: SSAValue) -> SSAValue:
     return value if known is None else at.constant(known, value.type)
 
 
-def name_sections(construct: acc.ParallelOp, versions: Versions = "terms") -> None:
+def name_sections(construct: acc.ParallelOp) -> None:
     """
     Adds the sections of the products in a construct: in two versions if only the host knows whether the
     lengths of their sums are multiples of a piece. If sums are kept in arrays that are known not to overlap
@@ -211,21 +211,18 @@ def name_sections(construct: acc.ParallelOp, versions: Versions = "terms") -> No
             swap(outer, inner)
             why = "loops swapped: the outer one writes neighbouring elements"
             note(construct, [(outer, why)])
-    filled = versions == "filled"
     may_choose = can_have_versions(construct) and queue_outside(construct)
-    sides = _open_sides(found) if filled else {}
-    apart = may_choose and versions != "joined"
-    whole = _has_whole_pieces(construct, found, sides) if apart else False
+    sides = _open_sides(found, construct)
+    whole = _has_whole_pieces(construct, found, sides) if may_choose else False
     if isinstance(whole, bool):
-        _cut(construct, whole=whole)
+        _cut(construct, whole=whole, edges=_has_edges(found))
         return
     then, otherwise = branches(Cursor.before(construct), whole)
     copy = copy_construct(construct, then)
-    if filled:
-        _fill(copy)
+    _fill(copy)
     _cut(copy, whole=True)
     move_construct(construct, otherwise)
-    _cut(construct, whole=False)
+    _cut(construct, whole=False, edges=bool(sides))
 
 
 @dataclass(frozen=True)
@@ -235,10 +232,9 @@ class FindSharedSectionsPass(GpuPass):
     name = "find-shared-sections"
 
     enabled: bool = True
-    versions: Versions = "terms"
 
     def rewrite(self, module: ModuleOp) -> None:
         if not self.enabled:
             return
         for construct in free_constructs(module):
-            name_sections(construct, self.versions)
+            name_sections(construct)

@@ -55,10 +55,12 @@ def _bounds(at: Cursor, lower: SSAValue, length: int, stride: SSAValue) -> SSAVa
     return at.value(made, "bounds")
 
 
-def _view(at: Cursor, factor: Factor, piece: dict[SSAValue, SSAValue], *, apart: bool) -> SSAValue:
+def _view(
+    at: Cursor, factor: Factor, piece: dict[SSAValue, SSAValue], marks: Sequence[str]
+) -> SSAValue:
     """
     Emits the `acc.cache` of a factor for the terms of a piece; `piece` maps the term variable to the term
-    with the lowest address. `apart`: the nest does not write the factor's array.
+    with the lowest address. `marks`: attributes of its own.
     """
     place, along = factor.place, factor.place.terms_along
     rows = _bounds(
@@ -74,13 +76,13 @@ def _view(at: Cursor, factor: Factor, piece: dict[SSAValue, SSAValue], *, apart:
         var_name=StringAttr(factor.name),
     )
     owner = factor.base.owner
-    if apart:
-        view.attributes[RESTRICT] = UnitAttr()
-    elif (
+    if (
         isinstance(owner, acc.CopyinOp | acc.PresentOp | acc.CreateOp)
         and RESTRICT in owner.attributes
     ):
         view.attributes[RESTRICT] = owner.attributes[RESTRICT]
+    for mark in marks:
+        view.attributes[mark] = UnitAttr()
     return at.value(view, factor.name)
 
 
@@ -111,7 +113,7 @@ def _for(
 
 
 def _terms(
-    at: Cursor, loop: scf.ForOp, factors: Sequence[Factor], piece: SSAValue, *, apart: bool
+    at: Cursor, loop: scf.ForOp, factors: Sequence[Factor], piece: SSAValue, marks: Sequence[str]
 ) -> scf.ForOp:
     """Emits the loop over the terms of one piece, which reads the factors through views of their arrays."""
     type_ = piece.type
@@ -125,7 +127,7 @@ def _terms(
     for factor in factors:
         key = factor.base, factor.place.row, factor.place.column
         if key not in views:
-            views[key] = _view(at, factor, lowest[factor.place.backwards], apart=apart)
+            views[key] = _view(at, factor, lowest[factor.place.backwards], marks)
     end = at.value(arith.AddiOp(piece, at.constant(PIECE, type_), overflow=NSW), "piece_end")
     carried = at.point.block.args[1:]
     inside, body = _for(at, (piece, end, loop.step), carried, variable.name_hint or "k")
@@ -147,10 +149,13 @@ def _terms(
     return inside
 
 
-def in_pieces(loop: scf.ForOp, factors: Sequence[Factor], *, whole: bool, apart: bool) -> None:
+def in_pieces(
+    loop: scf.ForOp, factors: Sequence[Factor], marks: Sequence[str], *, whole: bool
+) -> None:
     """
     Puts the loop over whole pieces before `loop`, which keeps the remaining terms; with `whole` there are
-    none, and it replaces `loop`. `apart`: the nest does not write the factors' arrays.
+    none, and it replaces `loop`. `marks`: attributes of the sections, for example that the nest does not
+    write their arrays.
     """
     at = Cursor.before(loop)
     type_ = loop.lb.type
@@ -162,7 +167,7 @@ def in_pieces(loop: scf.ForOp, factors: Sequence[Factor], *, whole: bool, apart:
         pieces = at.value(arith.DivSIOp(trips, piece))
         end = at.add(loop.lb, at.value(arith.MuliOp(pieces, piece, overflow=NSW)), "whole")
     outer, body = _for(at, (loop.lb, end, piece), loop.iter_args, "piece")
-    inside = _terms(body, loop, factors, outer.body.block.args[0], apart=apart)
+    inside = _terms(body, loop, factors, outer.body.block.args[0], marks)
     body.insert(scf.YieldOp(*inside.results))
     for old, new in zip(loop.results, outer.results, strict=True):
         new.name_hint = old.name_hint

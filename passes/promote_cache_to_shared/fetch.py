@@ -513,7 +513,7 @@ def start(at: Cursor, copies: Copies) -> None:
 def _is_at_edges(sweep: Sweep) -> bool:
     """Whether blocks at an edge may have fewer iterations than others, and so only a part of the tile."""
     axes = {move.axis for move in sweep.tile.plan.moves}
-    return sweep.tile.planned.clipped and any(not sweep.block.axes[axis].fixed for axis in axes)
+    return sweep.tile.planned.edges and any(not sweep.block.axes[axis].fixed for axis in axes)
 
 
 def _clipped(at: Cursor, copies: Copies) -> SSAValue:

@@ -48,12 +48,16 @@ class NestPlan:
     width: Width = "auto"
     alternatives: tuple[Shape, ...] = ()
     stages: int = 0
-    both: bool = False
 
     @property
     def thread_count(self) -> int:
         """The threads of a block."""
         return prod(self.threads)
+
+    @property
+    def has_measured_shape(self) -> bool:
+        """Whether blocks have one of the shapes of `decisions/cache_shapes.py` for products."""
+        return self.stages > 0
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -77,12 +81,10 @@ class NestPlan:
             return 1, PAIR
         element = max(planned.plan.section.element_bytes for planned in self.planned)
         found = [1] * len(self.outputs)
-        beside = [
-            row_axis(planned.plan) == 0
-            for planned in self.planned
-            if self.both or planned.plan.transposed
-        ]
-        if any(beside):
+        rows = [row_axis(planned.plan) for planned in self.planned]
+        by_columns = any(planned.plan.transposed for planned in self.planned)
+        # Factors of a product that all hold a thread's outputs side by side are read in wide words, too.
+        if 0 in rows and (by_columns or (self.has_measured_shape and None not in rows)):
             found[0] = side_by_side(element, self.outputs[0])
         found[-1] = side_by_side(element, self.outputs[-1])
         return tuple(found)

@@ -179,8 +179,6 @@ class PromoteCacheToSharedPass(ModulePass):
     sm: int | None = None
     multiprocessors: int = MULTIPROCESSORS
     matrix: MatrixChoice = "auto"
-    clipped: bool = False
-    both: bool = False
     strict: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -206,8 +204,6 @@ class PromoteCacheToSharedPass(ModulePass):
             self.multiprocessors,
             self.matrix,
             not machine.no_fma,
-            self.clipped,
-            self.both,
             self.strict,
         )
         for construct in parallel_constructs(op):

@@ -39,7 +39,8 @@ class Planned:
     """Whether it is filled by bulk copies of its rows, if they are aligned."""
     wide: bool = False
     """Whether its words are as wide as the widest access: a form of asynchronous copies for aligned rows."""
-    clipped: bool = False
+    edges: bool = False
+    """Whether some blocks are not full, in a version of its own: they copy their rows in wide words, too."""
 
     @property
     def word_bytes(self) -> int:
