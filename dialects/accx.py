@@ -17,6 +17,7 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.cell` | `acc.copyin` | a scalar that only a reduction of the construct reads and writes |
 | `accx.last_value` | `llvm.store` | in a loop's last iteration only, to a scalar that all share |
 | `accx.in_place` | data entry operations | of `share-host-memory`: the program's memory may be used |
+| `accx.shared` | data entry operations | of a data region that may use the program's memory |
 | `accx.edges` | `acc.cache` | some blocks of the nest are not full, in this version of it |
 | `accx.restrict` | data entry operations, `acc.cache` | the clause names a pointer declared `restrict` |
 | `accx.stage` | `builtin.module` | the stage of the pipeline that it has reached |
