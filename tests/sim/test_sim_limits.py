@@ -83,7 +83,7 @@ def test_recursion_without_end() -> None:
     "gpu.return"() : () -> ()
   }) {sym_name = "r"} : () -> ()"""
     bench = Bench("%x: !llvm.ptr", "llvm.call @r() : () -> ()", globals=routine)
-    assert "recursion without end" in failure(bench).render()
+    assert "recursion too deep" in failure(bench).render()
     assert bench.faults == {FaultKind.RECURSION}
 
 
