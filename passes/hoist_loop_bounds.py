@@ -38,7 +38,8 @@ from xdsl.passes import ModulePass
 
 from .ir.acc_ops import is_defined_inside, loops_in, outermost_loop, parallel_constructs
 from .ir.building import Cursor
-from .ir.values_outside import ARITHMETIC, ValuesOutside
+from .ir.purity import erase_unused
+from .ir.values_outside import ValuesOutside
 
 
 class _Bounds:
@@ -77,20 +78,7 @@ def hoist(construct: acc.ParallelOp) -> None:
         for index in range(3 * len(loop.lowerbound)):
             old = loop.operands[index]
             loop.operands[index] = bounds.bound(old, outermost)
-            _erase_unused(old)
-
-
-def _erase_unused(value: SSAValue) -> None:
-    """Erases an unused value and the arithmetic that was only for it."""
-    op = value.owner
-    if not isinstance(op, ARITHMETIC) or op.parent_block() is None:
-        return  # erased already, as an operand of another one
-    if value.first_use is None:
-        operands = list(op.operands)
-        op.detach()
-        op.erase()
-        for operand in operands:
-            _erase_unused(operand)
+            erase_unused(old)
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ from .ir.host_tests import emit_test
 from .ir.jamming import NSW
 from .ir.loop_symbols import LoopLike, body_of, bounds_of
 from .ir.products import find_terms
-from .ir.purity import is_pure
+from .ir.purity import erase_unused
 from .ir.region_values import RegionSymbols
 from .ir.signed_readings import ARITHMETIC, Reader, Readings
 from .ir.versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
@@ -133,16 +133,6 @@ def _beginning(block: Block) -> Cursor:
     first = block.first_op
     assert first is not None
     return Cursor.before(first)
-
-
-def erase_unused(value: SSAValue) -> None:
-    """Erases an unused value and the arithmetic that was only for it."""
-    op = value.owner
-    if isinstance(op, Operation) and is_pure(op) and not op.regions and value.first_use is None:
-        operands = list(op.operands)
-        erase(op)
-        for operand in operands:
-            erase_unused(operand)
 
 
 def apply(found: Readings, construct: acc.ParallelOp) -> None:

@@ -118,3 +118,17 @@ void others(unsigned n, const float *restrict a, float *restrict b)
         for (unsigned j = 1; j < n - 1; j++)
             b[i * n + j] = a[i * n + j - 1] + a[(i - 1) * n + j];
 }
+
+// A value that two others use, and nothing else, is erased once: a loop that counts down has 36 - 1 twice.
+// CHECK-LABEL: @counted_down
+// CHECK:         scf.if %no_wrap{{.*}} {
+// CHECK:           acc.loop control(%l{{.*}} : i32) = (%c0{{.*}}) to (%{{.*}} : i32)
+// CHECK:         llvm.return
+void counted_down(int n, const int *restrict a, int *restrict r)
+{
+#pragma acc parallel loop present(a[0:36*n], r[0:36*n])
+    for (unsigned long j = 0; j < (unsigned long)n; j++)
+#pragma acc loop
+        for (long l = 36 - 1; l >= 0; l--)
+            r[j * 36 + l] = a[l * n + j];
+}

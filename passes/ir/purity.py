@@ -8,13 +8,13 @@ with corrections where those are too conservative.
 from __future__ import annotations
 
 from xdsl.dialects import arith, llvm, scf
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.traits import MemoryEffect, NoMemoryEffect, RecursiveMemoryEffect
 
 from ...dialects import effects
 from ...dialects.volatility import is_ordered
 from ..decisions.device_functions import PURE_FUNCTIONS
-from .building import constant_value
+from .building import constant_value, erase
 
 effects.complete()
 _UNMARKED = (arith.ExtSIOp, arith.RemUIOp)
@@ -81,3 +81,19 @@ def only_reads(op: Operation) -> bool:
     if isinstance(op, llvm.LoadOp):
         return not is_ordered(op)
     return isinstance(op, scf.ForOp | scf.IfOp | scf.YieldOp) or is_pure(op)
+
+
+def erase_unused(value: SSAValue) -> None:
+    """
+    Erases the operation of an unused value, if it is pure and has no regions, and then those of its operands
+    that nothing else uses. Does nothing for a block argument and for a value that was erased before.
+    """
+    op = value.owner
+    if not isinstance(op, Operation) or op.parent is None or op.regions or not is_pure(op):
+        return
+    if any(result.first_use is not None for result in op.results):
+        return
+    operands = list(op.operands)
+    erase(op)
+    for operand in operands:
+        erase_unused(operand)
