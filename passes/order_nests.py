@@ -35,7 +35,7 @@ from xdsl.dialects.builtin import LocationAttr, ModuleOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
-from ..dialects.accx import WHY
+from ..dialects.accx import PLAIN, WHY
 from .decisions.nest_order import Walk, best_order
 from .ir.acc_ops import (
     child_loops,
@@ -52,6 +52,9 @@ from .ir.notes import note
 from .ir.purity import is_pure
 from .ir.region_values import RegionSymbols
 from .ir.strides import AccessCounter
+
+_FACTS = (WHY, PLAIN)
+"""The attributes of a loop that belong to its variable."""
 
 # Finding nests.
 
@@ -142,19 +145,20 @@ def _sink(nest: Sequence[acc.LoopOp]) -> None:
 
 @dataclass(frozen=True)
 class _Control:
-    """A variable of a nest with its bounds, its step, and the location and reason of its directive."""
+    """A variable of a nest with its bounds, its step, and the location and facts of its directive."""
 
     variable: BlockArgument
     lower: SSAValue
     upper: SSAValue
     step: SSAValue
     location: LocationAttr
-    why: Attribute | None
+    facts: dict[str, Attribute]
 
 
 def _controls(loop: acc.LoopOp) -> list[_Control]:
+    facts = {name: loop.attributes[name] for name in _FACTS if name in loop.attributes}
     return [
-        _Control(*parts, loop.location, loop.attributes.get(WHY))
+        _Control(*parts, loop.location, facts)
         for parts in zip(
             loop.region.block.args, loop.lowerbound, loop.upperbound, loop.step, strict=True
         )
@@ -175,10 +179,9 @@ def _give(loop: acc.LoopOp, controls: Sequence[_Control]) -> None:
         step=[control.step for control in controls],
     )
     loop.location = controls[0].location
-    if controls[0].why is not None:
-        loop.attributes[WHY] = controls[0].why
-    else:
-        loop.attributes.pop(WHY, None)
+    for name in _FACTS:
+        loop.attributes.pop(name, None)
+    loop.attributes.update(controls[0].facts)
 
 
 def reorder(nest: Sequence[acc.LoopOp], order: Sequence[int]) -> None:

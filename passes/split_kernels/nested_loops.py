@@ -10,11 +10,11 @@ sequentially, which neighbouring threads could read and write together.
 from __future__ import annotations
 
 from xdsl.dialects import acc, llvm, scf
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.ir import Operation
 from xdsl.traits import IsTerminator
 
-from ...dialects.accx import WHY
+from ...dialects.accx import PLAIN, WHY
 from ...dialects.volatility import is_ordered
 from ..ir.building import constant_value
 from ..ir.loop_classifier import LoopClassifier, is_parallel
@@ -82,8 +82,8 @@ def decide_inner_loops(
     construct: acc.ParallelOp, module: ModuleOp, classifier: LoopClassifier
 ) -> None:
     """
-    Marks as parallel each `inner_loop` of a construct's parallel loops that is independent, outer ones
-    first.
+    Marks as parallel, and as `accx.plain`, each `inner_loop` of a construct's parallel loops that is
+    independent, outer ones first.
     """
     if machine_of(module).as_written or any(constant_value(v) == 1 for v in construct.num_gangs):
         return
@@ -97,6 +97,7 @@ def decide_inner_loops(
             continue
         directive = to_acc_loop(inner)
         directive.attributes[WHY] = StringAttr(f"found independent: {verdict.why}")
+        directive.attributes[PLAIN] = UnitAttr()
         make_parallel(directive, verdict, classifier, module)
         loops.append(directive)
 
