@@ -8,7 +8,7 @@ tested without IR; `passes/ir/value_polynomials.py` makes polynomials of SSA val
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import cast
 
@@ -118,8 +118,9 @@ class Polynomial:
         return max((len(monomial) for monomial in self.terms), default=0)
 
     @property
-    def symbols(self) -> set[Hashable]:
-        return {symbol for monomial in self.terms for symbol in monomial}
+    def symbols(self) -> Set[Hashable]:
+        """The symbols of all terms, in the order in which the terms name them."""
+        return dict.fromkeys(symbol for monomial in self.terms for symbol in monomial).keys()
 
     def split(self, symbol: Hashable) -> tuple[Polynomial, Polynomial] | None:
         """`(rest, factor)` with `self == rest + factor * symbol`; None if it is not linear in it."""

@@ -20,3 +20,12 @@ def test_magnitude_is_that_of_every_part() -> None:
 def test_symbols_of_unknown_width_are_64_bits_wide() -> None:
     assert not may_overflow(Polynomial.constant((1 << 63) - 1))
     assert may_overflow(N)
+
+
+def test_symbols_come_in_the_order_of_the_terms() -> None:
+    """Code that is emitted symbol by symbol is the same in each process, whatever the hashes of strings."""
+    names = [f"symbol{k}" for k in range(9, 0, -1)]
+    total = Polynomial.constant(1)
+    for name in names:
+        total = total + Polynomial.symbol(name)
+    assert list(total.symbols) == names
