@@ -9,8 +9,9 @@ Takes:  scheduled IR.
 Leaves: no `elements` on a gang-only loop whose lanes are on a loop below it. Such a loop runs over
         tiles of n iterations; the innermost loop's body has the n iterations interleaved operation by
         operation (loads of all rows before the stores of any), and a second copy, row after row, for a tile
-        that is not full. Sequential loops whose bounds are the same for all rows are fused. Other loops are
-        untouched.
+        that is not full. Of a loop of several variables, the first has tiles, and the launch no longer
+        covers the iterations. Sequential loops whose bounds are the same for all rows are fused. Other
+        loops are untouched.
 Fails:  never. For a loop that cannot be jammed, each iteration gets a gang of its own, and `accx.why` gives
         the reason: its body stores to variables that live outside of it, contains further loop directives,
         or has bounds that change from row to row.
@@ -58,7 +59,7 @@ from .ir.jamming import (
 )
 from .ir.purity import is_pure
 from .ir.row_gangs import settle_rows
-from .ir.schedules import schedule_of, take_elements
+from .ir.schedules import schedule_of
 
 
 @dataclass(frozen=True)
@@ -148,8 +149,8 @@ def _row_maps(nest: JammedNest, first: SSAValue, cursor: Cursor) -> list[dict[SS
     return maps
 
 
-def jam(nest: JammedNest) -> None:
-    """Rewrites `nest` (see the contract above)."""
+def jam(nest: JammedNest, construct: acc.ParallelOp) -> None:
+    """Rewrites `nest` of a construct (see the contract above)."""
     outer, inner, count = nest.outer, nest.inner, nest.elements
     type = outer.lowerbound[0].type
     assert isinstance(type, IntegerType)
@@ -183,7 +184,7 @@ def jam(nest: JammedNest) -> None:
     for op in reversed(originals):
         erase(op)
     set_bounds(before, outer, tiles)
-    take_elements(outer)
+    settle_rows(outer, count, construct)
 
 
 @dataclass(frozen=True)
@@ -207,4 +208,4 @@ class JamOuterIterationsPass(ModulePass):
                 settle_rows(loop, 1, construct)
                 continue
             explain(loop, f"{nest.elements} iterations side by side in each thread")
-            jam(nest)
+            jam(nest, construct)

@@ -149,3 +149,32 @@ llvm.func @apart() {
   }
   llvm.return
 }
+
+// Tiles are of the first variable. The other keeps its bounds and its step, even if they are the values that
+// the first one has; and as each column has a last tile
+// that may not be full, there may be more tiles than gangs for all iterations by two.
+// CHECK-LABEL: llvm.func @collapsed
+// CHECK:         %[[TWO:c2.*]] = arith.constant 2 : i32
+// CHECK:         %[[SEVEN:c7.*]] = arith.constant 7 : i32
+// CHECK:         acc.loop gang control(%i{{.*}} : i32, %k{{.*}} : i32) =
+// CHECK-SAME:      (%c0{{.*}}, %[[TWO]] : i32, i32) to (%tiles{{.*}}, %[[SEVEN]] : i32, i32) step (%c1{{.*}}, %[[TWO]] : i32, i32)
+// CHECK-NOT:     covers
+// CHECK:         #accx.schedule<gang_dim = 2>
+llvm.func @collapsed(%n: i32, %a: !llvm.ptr) {
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %c7 = arith.constant 7 : i32
+  %c11 = arith.constant 11 : i32
+  acc.parallel num_gangs({%c1 : i32, %c11 : i32}) {
+    acc.loop gang control(%i : i32, %k : i32) = (%c7, %c2 : i32, i32) to (%n, %c7 : i32, i32) step (%c2, %c2 : i32, i32) {
+      acc.loop vector control(%j : i32) = (%c1 : i32) to (%n : i32) step (%c1 : i32) {
+        %p = accx.element %a[%i, %k, %j] of !llvm.array<9 x !llvm.array<9 x i32>> : i32, i32, i32
+        llvm.store %j, %p : i32, !llvm.ptr
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>], vector = [#acc.device_type<none>]}
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false, false>, collapse = [2 : i64], collapseDeviceType = [#acc.device_type<none>], accx.schedule = #accx.schedule<gang_dim = 2, elements = 2, covers>}
+    acc.yield
+  }
+  llvm.return
+}

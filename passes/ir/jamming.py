@@ -161,7 +161,7 @@ def if_full(cursor: Cursor, condition: SSAValue) -> tuple[Cursor, Cursor]:
 
 
 def trip_count(cursor: Cursor, loop: acc.LoopOp) -> SSAValue:
-    """The number of iterations of a loop of one variable, at least 0."""
+    """The number of values, at least 0, that the first variable of a loop takes."""
     lower, upper, step = loop.lowerbound[0], loop.upperbound[0], loop.step[0]
     bounded = cursor.value(arith.MaxSIOp(upper, lower))
     distance = cursor.sub(bounded, lower)
@@ -170,13 +170,14 @@ def trip_count(cursor: Cursor, loop: acc.LoopOp) -> SSAValue:
 
 
 def set_bounds(cursor: Cursor, loop: acc.LoopOp, tiles: SSAValue) -> None:
-    """Makes a loop of one variable count from 0 to `tiles` by 1."""
+    """
+    Makes the first variable of a loop count from 0 to `tiles` by 1; bounds and steps of other variables
+    remain, even those that are the same values.
+    """
     zero, one = cursor.constant(0, tiles.type), cursor.constant(1, tiles.type)
-    for old, new in zip(
-        (loop.lowerbound, loop.upperbound, loop.step), (zero, tiles, one), strict=True
-    ):
-        index = list(loop.operands).index(old[0])
-        loop.operands[index] = new
+    variables = len(loop.lowerbound)
+    for group, new in enumerate((zero, tiles, one)):
+        loop.operands[group * variables] = new
 
 
 def explain(loop: acc.LoopOp, text: str) -> None:

@@ -17,9 +17,13 @@ from .schedules import drop_covers, gang_dimension, given_sizes, take_elements
 def settle_rows(loop: acc.LoopOp, rows: int, construct: acc.ParallelOp) -> None:
     """
     Sets `rows` per gang instead of the number in the schedule, and the number of gangs accordingly. If that
-    many gangs may not be available, the launch no longer covers the loop's iterations.
+    many gangs may not be available, the launch no longer covers the loop's iterations. It may not do so
+    either if the loop has several variables: only the first one's rows are in tiles, so that there may be
+    more tiles than all iterations by `rows`.
     """
     known = take_elements(loop)
+    if rows > 1 and len(loop.lowerbound) > 1:
+        drop_covers(loop)
     gangs, at = list(construct.num_gangs), Cursor.before(construct)
     number = gang_dimension(loop)
     if known == rows:

@@ -164,6 +164,92 @@ static void last_values(void) {
       CHECK_EQ(d[j][i], j >= i ? 5 : 1);
 }
 
+/*
+ * Rows of the first of two collapsed loops, side by side in a thread: constants that are bounds and steps of
+ * both, numbers of rows that are no multiple of those of a thread, a loop that counts down.
+ */
+#define ROWS 1101
+static int few[5][9][4], other[5][9][4], level[ROWS][5][39];
+
+static void shared_constants(int n, int m) {
+  memset(few, 0, sizeof few);
+  for (int z = 0; z < 5 * 9 * 4; z++)
+    ((int *)other)[z] = z * 7 % 11;
+#pragma acc parallel loop collapse(2) gang copy(few) copyin(other)
+  for (unsigned long i = 1; i < n; i += 2)
+    for (int j = m - 1; j >= 0; j--) {
+#pragma acc loop vector
+      for (long k = 0; k < 2; k++)
+        few[k][j][i] += other[i][j][k] - 2 * (int)k;
+    }
+  for (int k = 0; k < 5; k++)
+    for (int j = 0; j < 9; j++)
+      for (int i = 0; i < 4; i++)
+        CHECK_EQ(few[k][j][i], k < 2 && i % 2 && i < n && j < m ? other[i][j][k] - 2 * k : 0);
+  memset(level, 0, sizeof level);
+#pragma acc parallel loop collapse(2) copy(level)
+  for (int i = 0; i < n; i += 3)
+    for (int k = 3; k < 5; k += 3) {
+#pragma acc loop
+      for (int j = 0; j < m; j++)
+        level[i][k][j] = i + k * 10 + j;
+    }
+  for (int i = 0; i < ROWS; i++)
+    for (int k = 0; k < 5; k++)
+      for (int j = 0; j < 39; j++)
+        CHECK_EQ(level[i][k][j], i < n && i % 3 == 0 && k == 3 && j < m ? i + k * 10 + j : 0);
+}
+
+static void last_tiles(int m) {
+  memset(level, 0, sizeof level);
+#pragma acc parallel loop collapse(2) copy(level)
+  for (int i = 4 - 1; i >= 2; i -= 2)
+    for (int k = 0; k < 5; k++) {
+#pragma acc loop
+      for (unsigned j = 1; j < m; j++)
+        level[i][k][j] += i + k * 10;
+    }
+  for (int i = 0; i < ROWS; i++)
+    for (int k = 0; k < 5; k++)
+      for (int j = 0; j < 39; j++)
+        CHECK_EQ(level[i][k][j], i == 3 && j && j < m ? i + k * 10 : 0);
+  memset(level, 0, sizeof level);
+#pragma acc parallel loop collapse(2) copy(level)
+  for (int i = 0; i < ROWS; i++)
+    for (int k = 0; k < 5; k++) {
+#pragma acc loop
+      for (int j = 0; j < m; j++)
+        level[i][k][j] = i + k * 10 + j;
+    }
+  for (int i = 0; i < ROWS; i++)
+    for (int k = 0; k < 5; k++)
+      for (int j = 0; j < 39; j++)
+        CHECK_EQ(level[i][k][j], j < m ? i + k * 10 + j : 0);
+}
+
+/* A subscript that is the only use of several values computed from one counter. */
+static void one_use_each(int n) {
+  memset(level, 0, sizeof level);
+#pragma acc parallel loop collapse(2) gang copy(level) copyin(other)
+  for (unsigned long j = 0; j < n; j++)
+    for (long i = 1 - 1; i >= 0; i--) {
+#pragma acc loop
+      for (long k = 5 - 1; k >= 0; k--) {
+        int sum = 0;
+        for (int q = 0; q < 5; q++)
+          sum += other[q][k][j] * other[i][q][2];
+        level[i][k][j] += sum;
+      }
+    }
+  for (int k = 0; k < 5; k++)
+    for (int j = 0; j < 39; j++) {
+      int sum = 0;
+      for (int q = 0; q < 5 && j < n; q++)
+        sum += other[q][k][j] * other[0][q][2];
+      CHECK_EQ(level[0][k][j], sum);
+    }
+}
+
 int main(void) {
   set();
   own_variables();
@@ -173,5 +259,8 @@ int main(void) {
   found_independent(N, M);
   counters(N, M);
   last_values();
+  shared_constants(4, 7);
+  last_tiles(38);
+  one_use_each(4);
   return report();
 }

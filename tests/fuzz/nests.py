@@ -49,19 +49,21 @@ def _extents(r: random.Random, depth: int) -> list[int]:
 
 def _directives(r: random.Random, depth: int, clauses: str, data: str) -> list[str]:
     """A directive for each loop, outermost first; empty where there is none."""
-    kernels, form = r.random() < 0.3, r.choice(("loops", "collapse", "outermost"))
-    alone = form != "loops"
+    kernels, form = r.random() < 0.3, r.choice(("loops", "collapse", "outermost", "partial"))
+    alone = form in ("collapse", "outermost")
     level = r.choice(LANES if alone else LEVELS)
     inner = r.choice(("", " vector")) if "gang" in level else ""
     construct = "kernels loop independent" if kernels else "parallel loop"
     if kernels:
         level = level.partition(" num_workers")[0]
-    collapse = f" collapse({depth})" if form == "collapse" else ""
+    collapsed = {"collapse": depth, "partial": depth - 1}.get(form, 1)
+    collapse = f" collapse({collapsed})" if collapsed > 1 else ""
     found = [f"#pragma acc {construct}{collapse}{level}{clauses}{data}"]
     for position in range(1, depth):
         lanes = inner if position == depth - 1 else ""
         own = " independent" if kernels else ""
-        found.append("" if alone else f"#pragma acc loop{own}{lanes}{clauses}")
+        none = alone or position < collapsed
+        found.append("" if none else f"#pragma acc loop{own}{lanes}{clauses}")
     return found
 
 
