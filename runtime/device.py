@@ -8,7 +8,7 @@ complete later; `Queue.wait` joins it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -98,6 +98,11 @@ class Strips:
     width: int
     rows: int = 1
     pitch: int = 0
+
+    def starts(self) -> Iterator[int]:
+        """The offsets at which the rows begin."""
+        for row in range(self.rows):
+            yield self.offset + row * self.pitch
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from dataclasses import fields
 
 from ...compiler.base.abi import DeviceType
 from ..device import DeviceProvider, NativeDriver, Queue
-from ..host.device import HostDevice, InlineQueue
+from ..host.device import HostDevice
+from ..in_process import InlineQueue
 from ..native.peers import PeerDriver
 from ..native.queues import NativeQueue
 

@@ -74,8 +74,8 @@ def paired(targets: Iterable[Strips], sources: Iterable[Strips]) -> Iterator[Pee
 
 def _runs(strips: Iterable[Strips]) -> Iterator[tuple[int, int]]:
     for strip in strips:
-        for row in range(strip.rows):
-            yield strip.offset + row * strip.pitch, strip.width
+        for start in strip.starts():
+            yield start, strip.width
 
 
 def _common_runs(

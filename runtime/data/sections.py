@@ -52,8 +52,7 @@ def split_around(strips: Iterator[Strips], words: Sequence[int], width: int) -> 
         if not inside:
             yield strip
             continue
-        for row in range(strip.rows):
-            start = strip.offset + row * strip.pitch
+        for start in strip.starts():
             end = start + strip.width
             for word in inside:
                 if word + width <= start or word >= end:

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-import threading
-from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -23,8 +21,6 @@ from ...compiler.base.processors import usable_processors
 from ..device import (
     CELL_BYTES,
     CellPage,
-    Conversion,
-    Device,
     DeviceProperties,
     DeviceProvider,
     Launcher,
@@ -33,16 +29,14 @@ from ..device import (
     NativeDriver,
     NativeImage,
     Queue,
-    Strips,
 )
 from ..errors import AccRuntimeError, ErrorClass
+from ..in_process import InlineQueue, InProcessDevice, not_device_memory, submit
 from ..native.gangs import GangKernel, gang_team
+from .queues import ThreadQueue
 
 if TYPE_CHECKING:
-    from ..data.peer_sections import PeerStrips
     from ..data.present import PresentTable
-    from ..native.peers import PeerDriver
-    from ..native.queues import NativeQueue
 
 ALIGNMENT = 256
 POISON = 0xCB
@@ -64,118 +58,7 @@ class HostOptions:
     poison: bool = False
 
 
-class InlineQueue:
-    """The synchronous queue: work is done before `submit` returns."""
-
-    def submit(self, work: Callable[[], object]) -> None:
-        work()
-
-    def wait(self) -> None:
-        """Nothing is ever pending."""
-
-    def done(self) -> bool:
-        return True
-
-    def wait_for(self, other: Queue) -> None:
-        other.wait()
-
-    def close(self) -> None:
-        """Nothing to release."""
-
-
-class ThreadQueue:
-    """
-    An async queue: a thread that executes its work in order. After a failure the rest is skipped, and the
-    next wait for the queue raises the error.
-    """
-
-    def __init__(self, name: str):
-        self._name = name
-        self._begin()
-
-    def _begin(self) -> None:
-        self._process = os.getpid()
-        self._work: deque[Callable[[], None]] = deque()
-        self._changed = threading.Condition()
-        self._submitted = 0
-        self._finished = 0
-        self._closing = False
-        self._failure: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
-        self._thread.start()
-
-    def _check_process(self) -> None:
-        """Starts with an empty queue in a forked child, which lacks the thread; the queued work belongs to
-        its parent."""
-        if self._process != os.getpid():
-            self._begin()
-
-    def submit(self, work: Callable[[], None]) -> None:
-        """Appends work; returns at once."""
-        self._check_process()
-        with self._changed:
-            self._work.append(work)
-            self._submitted += 1
-            self._changed.notify_all()
-
-    def wait(self) -> None:
-        self._check_process()
-        self._wait_until(self._submitted)
-        self._raise_failure()
-
-    def done(self) -> bool:
-        self._check_process()
-        finished = self._finished >= self._submitted
-        if finished:
-            self._raise_failure()
-        return finished
-
-    def wait_for(self, other: Queue) -> None:
-        if isinstance(other, ThreadQueue) and other is not self:
-            other._check_process()
-            ticket = other._submitted
-            self.submit(lambda: other._wait_until(ticket))
-
-    def close(self) -> None:
-        """Finishes the work and ends the thread."""
-        if self._process != os.getpid():
-            return
-        with self._changed:
-            self._closing = True
-            self._changed.notify_all()
-        self._thread.join()
-
-    def _wait_until(self, ticket: int) -> None:
-        with self._changed:
-            while self._finished < ticket:
-                self._changed.wait()
-
-    def _raise_failure(self) -> None:
-        failure, self._failure = self._failure, None
-        if failure is not None:
-            raise failure
-
-    def _run(self) -> None:
-        while True:
-            with self._changed:
-                while not self._work and not self._closing:
-                    self._changed.wait()
-                if not self._work:
-                    return
-                work = self._work.popleft()
-                skip = self._failure is not None
-            try:
-                if not skip:
-                    work()
-            except Exception as failure:
-                self._failure = failure
-            finally:
-                with self._changed:
-                    self._finished += 1
-                    self._changed.notify_all()
-
-
-class HostDevice:
+class HostDevice(InProcessDevice):
     """
     The CPU as a `Device` (see there for the methods' contracts): number `number` of `count`, each with its
     own memory, queues and global variables.
@@ -245,54 +128,15 @@ class HostDevice:
     def free(self, address: int, queue: Queue) -> None:
         block, size = self._live.pop(address, (0, 0))
         if not block:
-            raise AccRuntimeError(
-                ErrorClass.INVALID_ARGUMENT,
-                f"{address:#x} is not device memory of this program, or was freed before",
-            )
+            raise not_device_memory(address)
         self._held -= size
-        _submit(queue, lambda: self._libc.free(block))
+        submit(queue, lambda: self._libc.free(block))
 
-    def copy_in(self, device: int, host: int, strips: Strips, queue: Queue) -> None:
-        _submit(queue, lambda: self._copy_strips(device, host, strips))
+    def in_process(self, address: int, size: int) -> int:
+        return address
 
-    def copy_out(self, host: int, device: int, strips: Strips, queue: Queue) -> None:
-        _submit(queue, lambda: self._copy_strips(host, device, strips))
-
-    def write(self, device: int, host: int, count: int, how: Conversion, queue: Queue) -> None:
-        _submit(queue, lambda: how.perform(device, host, count))
-
-    def read(self, host: int, device: int, count: int, how: Conversion, queue: Queue) -> None:
-        _submit(queue, lambda: how.perform(host, device, count))
-
-    def packer(self) -> None:
-        """None: the host encodes."""
-        return None
-
-    def copy_device(self, target: int, source: int, size: int, queue: Queue) -> None:
-        _submit(queue, lambda: ctypes.memmove(target, source, size))
-
-    def copy_peer(
-        self,
-        origin: Device,
-        places: tuple[int, int],
-        strips: Iterable[PeerStrips],
-        queues: tuple[Queue, Queue],
-    ) -> None:
-        target, source = places
-        on, other = queues
-        listed = list(strips)
-        on.wait_for(other)
-        _submit(on, lambda: _copy_peer(target, source, listed))
-        other.wait_for(on)
-
-    def zero(self, address: int, size: int, queue: Queue) -> None:
-        _submit(queue, lambda: ctypes.memset(address, 0, size))
-
-    def store_pointer(self, address: int, value: int, queue: Queue) -> None:
-        def store() -> None:
-            ctypes.c_int64.from_address(address).value = value
-
-        _submit(queue, store)
+    def transfer(self, target: int, source: int, size: int) -> None:
+        self._team.copy(target, source, size, self.threads)
 
     def cells(self) -> CellPage | None:
         if self.shares_memory:
@@ -325,7 +169,7 @@ class HostDevice:
                 team.launch(kernel, (x, y, z), args)
                 return
             keep, pointers = pack(args)
-            _submit(queue, lambda: (team.launch(kernel, (x, y, z), pointers), keep))
+            submit(queue, lambda: (team.launch(kernel, (x, y, z), pointers), keep))
 
         return launch
 
@@ -335,18 +179,6 @@ class HostDevice:
             made = self._team.kernel(self.global_address(symbol), self.threads)
             kernel = self._kernels.setdefault(symbol, made)
         return kernel
-
-    def make_current(self) -> None:
-        """Does nothing: there are no contexts."""
-
-    def native_context(self) -> int:
-        return 0
-
-    def native_queue(self, queue: Queue) -> NativeQueue | None:
-        """None: queues have no events."""
-
-    def enter_function(self) -> int:
-        return 0
 
     def native_driver(self) -> NativeDriver:
         team = self._team
@@ -364,15 +196,6 @@ class HostDevice:
             kernel.alone = 1
         return ctypes.addressof(kernel), _IN_PLACE if queue is self.sync_queue else 0
 
-    def peer_driver(self) -> PeerDriver | None:
-        """None: copies go through Python."""
-
-    def native_way(self, origin: Device) -> None:
-        return None
-
-    def leave_peers(self) -> None:
-        """Does nothing: there are no resources to release."""
-
     def close(self) -> None:
         for queue in self._queues:
             queue.close()
@@ -380,23 +203,6 @@ class HostDevice:
         for block, _ in self._live.values():
             self._libc.free(block)
         self._live.clear()
-
-    def _copy_strips(self, target: int, source: int, strips: Strips) -> None:
-        for row in range(strips.rows):
-            at = strips.offset + row * strips.pitch
-            self._team.copy(target + at, source + at, strips.width, self.threads)
-
-
-def _submit(queue: Queue, work: Callable[[], object]) -> None:
-    assert isinstance(queue, InlineQueue | ThreadQueue)
-    queue.submit(lambda: (work(), None)[1])
-
-
-def _copy_peer(target: int, source: int, strips: Sequence[PeerStrips]) -> None:
-    for strip in strips:
-        for row in range(strip.rows):
-            to, origin = target + strip.target_of(row), source + strip.source_of(row)
-            ctypes.memmove(to, origin, strip.width)
 
 
 def _argument_copier(sizes: tuple[int, ...]) -> Callable[[int], tuple[object, int]]:

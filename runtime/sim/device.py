@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,25 +20,20 @@ from xdsl.ir import Attribute
 
 from ...compiler.base.abi import DeviceType
 from ...dialects.layout import size_of
-from ..data.peer_sections import PeerStrips
 from ..data.present import PresentTable
 from ..device import (
     CELL_BYTES,
     CellPage,
-    Conversion,
-    Device,
     DeviceProperties,
     DeviceProvider,
     Launcher,
     LaunchValues,
     ModuleImage,
-    NativeDriver,
     Queue,
     SimImage,
-    Strips,
 )
 from ..errors import AccRuntimeError, ErrorClass
-from ..host.device import InlineQueue
+from ..in_process import InlineQueue, InProcessDevice, not_device_memory, submit
 from .compile import ModuleCompiler, SimKernel, global_variables
 from .counters import Counters, LineCount
 from .findings import Finding, Findings
@@ -55,7 +50,7 @@ _TELLING = ("printf", "__assert_fail")
 SimQueue: TypeAlias = InlineQueue | LateQueue
 
 
-class SimDevice:
+class SimDevice(InProcessDevice):
     """
     A GPU simulated in NumPy (see `Device` for the methods' contracts): number `number` of `count`, each
     with its own range of addresses.
@@ -119,45 +114,8 @@ class SimDevice:
     def free(self, address: int, queue: Queue) -> None:
         found = self.memory.at(address)
         if found is None or found.start != address:
-            raise AccRuntimeError(
-                ErrorClass.INVALID_ARGUMENT,
-                f"{address:#x} is not device memory of this program, or was freed before",
-            )
-        _submit(queue, lambda: self.memory.free(address))
-
-    def copy_in(self, device: int, host: int, strips: Strips, queue: Queue) -> None:
-        def copy() -> None:
-            for row in range(strips.rows):
-                at = strips.offset + row * strips.pitch
-                ctypes.memmove(self._at(device + at, strips.width), host + at, strips.width)
-                self._written(device + at, strips.width)
-
-        _submit(queue, copy)
-
-    def copy_out(self, host: int, device: int, strips: Strips, queue: Queue) -> None:
-        def copy() -> None:
-            for row in range(strips.rows):
-                at = strips.offset + row * strips.pitch
-                ctypes.memmove(host + at, self._at(device + at, strips.width), strips.width)
-
-        _submit(queue, copy)
-
-    def write(self, device: int, host: int, count: int, how: Conversion, queue: Queue) -> None:
-        size = count * how.native.device_step
-
-        def convert() -> None:
-            how.perform(self._at(device, size), host, count)
-            self._written(device, size)
-
-        _submit(queue, convert)
-
-    def read(self, host: int, device: int, count: int, how: Conversion, queue: Queue) -> None:
-        size = count * how.native.device_step
-        _submit(queue, lambda: how.perform(host, self._at(device, size), count))
-
-    def packer(self) -> None:
-        """None: the host encodes."""
-        return None
+            raise not_device_memory(address)
+        submit(queue, lambda: self.memory.free(address))
 
     def cells(self) -> CellPage | None:
         """Memory for results that kernels and the host share, so that a premature read by the host has an
@@ -165,56 +123,8 @@ class SimDevice:
         if not self.options.late:
             return None
         start = self.memory.allocate(CELL_BYTES, "of the results of reductions").start
-        self._written(start, CELL_BYTES)
-        return CellPage(self._at(start, CELL_BYTES), start, CELL_BYTES)
-
-    def copy_device(self, target: int, source: int, size: int, queue: Queue) -> None:
-        def copy() -> None:
-            ctypes.memmove(self._at(target, size), self._at(source, size), size)
-            t, s = target - self.memory.base, source - self.memory.base
-            state = self.memory.bytes.state
-            state[t : t + size] = state[s : s + size].copy()
-
-        _submit(queue, copy)
-
-    def copy_peer(
-        self,
-        origin: Device,
-        places: tuple[int, int],
-        strips: Iterable[PeerStrips],
-        queues: tuple[Queue, Queue],
-    ) -> None:
-        assert isinstance(origin, SimDevice)
-        rectangles = list(strips)
-
-        def copy() -> None:
-            for strip in rectangles:
-                for row in range(strip.rows):
-                    to, source = places[0] + strip.target_of(row), places[1] + strip.source_of(row)
-                    size = strip.width
-                    ctypes.memmove(self._at(to, size), origin._at(source, size), size)
-                    t, s = to - self.memory.base, source - origin.memory.base
-                    state, other = self.memory.bytes.state, origin.memory.bytes.state
-                    state[t : t + size] = other[s : s + size]
-
-        here, there = queues
-        here.wait_for(there)
-        _submit(here, copy)
-        there.wait_for(here)
-
-    def zero(self, address: int, size: int, queue: Queue) -> None:
-        def clear() -> None:
-            ctypes.memset(self._at(address, size), 0, size)
-            self._written(address, size)
-
-        _submit(queue, clear)
-
-    def store_pointer(self, address: int, value: int, queue: Queue) -> None:
-        def store() -> None:
-            ctypes.c_int64.from_address(self._at(address, 8)).value = value
-            self._written(address, 8)
-
-        _submit(queue, store)
+        self.written(start, CELL_BYTES)
+        return CellPage(self.in_process(start, CELL_BYTES), start, CELL_BYTES)
 
     def load(self, image: ModuleImage) -> None:
         if not isinstance(image, SimImage):
@@ -238,8 +148,8 @@ class SimDevice:
         for variable in variables:
             data = initial_bytes(variable, self._addresses)
             address = self._addresses[variable.sym_name.data]
-            ctypes.memmove(self._at(address, len(data)), data, len(data))
-            self._written(address, len(data))
+            ctypes.memmove(self.in_process(address, len(data)), data, len(data))
+            self.written(address, len(data))
 
     def global_address(self, symbol: str) -> int:
         if symbol not in self._addresses:
@@ -264,39 +174,12 @@ class SimDevice:
                 with self._turn:
                     self.runs.run(kernel, (x, y, z), (bx, by, bz), arguments)
 
-            _submit(queue, run)
+            submit(queue, run)
 
         return launch
 
-    def make_current(self) -> None:
-        """Does nothing: there are no contexts."""
-
-    def native_context(self) -> int:
-        return 0
-
-    def native_queue(self, queue: Queue) -> None:
-        """None: queues have no events."""
-
-    def enter_function(self) -> int:
-        return 0
-
-    def native_driver(self) -> NativeDriver | None:
-        return None
-
-    def native_stream(self) -> int:
-        return 0
-
     def native_handles(self, symbol: str, queue: Queue, *, alone: bool) -> tuple[int, int]:
         raise NotImplementedError("the simulated device has no native driver")
-
-    def peer_driver(self) -> None:
-        """None: copies go through Python."""
-
-    def native_way(self, origin: Device) -> None:
-        return None
-
-    def leave_peers(self) -> None:
-        """Does nothing: there are no resources to release."""
 
     def close(self) -> None:
         """Does nothing: findings and counters are kept."""
@@ -314,9 +197,8 @@ class SimDevice:
 
     # Memory
 
-    def _at(self, address: int, size: int) -> int:
-        """The address in this process of `size` bytes of device memory. Raises `AccRuntimeError` for other
-        addresses."""
+    def in_process(self, address: int, size: int) -> int:
+        """As `InProcessDevice.in_process`. Raises `AccRuntimeError` for other addresses."""
         found = self.memory.at(address)
         if found is None or address + size > found.end:
             whole = "" if found is None else f"{size} bytes from " + f"{address:#x} on, of which "
@@ -329,12 +211,18 @@ class SimDevice:
             )
         return self._host + address - self.memory.base
 
-    def _written(self, address: int, size: int) -> None:
+    def written(self, address: int, size: int) -> None:
         offset = address - self.memory.base
         self.memory.bytes.state[offset : offset + size] = WRITTEN
         found = self.memory.at(address)
         if found is not None and found.start == address and found.size == size:
             found.written = True
+
+    def copied(self, target: int, origin: InProcessDevice, source: int, size: int) -> None:
+        assert isinstance(origin, SimDevice)
+        to, at = target - self.memory.base, source - origin.memory.base
+        states = origin.memory.bytes.state[at : at + size].copy()
+        self.memory.bytes.state[to : to + size] = states
 
     def describe(self, address: int) -> str:
         """A description of an address by the present table."""
@@ -359,11 +247,6 @@ def _keep_freed_memory() -> None:
     if mallopt is not None:
         for parameter, value in ((_M_MMAP_THRESHOLD, 1 << 25), (_M_TRIM_THRESHOLD, 1 << 30)):
             mallopt(parameter, value)
-
-
-def _submit(queue: Queue, work: Callable[[], object]) -> None:
-    assert isinstance(queue, InlineQueue | LateQueue)
-    queue.submit(work)
 
 
 def _argument(address: int, type: Attribute) -> Any:

@@ -13,13 +13,14 @@ from collections import deque
 from collections.abc import Callable
 
 from ..device import Queue
+from ..in_process import WorkQueue
 
 _ORDER = threading.RLock()
 """Held while work is performed, as the work of one queue first performs that of others which must come
 before it."""
 
 
-class LateQueue:
+class LateQueue(WorkQueue):
     """A queue of a simulated GPU."""
 
     def __init__(self) -> None:
@@ -51,9 +52,6 @@ class LateQueue:
             with _ORDER:
                 end = other._taken + len(other._left)
                 self._left.append(lambda: other._go_to(end))
-
-    def close(self) -> None:
-        """Does nothing: there are no resources to release."""
 
     def _go_to(self, end: int) -> None:
         """Performs the work of the queue up to its `end`-th piece."""

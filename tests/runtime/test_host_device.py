@@ -8,7 +8,8 @@ import pytest
 from accopt.compiler.base.abi import LAUNCH_FORMAT, Launch
 from accopt.runtime.device import NativeImage, PtxImage, Strips
 from accopt.runtime.errors import AccRuntimeError, ErrorClass
-from accopt.runtime.host.device import HostDevice, HostOptions, ThreadQueue
+from accopt.runtime.host.device import HostDevice, HostOptions
+from accopt.runtime.host.queues import ThreadQueue
 from runtime_harness import SCALE_ARGS, NativeCode
 
 KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)

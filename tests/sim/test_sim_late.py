@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from accopt.runtime.host.device import InlineQueue
+from accopt.runtime.in_process import InlineQueue
 from accopt.runtime.sim.late import LateQueue
 
 PROGRAM = """
