@@ -22,7 +22,7 @@ from ..dialects.accx import IR_VERSION, NEXT_PASS, STAGE, VERSION
 from ..dialects.accx_compress import PACKED
 from ..dialects.accx_element import ElementOp
 from ..dialects.quick_xdsl import attributes_unchecked
-from ..passes.ir.machine import Machine, set_machine
+from ..passes.ir.ops.machine import Machine, set_machine
 from ..passes.registry import IDLE_ON_HOST, IDLE_WITHOUT_DIRECTIVES, load_pass, passes_to
 from .added_passes import configured, parse_added
 from .base.diagnostics import UNKNOWN_LOC, CompileError, error

@@ -41,7 +41,7 @@ def side_by_side(module: ModuleOp) -> dict[str, int]:
     The largest number of iterations side by side in the constructs of each place (`file.c:7`) of a
     module at stage `scheduled`.
     """
-    from ..passes.ir.schedules import schedule_of
+    from ..passes.ir.ops.schedules import schedule_of
     from ..passes.schedule_loops.schedule_choices import construct_keys
 
     counts: dict[str, int] = {}

@@ -16,7 +16,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ..dialects.accx import DATA_REGION, REMARKS, WHY
 from ..dialects.accx_compress import ESTIMATE
-from ..passes.ir.schedules import schedule_of
+from ..passes.ir.ops.schedules import schedule_of
 from .base.diagnostics import Diagnostic, Severity, SourceLoc
 from .base.options import TargetName
 
@@ -107,7 +107,7 @@ def _remark(op: Operation, axes: Mapping[str, str]) -> str | None:
 
 
 def _noted(op: Operation) -> Iterator[Diagnostic]:
-    """The notes of passes on a construct or function (`passes/ir/notes.py`), as remarks."""
+    """The notes of passes on a construct or function (`passes/ir/ops/notes.py`), as remarks."""
     notes = op.attributes.get(REMARKS)
     for note in notes if isinstance(notes, ArrayAttr) else ():
         assert isinstance(note, DictionaryAttr)

@@ -179,7 +179,7 @@ class _Host:
 
 def _common_length(sites: Sequence[tuple[Attribute, ...]]) -> int:
     """The number of sites of declared variables, with which all lists begin."""
-    from ..passes.ir.sites import SiteEntry
+    from ..passes.ir.kernels.sites import SiteEntry
 
     count = 0
     for site in sites[0]:

@@ -31,7 +31,7 @@ def translate(
     module before `schedule-loops`, for another schedule.
     """
     with phase(LOADING):
-        from ..passes.ir.messages import take_messages
+        from ..passes.ir.ops.messages import take_messages
         from .emit import detach_kernels, emit_text, ptx_ahead
         from .ir.context import make_context
         from .pipeline import run_to_stage

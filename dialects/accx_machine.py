@@ -1,6 +1,6 @@
 """
 The target machine of a module: `accx.machine`, an attribute of the module that passes read
-(`passes/ir/machine.py`).
+(`passes/ir/ops/machine.py`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """
 The schedule of a loop beyond the levels that `acc.loop` itself names: `accx.schedule`, written by
-`schedule-loops` and updated by later passes (`passes/ir/schedules.py`).
+`schedule-loops` and updated by later passes (`passes/ir/ops/schedules.py`).
 """
 
 from __future__ import annotations

@@ -39,7 +39,10 @@ from xdsl.passes import ModulePass
 from ..dialects.llvm_ext import AtomicBinOp, AtomicRMWOp
 from .decisions.cache_section import CachedSection, Element
 from .decisions.declined import Declined
-from .ir.acc_ops import (
+from .ir.data.cached_accesses import Symbols, Use, access_of, read_section, uses_of_view
+from .ir.data.cached_code import polynomial
+from .ir.kernels.runtime_calls import RuntimeCalls
+from .ir.ops.acc_ops import (
     EXIT_OPS,
     NONE,
     enclosing_function,
@@ -47,12 +50,9 @@ from .ir.acc_ops import (
     set_operand_groups,
     source_loc,
 )
-from .ir.building import PTR, Cursor, erase
-from .ir.cached_accesses import Symbols, Use, access_of, read_section, uses_of_view
-from .ir.cached_code import polynomial
-from .ir.machine import machine_of
-from .ir.notes import note
-from .ir.runtime_calls import RuntimeCalls
+from .ir.ops.building import PTR, Cursor, erase
+from .ir.ops.machine import machine_of
+from .ir.ops.notes import note
 
 NOTE = "__accopt_note_outside"
 WORDS = 5

@@ -52,18 +52,30 @@ from .decisions.levels import Level
 from .decisions.loop_tree import LoopNode
 from .decisions.polynomials import Polynomial
 from .decisions.schedule import Target, plan_construct
-from .ir.acc_ops import MAPPING_OPS, NONE, enclosing_module, parallel_constructs, set_operand_groups
-from .ir.addresses import base_of, steps_to
-from .ir.building import PTR, Cursor, constant_value
-from .ir.layout import size_of
-from .ir.levels import routine_level
-from .ir.loop_facts import LoopForest, loop_forest
-from .ir.machine import machine_of
-from .ir.region_values import HostEmitter, RegionSymbols
-from .ir.runtime_calls import RuntimeCalls
-from .ir.schedules import schedule_of, set_schedule
-from .ir.trip_counts import Arithmetic, trip_count
-from .ir.versions import branches, can_have_versions, copy_construct, erase_original, queue_outside
+from .ir.kernels.runtime_calls import RuntimeCalls
+from .ir.loops.loop_facts import LoopForest, loop_forest
+from .ir.ops.acc_ops import (
+    MAPPING_OPS,
+    NONE,
+    enclosing_module,
+    parallel_constructs,
+    set_operand_groups,
+)
+from .ir.ops.building import PTR, Cursor, constant_value
+from .ir.ops.layout import size_of
+from .ir.ops.levels import routine_level
+from .ir.ops.machine import machine_of
+from .ir.ops.schedules import schedule_of, set_schedule
+from .ir.ops.versions import (
+    branches,
+    can_have_versions,
+    copy_construct,
+    erase_original,
+    queue_outside,
+)
+from .ir.values.addresses import base_of, steps_to
+from .ir.values.region_values import HostEmitter, RegionSymbols
+from .ir.values.trip_counts import Arithmetic, trip_count
 
 LevelOf = Callable[[str], Level]
 

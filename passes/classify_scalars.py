@@ -19,8 +19,8 @@ Warns:  where iterations may depend on each other through a scalar, or certainly
 Fails:  never.
 
 `split-kernels` classifies the scalars of loops in kernels constructs and of `auto` loops in the same way,
-when it decides about each loop, outer before inner. The decisions are in `ir/scalar_classes.py` and
-`ir/scalar_uses.py`, the analyses they use in `ir/scalar_flow.py` and `ir/reduction_forms.py`.
+when it decides about each loop, outer before inner. The decisions are in `scalar_classes.py` and
+`scalar_uses.py` of `ir/variables`, the analyses they use in `scalar_flow.py` and `reduction_forms.py`.
 
 Before:
   acc.parallel {
@@ -45,7 +45,10 @@ from xdsl.passes import ModulePass
 
 from ..compiler.base.names import value_name
 from ..dialects.accx import FROM_SERIAL
-from .ir.acc_ops import (
+from .ir.dependence.followed_pointers import warn_of_followed
+from .ir.dependence.gang_order import unordered_loops
+from .ir.dependence.loop_classifier import LoopClassifier, is_parallel
+from .ir.ops.acc_ops import (
     COMPUTE_OPS,
     PRIVATIZING_OPS,
     is_defined_inside,
@@ -53,14 +56,11 @@ from .ir.acc_ops import (
     source_loc,
     variable_name,
 )
-from .ir.followed_pointers import warn_of_followed
-from .ir.function_scalars import FunctionScalars, global_scalars, is_shared
-from .ir.gang_order import unordered_loops
-from .ir.loop_classifier import LoopClassifier, is_parallel
-from .ir.messages import Messages
-from .ir.reduction_reads import reduce_in_place
-from .ir.scalar_classes import ScalarClass
-from .ir.scalar_clauses import add_private, replace_in
+from .ir.ops.messages import Messages
+from .ir.variables.function_scalars import FunctionScalars, global_scalars, is_shared
+from .ir.variables.reduction_reads import reduce_in_place
+from .ir.variables.scalar_classes import ScalarClass
+from .ir.variables.scalar_clauses import add_private, replace_in
 
 _WRITES = (llvm.StoreOp, acc.AtomicWriteOp, acc.AtomicUpdateOp)
 

@@ -48,13 +48,13 @@ from xdsl.passes import ModulePass
 from ..dialects import llvm_ext
 from ..dialects.accx_element import ElementOp
 from ..dialects.accx_side_by_side import SideBySideOp
-from .ir.acc_ops import PRIVATIZING_OPS, has_level, set_operand_groups
-from .ir.addresses import base_of, way_to_base
-from .ir.building import Cursor, constant_value
-from .ir.jamming import Jam
-from .ir.machine import machine_of
-from .ir.routine_calls import CallKind, Calls
-from .ir.schedules import schedule_of
+from .ir.kernels.routine_calls import CallKind, Calls
+from .ir.loops.jamming import Jam
+from .ir.ops.acc_ops import PRIVATIZING_OPS, has_level, set_operand_groups
+from .ir.ops.building import Cursor, constant_value
+from .ir.ops.machine import machine_of
+from .ir.ops.schedules import schedule_of
+from .ir.values.addresses import base_of, way_to_base
 
 _CLAUSES = ("private_operands", "firstprivate_operands", "reduction_operands")
 

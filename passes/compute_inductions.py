@@ -32,10 +32,10 @@ from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx_element import ElementOp, Index
-from .ir.acc_ops import is_defined_inside, is_inside
-from .ir.addresses import ADDRESS_OPS, AddressOp, steps_of
-from .ir.building import Cursor, constant_value, erase
-from .ir.fixed_values import computed_before, is_fixed
+from .ir.ops.acc_ops import is_defined_inside, is_inside
+from .ir.ops.building import Cursor, constant_value, erase
+from .ir.ops.fixed_values import computed_before, is_fixed
+from .ir.values.addresses import ADDRESS_OPS, AddressOp, steps_of
 
 _WRAPS = arith.IntegerOverflowAttr("none")
 _NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])

@@ -39,12 +39,12 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx_element import ElementOp
-from .ir.acc_ops import COMPUTE_OPS
-from .ir.addresses import steps_of
-from .ir.building import Cursor, constant_value
-from .ir.fixed_values import computed_before, is_fixed
-from .ir.layout import size_of
-from .ir.purity import is_pure, may_trap
+from .ir.ops.acc_ops import COMPUTE_OPS
+from .ir.ops.building import Cursor, constant_value
+from .ir.ops.fixed_values import computed_before, is_fixed
+from .ir.ops.layout import size_of
+from .ir.ops.purity import is_pure, may_trap
+from .ir.values.addresses import steps_of
 
 Relation = Literal["lt", "le", "gt", "ge", "ne"]
 _SIGNED: dict[str, Relation] = {"slt": "lt", "sle": "le", "sgt": "gt", "sge": "ge", "ne": "ne"}

@@ -32,11 +32,11 @@ from ..compiler.base.diagnostics import error
 from ..dialects.accx import WHY
 from ..dialects.accx_scan import ScanOp, ScanStepOp
 from ..dialects.layout import is_long_double
-from .ir.acc_ops import NONE, has_level, source_loc
-from .ir.building import Cursor, erase
-from .ir.in_order import scan_in_order
-from .ir.layout import size_of
-from .ir.machine import machine_of
+from .ir.ops.acc_ops import NONE, has_level, source_loc
+from .ir.ops.building import Cursor, erase
+from .ir.ops.layout import size_of
+from .ir.ops.machine import machine_of
+from .ir.variables.in_order import scan_in_order
 
 
 def scan_step(loop: acc.LoopOp) -> ScanStepOp | None:

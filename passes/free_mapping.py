@@ -38,7 +38,9 @@ from xdsl.ir import Block, Operation, SSAValue
 from .decisions.levels import LEVEL_NAMES, Level
 from .decisions.loop_tree import LoopNode, check_nesting
 from .decisions.observable_mapping import GangCode, why_kept
-from .ir.acc_ops import (
+from .ir.dependence.loop_classifier import is_parallel
+from .ir.loops.loop_facts import gang_argument, loop_forest
+from .ir.ops.acc_ops import (
     PRIVATIZING_OPS,
     drop_levels,
     is_defined_inside,
@@ -48,17 +50,15 @@ from .ir.acc_ops import (
     set_operand_groups,
     set_prop,
 )
-from .ir.addresses import ADDRESS_OPS
-from .ir.building import constant_value
-from .ir.gpu_pass import GpuPass
-from .ir.levels import loop_levels, routine_level
-from .ir.loop_classifier import is_parallel
-from .ir.loop_facts import gang_argument, loop_forest
-from .ir.machine import machine_of
-from .ir.notes import note
-from .ir.purity import is_pure
-from .ir.region_values import RegionSymbols
-from .ir.values_outside import is_known_outside
+from .ir.ops.building import constant_value
+from .ir.ops.gpu_pass import GpuPass
+from .ir.ops.levels import loop_levels, routine_level
+from .ir.ops.machine import machine_of
+from .ir.ops.notes import note
+from .ir.ops.purity import is_pure
+from .ir.values.addresses import ADDRESS_OPS
+from .ir.values.region_values import RegionSymbols
+from .ir.values.values_outside import is_known_outside
 
 Sizes = Literal["advice", "as-written"]
 _SIZES = ("num_gangs", "num_workers", "vector_length")

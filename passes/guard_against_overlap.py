@@ -5,8 +5,8 @@ C lets two pointers overlap, and a stride be smaller than a row. Loops that are 
 are marked `accx.conditional` by `split-kernels`. This pass makes two versions of such a construct;
 comparisons of addresses and sizes on the host, immediately before the launch, select one.
 
-Takes:  data level; loops marked `accx.conditional`. `ir/loop_dependence.py` judges them again, now on the
-        construct's own data operations.
+Takes:  data level; loops marked `accx.conditional`. `dependence/loop_dependence.py` judges them again, now
+        on the construct's own data operations.
 Leaves: no `accx.conditional`. Such a construct is in an `scf.if`: the first version is unchanged, in the
         second the marked loops are `seq`. The test compares, by device addresses, the sections that the
         loops access of each pair of arrays: those spanned by their subscripts, otherwise those of the data
@@ -45,7 +45,13 @@ from xdsl.passes import ModulePass
 from ..compiler.base.abi import RowSection
 from ..dialects.accx import CONDITIONAL, FROM_KERNELS, NOTE, POINTERS
 from .decisions.dependence import Requirement
-from .ir.acc_ops import (
+from .ir.data.sections import TouchedSection, pointer_uses, section_of
+from .ir.dependence.loop_dependence import judge_loop
+from .ir.dependence.loop_verdicts import Overlap, Verdict
+from .ir.dependence.pointer_rows import ApartArray, rows_clause
+from .ir.kernels.outline import emit_construct_wait
+from .ir.kernels.runtime_calls import RuntimeCalls
+from .ir.ops.acc_ops import (
     MAPPING_OPS,
     NONE,
     enclosing_function,
@@ -56,20 +62,10 @@ from .ir.acc_ops import (
     set_operand_groups,
     variable_name,
 )
-from .ir.accesses import DERIVED, root_of
-from .ir.addresses import ADDRESS_OPS
-from .ir.building import Cursor
-from .ir.host_scalars import HostScalars
-from .ir.layout import size_of
-from .ir.loop_dependence import judge_loop
-from .ir.loop_order import confine_to_gang, make_sequential
-from .ir.loop_verdicts import Overlap, Verdict
-from .ir.outline import emit_construct_wait
-from .ir.pointer_rows import ApartArray, rows_clause
-from .ir.region_values import HostEmitter, RegionSymbols, variable_key
-from .ir.runtime_calls import RuntimeCalls
-from .ir.sections import TouchedSection, pointer_uses, section_of
-from .ir.versions import (
+from .ir.ops.building import Cursor
+from .ir.ops.layout import size_of
+from .ir.ops.loop_order import confine_to_gang, make_sequential
+from .ir.ops.versions import (
     branches,
     can_have_versions,
     copy_construct,
@@ -77,6 +73,10 @@ from .ir.versions import (
     move_construct,
     queue_outside,
 )
+from .ir.values.accesses import DERIVED, root_of
+from .ir.values.addresses import ADDRESS_OPS
+from .ir.values.host_scalars import HostScalars
+from .ir.values.region_values import HostEmitter, RegionSymbols, variable_key
 
 
 @dataclass(frozen=True)

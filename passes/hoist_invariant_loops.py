@@ -50,11 +50,11 @@ from xdsl.passes import ModulePass
 from ..dialects.accx import NOTE, UNROLL
 from ..dialects.volatility import is_ordered
 from .decisions.invariant_loops import Invariant, keep_inside, unroll_factor
-from .ir.acc_ops import MAPPING_OPS, has_level, is_defined_inside
-from .ir.addresses import base_of
-from .ir.building import Cursor, constant_trips, erase
-from .ir.loop_facts import constant_trip
-from .ir.purity import is_pure
+from .ir.loops.loop_facts import constant_trip
+from .ir.ops.acc_ops import MAPPING_OPS, has_level, is_defined_inside
+from .ir.ops.building import Cursor, constant_trips, erase
+from .ir.ops.purity import is_pure
+from .ir.values.addresses import base_of
 
 _READING = (scf.ForOp, scf.IfOp, scf.YieldOp)
 

@@ -36,10 +36,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from .ir.acc_ops import is_defined_inside, loops_in, outermost_loop, parallel_constructs
-from .ir.building import Cursor
-from .ir.purity import erase_unused
-from .ir.values_outside import ValuesOutside
+from .ir.ops.acc_ops import is_defined_inside, loops_in, outermost_loop, parallel_constructs
+from .ir.ops.building import Cursor
+from .ir.ops.purity import erase_unused
+from .ir.values.values_outside import ValuesOutside
 
 
 class _Bounds:

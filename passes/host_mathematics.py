@@ -31,11 +31,11 @@ from xdsl.passes import ModulePass
 
 from ..compiler.base.host_mathematics import FAST_PREFIX, PREFIX, VECTOR_FUNCTIONS
 from ..dialects.accx import KERNEL
-from .ir.building import Cursor, erase
-from .ir.device_symbols import SUFFIX
-from .ir.host_memory import callee_name
-from .ir.machine import machine_of
-from .ir.outline import symbol_table
+from .ir.data.host_memory import callee_name
+from .ir.kernels.device_symbols import SUFFIX
+from .ir.kernels.outline import symbol_table
+from .ir.ops.building import Cursor, erase
+from .ir.ops.machine import machine_of
 
 _ROOTS = frozenset(("sqrt", "sqrtf"))
 

@@ -40,7 +40,7 @@ from ..dialects.accx import IMPLICIT_ROUTINE
 from ..dialects.accx_devices import UpdatePeerOp
 from .decisions.device_functions import OPENMP_MARK, is_device_callable, is_openmp
 from .decisions.levels import LEVEL_NAMES, Level
-from .ir.acc_ops import (
+from .ir.ops.acc_ops import (
     COMPUTE_OPS,
     NONE,
     constructs_of,
@@ -48,8 +48,8 @@ from .ir.acc_ops import (
     source_loc,
     variable_name,
 )
-from .ir.levels import bound_symbol, has_own_level, loop_levels, routine_level, set_level
-from .ir.messages import Messages
+from .ir.ops.levels import bound_symbol, has_own_level, loop_levels, routine_level, set_level
+from .ir.ops.messages import Messages
 
 HOST_DIRECTIVES = (
     *COMPUTE_OPS,

@@ -47,11 +47,11 @@ from ..compiler.base.diagnostics import SourceLoc
 from ..dialects.llvm_ext import VaArgOp, VaCopyOp, VaEndOp, VaStartOp
 from .decisions.device_functions import OPENMP_MARK, is_openmp
 from .decisions.levels import Level
-from .ir.acc_ops import COMPUTE_OPS, enclosing_function, source_loc
-from .ir.building import constant_value
-from .ir.inlining import callee_of, defined_functions, inline_call, recursive_functions
-from .ir.levels import bound_symbol, routine_level
-from .ir.notes import note
+from .ir.ops.acc_ops import COMPUTE_OPS, enclosing_function, source_loc
+from .ir.ops.building import constant_value
+from .ir.ops.inlining import callee_of, defined_functions, inline_call, recursive_functions
+from .ir.ops.levels import bound_symbol, routine_level
+from .ir.ops.notes import note
 
 _STAYS = (
     llvm.InlineAsmOp,

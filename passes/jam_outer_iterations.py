@@ -44,9 +44,7 @@ from xdsl.passes import ModulePass
 
 from ..dialects.accx import UNROLL
 from .decisions.declined import Declined
-from .ir.acc_ops import loops_in, parallel_constructs
-from .ir.building import Cursor, constant_value, erase
-from .ir.jamming import (
+from .ir.loops.jamming import (
     NSW,
     Jam,
     body_of,
@@ -57,9 +55,11 @@ from .ir.jamming import (
     set_bounds,
     trip_count,
 )
-from .ir.purity import is_pure
-from .ir.row_gangs import settle_rows
-from .ir.schedules import schedule_of
+from .ir.loops.row_gangs import settle_rows
+from .ir.ops.acc_ops import loops_in, parallel_constructs
+from .ir.ops.building import Cursor, constant_value, erase
+from .ir.ops.purity import is_pure
+from .ir.ops.schedules import schedule_of
 
 
 @dataclass(frozen=True)

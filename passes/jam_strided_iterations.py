@@ -56,9 +56,7 @@ from xdsl.passes import ModulePass
 
 from .decisions.declined import Declined
 from .decisions.shared_work import FULL_DEVICE, enough_iterations
-from .ir.acc_ops import PRIVATIZING_OPS, loops_in, parallel_constructs, set_operand_groups
-from .ir.building import Cursor, constant_value, erase
-from .ir.jamming import (
+from .ir.loops.jamming import (
     NSW,
     Jam,
     body_of,
@@ -69,10 +67,12 @@ from .ir.jamming import (
     iteration_value,
     set_bounds,
 )
-from .ir.jamming import trip_count as device_trip_count
-from .ir.region_values import HostEmitter, RegionSymbols
-from .ir.schedules import schedule_of, take_elements
-from .ir.trip_counts import Arithmetic, trip_count
+from .ir.loops.jamming import trip_count as device_trip_count
+from .ir.ops.acc_ops import PRIVATIZING_OPS, loops_in, parallel_constructs, set_operand_groups
+from .ir.ops.building import Cursor, constant_value, erase
+from .ir.ops.schedules import schedule_of, take_elements
+from .ir.values.region_values import HostEmitter, RegionSymbols
+from .ir.values.trip_counts import Arithmetic, trip_count
 
 
 @dataclass(frozen=True)

@@ -43,23 +43,23 @@ from xdsl.ir import SSAValue
 from ..dialects.accx import PLAIN
 from .decisions.polynomials import Polynomial
 from .decisions.short_rows import FEWEST_FOR_LANES, RowAccess, slow_when_short
-from .ir.acc_ops import child_loops, is_defined_inside, loops_in, parallel_constructs
-from .ir.addresses import steps_to
-from .ir.building import Cursor, constant_value
-from .ir.gpu_pass import GpuPass
-from .ir.levels import loop_levels
-from .ir.loop_classifier import is_parallel
-from .ir.loop_order import make_sequential
-from .ir.notes import note
-from .ir.region_values import HostEmitter, RegionSymbols
-from .ir.trip_counts import Arithmetic, trip_count
-from .ir.versions import (
+from .ir.dependence.loop_classifier import is_parallel
+from .ir.ops.acc_ops import child_loops, is_defined_inside, loops_in, parallel_constructs
+from .ir.ops.building import Cursor, constant_value
+from .ir.ops.gpu_pass import GpuPass
+from .ir.ops.levels import loop_levels
+from .ir.ops.loop_order import make_sequential
+from .ir.ops.notes import note
+from .ir.ops.versions import (
     branches,
     can_have_versions,
     copy_construct,
     move_construct,
     queue_outside,
 )
+from .ir.values.addresses import steps_to
+from .ir.values.region_values import HostEmitter, RegionSymbols
+from .ir.values.trip_counts import Arithmetic, trip_count
 
 _INNER_LOOPS = (acc.LoopOp, scf.ForOp, scf.WhileOp, scf.ExecuteRegionOp)
 

@@ -24,7 +24,7 @@ from xdsl.ir import Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import FROM_SERIAL
-from .ir.acc_ops import NONE, constant_i32, operand_groups, set_operand_groups
+from .ir.ops.acc_ops import NONE, constant_i32, operand_groups, set_operand_groups
 
 CLAUSE_PROPERTIES = (
     "asyncOperandsDeviceType",

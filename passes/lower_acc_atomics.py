@@ -44,8 +44,8 @@ from ..compiler.base.diagnostics import SourceLoc, error
 from ..dialects.accx import ATOMIC
 from ..dialects.llvm_ext import AtomicBinOp, AtomicOrdering, AtomicRMWOp, CmpXchgOp
 from ..dialects.volatility import set_volatile
-from .ir.building import Cursor, erase
-from .ir.layout import size_of
+from .ir.ops.building import Cursor, erase
+from .ir.ops.layout import size_of
 
 _COMMUTATIVE: dict[type[Operation], AtomicBinOp] = {
     arith.AddiOp: AtomicBinOp.add,

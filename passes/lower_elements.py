@@ -32,8 +32,8 @@ from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx_element import ElementOp, Index
-from .ir.building import Cursor, constant_value, erase
-from .ir.layout import size_of
+from .ir.ops.building import Cursor, constant_value, erase
+from .ir.ops.layout import size_of
 
 _NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
 

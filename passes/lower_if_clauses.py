@@ -34,7 +34,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx_compress import RangeOp
-from .ir.acc_ops import (
+from .ir.ops.acc_ops import (
     ENTRY_OPS,
     EntryOp,
     enclosing_function,
@@ -44,10 +44,10 @@ from .ir.acc_ops import (
     set_operand_groups,
     set_prop,
 )
-from .ir.building import Cursor, constant_value
-from .ir.host_copies import ReductionCopy, private_copy, reduction_copy
-from .ir.private_storage import entry_cursor
-from .ir.recipe_reading import Recipes
+from .ir.ops.building import Cursor, constant_value
+from .ir.variables.host_copies import ReductionCopy, private_copy, reduction_copy
+from .ir.variables.private_storage import entry_cursor
+from .ir.variables.recipe_reading import Recipes
 
 
 def _entries(construct: acc.ParallelOp) -> list[EntryOp]:

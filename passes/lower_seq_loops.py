@@ -37,11 +37,11 @@ from xdsl.ir import Block, Operation, Region
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import WHY
-from .ir.acc_ops import hands_on, has_level, loops_in
-from .ir.building import erase
-from .ir.levels import loop_levels
-from .ir.loop_facts import constant_trip
-from .ir.trip_counts import MOST_SHORT_ITERATIONS
+from .ir.loops.loop_facts import constant_trip
+from .ir.ops.acc_ops import hands_on, has_level, loops_in
+from .ir.ops.building import erase
+from .ir.ops.levels import loop_levels
+from .ir.values.trip_counts import MOST_SHORT_ITERATIONS
 
 
 def _is_inside_loop(loop: acc.LoopOp) -> bool:

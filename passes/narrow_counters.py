@@ -44,8 +44,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.volatility import is_ordered
-from .ir.acc_ops import PRIVATIZING_OPS, is_inside, parallel_constructs
-from .ir.building import Cursor, constant_trips, constant_value, erase
+from .ir.ops.acc_ops import PRIVATIZING_OPS, is_inside, parallel_constructs
+from .ir.ops.building import Cursor, constant_trips, constant_value, erase
 
 _LOOPS = (scf.ForOp, scf.WhileOp, scf.ExecuteRegionOp, acc.LoopOp)
 INT_MAX = (1 << 31) - 1

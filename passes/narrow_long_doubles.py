@@ -56,9 +56,9 @@ from ..compiler.base.diagnostics import SourceLoc, error
 from ..dialects.layout import is_long_double
 from ..dialects.volatility import is_volatile
 from .decisions.device_functions import MATH_F80
-from .ir import binary128, x87
-from .ir.building import Cursor, erase
-from .ir.messages import Messages
+from .ir.kernels import binary128, x87
+from .ir.ops.building import Cursor, erase
+from .ir.ops.messages import Messages
 
 _SLOT = IntegerType(128)
 

@@ -32,10 +32,10 @@ from xdsl.ir import Operation
 from ..dialects.accx import WHY
 from .decisions.cache_plan import Axis, overlaps, section_rates
 from .decisions.declined import Declined
-from .ir.acc_ops import COMPUTE_OPS, NONE, has_level, loops_in, set_prop
-from .ir.building import constant_value
-from .ir.cached_accesses import Symbols, read_section
-from .ir.gpu_pass import GpuPass
+from .ir.data.cached_accesses import Symbols, read_section
+from .ir.ops.acc_ops import COMPUTE_OPS, NONE, has_level, loops_in, set_prop
+from .ir.ops.building import constant_value
+from .ir.ops.gpu_pass import GpuPass
 
 _WHY = "the loops around it share what it reads in shared memory"
 

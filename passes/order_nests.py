@@ -37,21 +37,21 @@ from xdsl.traits import IsTerminator
 
 from ..dialects.accx import PLAIN, WHY
 from .decisions.nest_order import Walk, best_order
-from .ir.acc_ops import (
+from .ir.dependence.loop_classifier import is_parallel
+from .ir.ops.acc_ops import (
     child_loops,
     hands_on,
     is_defined_inside,
     parallel_constructs,
     set_operand_groups,
 )
-from .ir.addresses import base_of
-from .ir.gpu_pass import GpuPass
-from .ir.levels import loop_levels
-from .ir.loop_classifier import is_parallel
-from .ir.notes import note
-from .ir.purity import is_pure
-from .ir.region_values import RegionSymbols
-from .ir.strides import AccessCounter
+from .ir.ops.gpu_pass import GpuPass
+from .ir.ops.levels import loop_levels
+from .ir.ops.notes import note
+from .ir.ops.purity import is_pure
+from .ir.values.addresses import base_of
+from .ir.values.region_values import RegionSymbols
+from .ir.values.strides import AccessCounter
 
 _FACTS = (WHY, PLAIN)
 """The attributes of a loop that belong to its variable."""

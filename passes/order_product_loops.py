@@ -33,11 +33,11 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
 
 from ..dialects.accx import WHY
-from .ir.acc_ops import NONE, is_defined_inside, loops_in, set_operand_groups, set_prop
-from .ir.building import erase
-from .ir.gpu_pass import GpuPass
-from .ir.levels import loop_levels
-from .ir.products import find_terms, free_constructs
+from .ir.loops.products import find_terms, free_constructs
+from .ir.ops.acc_ops import NONE, is_defined_inside, loops_in, set_operand_groups, set_prop
+from .ir.ops.building import erase
+from .ir.ops.gpu_pass import GpuPass
+from .ir.ops.levels import loop_levels
 
 
 def make_sequential(loop: acc.LoopOp) -> None:

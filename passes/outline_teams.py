@@ -34,10 +34,10 @@ from xdsl.passes import ModulePass
 from ..compiler.base.diagnostics import SourceLoc
 from ..dialects import llvm_ext
 from ..dialects.accx_teams import TaskOp, TeamOp
-from .ir.building import PTR, Cursor, erase
-from .ir.layout import layout_of
-from .ir.outline import enclosing_function, symbol_table
-from .ir.runtime_calls import RuntimeCalls
+from .ir.kernels.outline import enclosing_function, symbol_table
+from .ir.kernels.runtime_calls import RuntimeCalls
+from .ir.ops.building import PTR, Cursor, erase
+from .ir.ops.layout import layout_of
 
 _REMADE = (
     arith.ConstantOp,

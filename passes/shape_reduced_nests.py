@@ -36,16 +36,16 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from .decisions.reduced_nests import ReducedNest, pays_as_one
 from .decisions.shared_sections import constant_side
-from .ir.acc_ops import has_level, is_defined_inside
-from .ir.building import Cursor, constant_value, erase
-from .ir.cached_accesses import Symbols
-from .ir.gpu_pass import GpuPass
-from .ir.levels import loop_levels
-from .ir.loop_facts import is_long
-from .ir.notes import note
-from .ir.product_loads import offset_of
-from .ir.products import free_constructs
-from .ir.purity import is_pure
+from .ir.data.cached_accesses import Symbols
+from .ir.loops.loop_facts import is_long
+from .ir.loops.product_loads import offset_of
+from .ir.loops.products import free_constructs
+from .ir.ops.acc_ops import has_level, is_defined_inside
+from .ir.ops.building import Cursor, constant_value, erase
+from .ir.ops.gpu_pass import GpuPass
+from .ir.ops.levels import loop_levels
+from .ir.ops.notes import note
+from .ir.ops.purity import is_pure
 
 
 def _is_plain(loop: Operation | None) -> bool:

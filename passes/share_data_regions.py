@@ -37,14 +37,14 @@ from xdsl.passes import ModulePass
 
 from ..dialects.accx import DATA_REGION, SHARED
 from .decisions.schedule import Target
-from .ir.acc_ops import MAPPING_OPS, variable_name
-from .ir.accesses import root_of
-from .ir.data_spans import MappingClause, clause_with_pointers, has_rows
-from .ir.host_effects import Barrier, HostAccess, HostEffects
-from .ir.host_memory import HostMemory
-from .ir.machine import machine_of
-from .ir.region_values import same_variable
-from .ir.region_writes import writes_of
+from .ir.data.data_spans import MappingClause, clause_with_pointers, has_rows
+from .ir.data.host_effects import Barrier, HostAccess, HostEffects
+from .ir.data.host_memory import HostMemory
+from .ir.data.region_writes import writes_of
+from .ir.ops.acc_ops import MAPPING_OPS, variable_name
+from .ir.ops.machine import machine_of
+from .ir.values.accesses import root_of
+from .ir.values.region_values import same_variable
 
 _CLAUSES = (MappingClause.COPY, MappingClause.COPYIN, MappingClause.COPYOUT)
 

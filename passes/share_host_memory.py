@@ -37,13 +37,13 @@ from xdsl.passes import ModulePass
 
 from ..dialects.accx import IN_PLACE
 from .decisions.schedule import Target
-from .ir.acc_ops import parallel_constructs, variable_name
-from .ir.accesses import root_of
-from .ir.data_spans import MappingClause, clause_with_pointers, has_rows
-from .ir.machine import machine_of
-from .ir.notes import note
-from .ir.region_values import variable_key
-from .ir.region_writes import Writes, writes_of
+from .ir.data.data_spans import MappingClause, clause_with_pointers, has_rows
+from .ir.data.region_writes import Writes, writes_of
+from .ir.ops.acc_ops import parallel_constructs, variable_name
+from .ir.ops.machine import machine_of
+from .ir.ops.notes import note
+from .ir.values.accesses import root_of
+from .ir.values.region_values import variable_key
 
 _SHARED = (MappingClause.COPY, MappingClause.COPYIN, MappingClause.COPYOUT)
 

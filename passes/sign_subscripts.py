@@ -41,18 +41,24 @@ from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i32, i64
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..dialects.accx_element import ElementOp
-from .ir.acc_ops import has_level, is_defined_inside, outermost_loop, parallel_constructs
-from .ir.addresses import steps_to
-from .ir.building import Cursor, constant_value, erase
-from .ir.gpu_pass import GpuPass
-from .ir.host_tests import emit_test
-from .ir.jamming import NSW
-from .ir.loop_symbols import LoopLike, body_of, bounds_of
-from .ir.products import find_terms
-from .ir.purity import erase_unused
-from .ir.region_values import RegionSymbols
-from .ir.signed_readings import ARITHMETIC, Reader, Readings
-from .ir.versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
+from .ir.data.signed_readings import ARITHMETIC, Reader, Readings
+from .ir.loops.jamming import NSW
+from .ir.loops.products import find_terms
+from .ir.ops.acc_ops import has_level, is_defined_inside, outermost_loop, parallel_constructs
+from .ir.ops.building import Cursor, constant_value, erase
+from .ir.ops.gpu_pass import GpuPass
+from .ir.ops.purity import erase_unused
+from .ir.ops.versions import (
+    branches,
+    can_have_versions,
+    copy_construct,
+    move_construct,
+    queue_outside,
+)
+from .ir.values.addresses import steps_to
+from .ir.values.host_tests import emit_test
+from .ir.values.loop_symbols import LoopLike, body_of, bounds_of
+from .ir.values.region_values import RegionSymbols
 
 
 def _sign(op: ElementOp, positions: set[int]) -> None:

@@ -29,11 +29,11 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ..dialects.together import TogetherOp
-from .ir.building import erase
-from .ir.host_loops import HostLoopLowering
-from .ir.in_order import run_alone
-from .ir.recipe_reading import Recipes
-from .ir.side_by_side import separate
+from .ir.kernels.host_loops import HostLoopLowering
+from .ir.ops.building import erase
+from .ir.ops.side_by_side import separate
+from .ir.variables.in_order import run_alone
+from .ir.variables.recipe_reading import Recipes
 
 _LEFT_OVER = (acc.LoopOp, acc.PrivateOp, acc.FirstprivateOp, acc.ReductionOp, acc.CacheOp)
 _DECLARATIONS = (

@@ -31,7 +31,7 @@ from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i1
 from xdsl.ir import Block, Region
 from xdsl.passes import ModulePass
 
-from .ir.building import Cursor, constant_value, erase
+from .ir.ops.building import Cursor, constant_value, erase
 
 SHORT = 32
 

@@ -44,7 +44,9 @@ from xdsl.ir import Operation, SSAValue
 
 from .decisions.cache_section import divide
 from .decisions.polynomials import Polynomial
-from .ir.acc_ops import (
+from .ir.data.signed_readings import Reader, any_inclusive
+from .ir.loops.jamming import NSW
+from .ir.ops.acc_ops import (
     NONE,
     has_level,
     is_defined_inside,
@@ -53,17 +55,21 @@ from .ir.acc_ops import (
     set_operand_groups,
     set_prop,
 )
-from .ir.building import Cursor, constant_value, erase
-from .ir.gpu_pass import GpuPass
-from .ir.host_tests import emit_test
-from .ir.jamming import NSW
-from .ir.levels import loop_levels
-from .ir.loop_symbols import bounds_of
-from .ir.notes import note
-from .ir.region_values import HostEmitter
-from .ir.signed_readings import Reader, any_inclusive
-from .ir.values_outside import ValuesOutside
-from .ir.versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
+from .ir.ops.building import Cursor, constant_value, erase
+from .ir.ops.gpu_pass import GpuPass
+from .ir.ops.levels import loop_levels
+from .ir.ops.notes import note
+from .ir.ops.versions import (
+    branches,
+    can_have_versions,
+    copy_construct,
+    move_construct,
+    queue_outside,
+)
+from .ir.values.host_tests import emit_test
+from .ir.values.loop_symbols import bounds_of
+from .ir.values.region_values import HostEmitter
+from .ir.values.values_outside import ValuesOutside
 
 SHORTEST = 128
 """The least number of columns for which the split pays."""

@@ -34,9 +34,9 @@ from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerType, Module
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from .ir.acc_ops import NONE, has_level, set_operand_groups, set_prop
-from .ir.building import Cursor, constant_value
-from .ir.loop_facts import gang_argument
+from .ir.loops.loop_facts import gang_argument
+from .ir.ops.acc_ops import NONE, has_level, set_operand_groups, set_prop
+from .ir.ops.building import Cursor, constant_value
 
 ANY_CHUNK = 32
 """The chunk of `static:*`: the same for every loop, so that their assignments agree."""

@@ -61,10 +61,7 @@ from ..dialects.accx_cache import GangBarrierOp, GangThreadsOp, SharedTileOp
 from .decisions.declined import Declined
 from .decisions.schedule import Target
 from .decisions.shared_work import StagedPiece, choose_piece
-from .ir.acc_ops import PRIVATIZING_OPS, parallel_constructs, variable_name
-from .ir.addresses import base_of
-from .ir.building import Cursor, constant_value, erase
-from .ir.jamming import (
+from .ir.loops.jamming import (
     NSW,
     body_of,
     check_body,
@@ -75,10 +72,13 @@ from .ir.jamming import (
     set_bounds,
     trip_count,
 )
-from .ir.layout import size_of
-from .ir.machine import machine_of
-from .ir.purity import is_pure, is_pure_call, only_reads
-from .ir.schedules import schedule_of
+from .ir.ops.acc_ops import PRIVATIZING_OPS, parallel_constructs, variable_name
+from .ir.ops.building import Cursor, constant_value, erase
+from .ir.ops.layout import size_of
+from .ir.ops.machine import machine_of
+from .ir.ops.purity import is_pure, is_pure_call, only_reads
+from .ir.ops.schedules import schedule_of
+from .ir.values.addresses import base_of
 
 Values = dict[SSAValue, SSAValue]
 

@@ -30,7 +30,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from .decisions.levels import Level
-from .ir.acc_ops import (
+from .ir.ops.acc_ops import (
     NONE,
     bit_width,
     has_level,
@@ -40,8 +40,8 @@ from .ir.acc_ops import (
     set_operand_groups,
     set_prop,
 )
-from .ir.building import constant_value
-from .ir.levels import loop_levels
+from .ir.ops.building import constant_value
+from .ir.ops.levels import loop_levels
 
 DEFAULT_INNERMOST = 32
 DEFAULT_OUTER = 4

@@ -29,9 +29,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from .ir.acc_ops import has_level, is_defined_inside
-from .ir.building import Cursor, constant_value
-from .ir.fixed_values import computed_before, is_fixed
+from .ir.ops.acc_ops import has_level, is_defined_inside
+from .ir.ops.building import Cursor, constant_value
+from .ir.ops.fixed_values import computed_before, is_fixed
 
 _NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
 

@@ -39,10 +39,10 @@ from ..dialects.accx_element import ElementOp
 from .decisions.device_functions import PURE_FUNCTIONS
 from .decisions.schedule import Target
 from .decisions.unrolling import LoopBody, unroll_factor
-from .ir.acc_ops import PRIVATIZING_OPS, parallel_constructs
-from .ir.addresses import ADDRESS_OPS
-from .ir.building import constant_trips
-from .ir.machine import machine_of
+from .ir.ops.acc_ops import PRIVATIZING_OPS, parallel_constructs
+from .ir.ops.building import constant_trips
+from .ir.ops.machine import machine_of
+from .ir.values.addresses import ADDRESS_OPS
 
 _LOOPS = (scf.ForOp, scf.WhileOp, acc.LoopOp)
 _REGISTERS = (*PRIVATIZING_OPS, llvm.AllocaOp)

@@ -24,7 +24,7 @@ from xdsl.utils.exceptions import (
     VerifyException,
 )
 
-from ...passes.ir.messages import take_messages
+from ...passes.ir.ops.messages import take_messages
 from ..added_passes import available_passes, no_such_pass, parse_passes
 from ..base.deep_stack import with_deep_stack
 from ..base.diagnostics import (

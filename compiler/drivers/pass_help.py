@@ -13,7 +13,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from xdsl.passes import ModulePass, get_pass_option_infos
 
-from ...passes.ir.machine import machine_attr
+from ...passes.ir.ops.machine import machine_attr
 from ...passes.registry import PASS_CLASSES, pass_file
 from ..added_passes import available_passes, no_such_pass
 from ..base.options import CompileOptions

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import SSAValue
 
-from ...passes.ir.building import constant_value
+from ...passes.ir.ops.building import constant_value
 from ..c.sema.constants import integer_binary, wrap
 from ..c.types import BOOL, CType, FloatType, IntType, PointerType, VoidType
 from .builder import NSW, Builder

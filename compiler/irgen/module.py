@@ -14,7 +14,7 @@ from xdsl.dialects.llvm import LLVMVoidType
 from xdsl.ir import Block, BlockArgument, Region
 
 from ...dialects.accx import PUNS
-from ...passes.ir.recipes import add_recipes
+from ...passes.ir.variables.recipes import add_recipes
 from ..base.diagnostics import CompileError, Diagnostic, DiagnosticSink
 from ..base.names import value_name
 from ..base.phases import phase

@@ -57,10 +57,10 @@ from ...compiler.base.packed import Code, PackedFormat, check_format
 from ...dialects.accx_compress import ESTIMATE, PACKED, PackedType
 from ..decisions.compression import PackedAccess, estimate, read_once
 from ..decisions.schedule import Target
-from ..ir.machine import machine_of
-from ..ir.outline import DATA_ENTRY
-from ..ir.packed_arrays import packed_arrays
-from ..ir.region_values import RegionSymbols
+from ..ir.kernels.outline import DATA_ENTRY
+from ..ir.kernels.packed_arrays import packed_arrays
+from ..ir.ops.machine import machine_of
+from ..ir.values.region_values import RegionSymbols
 from .element_code import ElementCode
 from .estimates import accesses_of
 from .members import MemberRewriter

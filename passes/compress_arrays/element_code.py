@@ -25,7 +25,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...compiler.base.packed import BFLOAT16_NAN, EXPONENT_OF_ONE, HALF_NAN, MANTISSA_BITS, Code
 from ...dialects.accx_compress import COUNTED, CoefficientsOp, PackedType
-from ..ir.building import Cursor
+from ..ir.ops.building import Cursor
 
 f16 = Float16Type()
 _UPPER_ONE = EXPONENT_OF_ONE[64] >> 32

@@ -11,10 +11,10 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects.accx_cache import SharedTileOp
 from ...dialects.accx_compress import PackedType
 from ..decisions.compression import DOUBLE_ISSUES, REPEATS, PackedAccess
-from ..ir.acc_ops import has_level
-from ..ir.addresses import ADDRESS_OPS, base_of
-from ..ir.building import constant_value
-from ..ir.layout import size_of
+from ..ir.ops.acc_ops import has_level
+from ..ir.ops.building import constant_value
+from ..ir.ops.layout import size_of
+from ..ir.values.addresses import ADDRESS_OPS, base_of
 
 MOST_LOOPS = 2
 """The depth of loops up to which iterations are multiplied."""

@@ -15,8 +15,8 @@ from xdsl.ir import SSAValue, Use
 
 from ...compiler.base.diagnostics import CompileError
 from ...dialects.accx_element import ElementOp
-from ..ir.addresses import ADDRESS_OPS, AddressOp, AddressStep, steps_of
-from ..ir.building import Cursor, erase
+from ..ir.ops.building import Cursor, erase
+from ..ir.values.addresses import ADDRESS_OPS, AddressOp, AddressStep, steps_of
 from .element_code import ElementCode
 from .rewriting import ArrayRewriter
 

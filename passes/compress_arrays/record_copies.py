@@ -14,9 +14,9 @@ from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.accx_element import ElementOp
 from ...dialects.llvm_ext import MemcpyOp, MemmoveOp
-from ..ir.addresses import steps_of
-from ..ir.building import Cursor, constant_value, erase
-from ..ir.layout import size_of
+from ..ir.ops.building import Cursor, constant_value, erase
+from ..ir.ops.layout import size_of
+from ..ir.values.addresses import steps_of
 
 MOST_NUMBERS = 128
 """The most bytes of a copy that is rewritten; longer copies are refused later."""

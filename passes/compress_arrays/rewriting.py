@@ -17,10 +17,10 @@ from ...compiler.base.diagnostics import CompileError, SourceLoc, error
 from ...dialects.accx_cache import CopyAsyncOp
 from ...dialects.accx_element import ElementOp
 from ...dialects.together import TogetherOp
-from ..ir.acc_ops import called
-from ..ir.addresses import AddressOp
-from ..ir.building import Cursor, constant_value, erase
-from ..ir.layout import type_name
+from ..ir.ops.acc_ops import called
+from ..ir.ops.building import Cursor, constant_value, erase
+from ..ir.ops.layout import type_name
+from ..ir.values.addresses import AddressOp
 from .element_code import ElementCode
 
 

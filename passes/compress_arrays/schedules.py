@@ -7,11 +7,11 @@ from xdsl.dialects.builtin import i32
 
 from ..decisions.launch_shape import MAX_GRID
 from ..decisions.polynomials import Polynomial
-from ..ir.acc_ops import has_level, set_operand_groups
-from ..ir.building import Cursor, constant_value
-from ..ir.region_values import HostEmitter
-from ..ir.row_gangs import is_alone, settle_rows
-from ..ir.schedules import drop_covers, gang_dimension, given_sizes, schedule_of, take_elements
+from ..ir.loops.row_gangs import is_alone, settle_rows
+from ..ir.ops.acc_ops import has_level, set_operand_groups
+from ..ir.ops.building import Cursor, constant_value
+from ..ir.ops.schedules import drop_covers, gang_dimension, given_sizes, schedule_of, take_elements
+from ..ir.values.region_values import HostEmitter
 
 
 def settle_schedule(loop: acc.LoopOp, size: int, construct: acc.ParallelOp) -> None:

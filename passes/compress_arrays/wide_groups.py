@@ -28,10 +28,7 @@ from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.accx_element import ElementOp, Index
-from ..ir.acc_ops import has_level
-from ..ir.addresses import ADDRESS_OPS, base_of, subscripted_element
-from ..ir.building import Cursor
-from ..ir.groups import (
+from ..ir.loops.groups import (
     WIDE_BYTES,
     Frame,
     body_operations,
@@ -40,8 +37,11 @@ from ..ir.groups import (
     is_plain,
     reads_late,
 )
-from ..ir.jamming import NSW, explain
-from ..ir.layout import size_of
+from ..ir.loops.jamming import NSW, explain
+from ..ir.ops.acc_ops import has_level
+from ..ir.ops.building import Cursor
+from ..ir.ops.layout import size_of
+from ..ir.values.addresses import ADDRESS_OPS, base_of, subscripted_element
 from .schedules import settle_schedule
 
 MAX_OPERATIONS = 160

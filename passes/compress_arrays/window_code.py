@@ -25,13 +25,13 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects.accx import UNROLL
 from ..decisions.polynomials import Polynomial
-from ..ir.acc_ops import PRIVATIZING_OPS, set_operand_groups
-from ..ir.building import Cursor, constant_value, erase
-from ..ir.groups import copy_all
-from ..ir.jamming import NSW, explain, if_full, set_bounds, trip_count
-from ..ir.region_values import HostEmitter, RegionSymbols
-from ..ir.row_gangs import settle_rows
-from ..ir.versions import branches, can_have_versions, copy_construct, queue_outside
+from ..ir.loops.groups import copy_all
+from ..ir.loops.jamming import NSW, explain, if_full, set_bounds, trip_count
+from ..ir.loops.row_gangs import settle_rows
+from ..ir.ops.acc_ops import PRIVATIZING_OPS, set_operand_groups
+from ..ir.ops.building import Cursor, constant_value, erase
+from ..ir.ops.versions import branches, can_have_versions, copy_construct, queue_outside
+from ..ir.values.region_values import HostEmitter, RegionSymbols
 from .schedules import narrow_blocks, scale_gangs
 from .windows import Access, Window, WindowPlace
 

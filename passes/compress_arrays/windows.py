@@ -23,13 +23,13 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..decisions.declined import Declined
 from ..decisions.polynomials import ZERO, Polynomial, product
-from ..ir.acc_ops import has_level
-from ..ir.addresses import ADDRESS_OPS, steps_of
-from ..ir.building import constant_value
-from ..ir.groups import body_operations, is_plain, reads_late
-from ..ir.layout import size_of
-from ..ir.region_values import RegionSymbols
-from ..ir.schedules import schedule_of
+from ..ir.loops.groups import body_operations, is_plain, reads_late
+from ..ir.ops.acc_ops import has_level
+from ..ir.ops.building import constant_value
+from ..ir.ops.layout import size_of
+from ..ir.ops.schedules import schedule_of
+from ..ir.values.addresses import ADDRESS_OPS, steps_of
+from ..ir.values.region_values import RegionSymbols
 from ..jam_outer_iterations import JammedNest, find_nest
 
 MAX_REGISTERS = 144

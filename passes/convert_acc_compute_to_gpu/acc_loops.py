@@ -14,10 +14,10 @@ from xdsl.ir import Region, SSAValue
 
 from ...compiler.base.diagnostics import SourceLoc, error
 from ..decisions.loop_partition import Mode, Partition, Sharers, partition_loop
-from ..ir.acc_ops import has_level
-from ..ir.routine_calls import Calls
-from ..ir.schedules import schedule_of
-from ..ir.side_by_side import each_of, side_by_side_of
+from ..ir.kernels.routine_calls import Calls
+from ..ir.ops.acc_ops import has_level
+from ..ir.ops.schedules import schedule_of
+from ..ir.ops.side_by_side import each_of, side_by_side_of
 from . import loops, privatise
 from .barriers import ANY_INTERNAL, EffectTracker, accesses
 from .context import Kernel

@@ -15,7 +15,7 @@ from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects import accx_cache, llvm_ext, nvvm
 from ...dialects.accx import DYNAMIC
 from ..decisions.loop_partition import Mode
-from ..ir.combiners import Kind, ScalarOperator
+from ..ir.variables.combiners import Kind, ScalarOperator
 from .barriers import EffectTracker, accesses
 from .context import Kernel
 from .effects import Effects

@@ -29,8 +29,8 @@ from ...dialects import llvm_ext, nvvm
 from ..decisions.block_shape import WARP, BlockShape
 from ..decisions.loop_partition import Mode, Sharers
 from ..decisions.reduction_strategy import ExchangeOption
-from ..ir.addresses import way_to_base
-from ..ir.building import PTR, Cursor
+from ..ir.ops.building import PTR, Cursor
+from ..ir.values.addresses import way_to_base
 from .barriers import EffectTracker, ObjectAccess, Root, Space
 from .device_module import DeviceModule
 from .scratch import ScratchArea, ScratchPlan

@@ -42,8 +42,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ..decisions.reduction_strategy import ExchangeOption, StrategyOption
-from ..ir.acc_ops import parallel_constructs
-from ..ir.machine import machine_of
+from ..ir.ops.acc_ops import parallel_constructs
+from ..ir.ops.machine import machine_of
 from .launch import ModuleLowering, Options
 
 

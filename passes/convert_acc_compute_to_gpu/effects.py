@@ -10,9 +10,9 @@ from xdsl.ir import Operation, Region, SSAValue
 from ...dialects import accx_cache, llvm_ext
 from ...dialects.together import TogetherOp
 from ...dialects.volatility import is_ordered
-from ..ir.acc_ops import PRIVATIZING_OPS, has_level
-from ..ir.addresses import base_of, way_to_base
-from ..ir.routine_calls import CallKind, Calls
+from ..ir.kernels.routine_calls import CallKind, Calls
+from ..ir.ops.acc_ops import PRIVATIZING_OPS, has_level
+from ..ir.values.addresses import base_of, way_to_base
 from .barriers import ANY_INTERNAL, UNKNOWN, ObjectAccess, Root, Space, accesses
 from .context import Kernel
 from .leaves import copy_layout

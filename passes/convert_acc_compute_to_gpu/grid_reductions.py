@@ -24,8 +24,8 @@ from xdsl.ir import Block, Region, SSAValue
 from ...dialects import llvm_ext, nvvm
 from ..decisions.loop_partition import Mode
 from ..decisions.reduction_strategy import Strategy, StrategyOption, choose_strategy
-from ..ir.building import Cursor
-from ..ir.layout import size_of
+from ..ir.ops.building import Cursor
+from ..ir.ops.layout import size_of
 from .barriers import accesses
 from .context import TICKET_BYTES, Kernel
 from .leaves import Leaf, ReductionSpec

@@ -1,7 +1,7 @@
 """
 Lowers a compute construct to a kernel and its launch.
 
-The region is outlined (`passes/ir/outline.py`), lowered into a `gpu.func`, and launched in place of the
+The region is outlined (`ir/kernels/outline.py`), lowered into a `gpu.func`, and launched in place of the
 construct: grid = gangs, block = (lanes, workers, 1), `asyncObject` = the OpenACC queue.
 """
 
@@ -35,13 +35,10 @@ from ..decisions.block_shape import (
 )
 from ..decisions.loop_partition import Mode
 from ..decisions.reduction_strategy import ExchangeOption, StrategyOption
-from ..ir.acc_ops import has_level
-from ..ir.arguments import argument_attributes, distinct_arguments, loads_pointers
-from ..ir.building import Cursor, constant_value
-from ..ir.device_symbols import declare_kind
-from ..ir.exchanges import leave_whole
-from ..ir.layout import size_of, type_name
-from ..ir.outline import (
+from ..ir.kernels.arguments import argument_attributes, distinct_arguments, loads_pointers
+from ..ir.kernels.device_symbols import declare_kind
+from ..ir.kernels.exchanges import leave_whole
+from ..ir.kernels.outline import (
     OutlinedKernel,
     construct_queue,
     emit_construct_wait,
@@ -50,10 +47,13 @@ from ..ir.outline import (
     kernel_name,
     outline_region,
 )
-from ..ir.routine_calls import CallKind, Calls
-from ..ir.runtime_calls import RuntimeCalls
-from ..ir.schedules import schedule_of
-from ..ir.sites import DeclaredVariable, SiteTable, SiteVariable, construct_name
+from ..ir.kernels.routine_calls import CallKind, Calls
+from ..ir.kernels.runtime_calls import RuntimeCalls
+from ..ir.kernels.sites import DeclaredVariable, SiteTable, SiteVariable, construct_name
+from ..ir.ops.acc_ops import has_level
+from ..ir.ops.building import Cursor, constant_value
+from ..ir.ops.layout import size_of, type_name
+from ..ir.ops.schedules import schedule_of
 from .context import TICKET_BYTES, Kernel
 from .device_module import DeviceModule
 from .grid_reductions import finish_grid

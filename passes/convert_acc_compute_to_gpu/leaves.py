@@ -8,11 +8,11 @@ from xdsl.dialects import acc, llvm
 from xdsl.ir import Attribute, SSAValue
 
 from ...compiler.base.diagnostics import SourceLoc, error
-from ..ir.building import Cursor, constant_value
-from ..ir.combiners import Combiner, ScalarOperator, Whole
-from ..ir.layout import repeated, size_of
-from ..ir.private_storage import section_element
-from ..ir.recipe_reading import Recipes, Run, runs_for
+from ..ir.ops.building import Cursor, constant_value
+from ..ir.ops.layout import repeated, size_of
+from ..ir.variables.combiners import Combiner, ScalarOperator, Whole
+from ..ir.variables.private_storage import section_element
+from ..ir.variables.recipe_reading import Recipes, Run, runs_for
 
 MOST_WHOLE_BYTES = 512
 """The most bytes of an object that threads exchange as a value, because its recipe combines it as a whole."""

@@ -27,9 +27,9 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ...dialects import llvm_ext, nvvm
 from ..decisions.loop_partition import Mode
-from ..ir.building import Cursor
-from ..ir.combiners import Combiner
-from ..ir.layout import size_of
+from ..ir.ops.building import Cursor
+from ..ir.ops.layout import size_of
+from ..ir.variables.combiners import Combiner
 from .context import Kernel
 from .prefixes import ThreadGroup, either
 from .warp import leader_branch, shuffle

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import IntegerType, i32, i64
 from xdsl.ir import Block, Region, SSAValue
 
 from ..decisions.loop_partition import Partition
-from ..ir.building import Cursor, constant_trips, constant_value
+from ..ir.ops.building import Cursor, constant_trips, constant_value
 from .context import Kernel
 
 NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])

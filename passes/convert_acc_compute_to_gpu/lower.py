@@ -24,8 +24,8 @@ from ...dialects import accx_bulk, accx_cache, llvm_ext
 from ...dialects.accx_scan import ScanOp
 from ...dialects.volatility import is_ordered
 from ..decisions.loop_partition import Mode
-from ..ir.building import PTR, Cursor
-from ..ir.routine_calls import CallKind, callee_name
+from ..ir.kernels.routine_calls import CallKind, callee_name
+from ..ir.ops.building import PTR, Cursor
 from . import bulk, cache, privatise
 from .acc_loops import DeviceLoopLowering
 from .barriers import ANY_INTERNAL, UNKNOWN, ObjectAccess, accesses

@@ -15,9 +15,9 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from ...dialects import nvvm
 from ..decisions.block_shape import WARP
 from ..decisions.loop_partition import Mode
-from ..ir.building import Cursor
-from ..ir.combiners import Combiner
-from ..ir.layout import size_of
+from ..ir.ops.building import Cursor
+from ..ir.ops.layout import size_of
+from ..ir.variables.combiners import Combiner
 from .context import Kernel
 from .warp import MAX_THREADS, by_leader, shared_element, shuffle
 

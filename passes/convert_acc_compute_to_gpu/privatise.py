@@ -18,10 +18,10 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from ...compiler.base.diagnostics import SourceLoc, error
 from ..decisions.block_shape import WARP
 from ..decisions.loop_partition import Mode
-from ..ir.building import Cursor, constant_value
-from ..ir.expressions import parts_of
-from ..ir.layout import size_of
-from ..ir.recipe_reading import CopyRecipe, Recipes, check_object
+from ..ir.ops.building import Cursor, constant_value
+from ..ir.ops.expressions import parts_of
+from ..ir.ops.layout import size_of
+from ..ir.variables.recipe_reading import CopyRecipe, Recipes, check_object
 from .barriers import UNKNOWN, accesses
 from .context import EXCHANGE_RESERVE, STATIC_SHARED_LIMIT, Kernel
 from .leaves import CopyLayout, copy_layout

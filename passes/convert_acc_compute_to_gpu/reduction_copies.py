@@ -12,7 +12,7 @@ from xdsl.dialects import acc
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from ..ir.routine_calls import Calls
+from ..ir.kernels.routine_calls import Calls
 from .context import Kernel
 from .grid_reductions import GridReduction
 from .leaves import ReductionSpec, reduction_spec, with_count

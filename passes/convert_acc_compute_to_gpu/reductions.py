@@ -16,8 +16,8 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from ..decisions.loop_partition import Mode
-from ..ir.building import Cursor
-from ..ir.combiners import Combiner
+from ..ir.ops.building import Cursor
+from ..ir.variables.combiners import Combiner
 from .barriers import accesses
 from .context import Kernel
 from .leaves import Leaf, ReductionSpec

@@ -15,8 +15,8 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr, i32
 
 from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects import nvvm
-from ..ir.building import PTR
-from ..ir.routine_calls import Calls
+from ..ir.kernels.routine_calls import Calls
+from ..ir.ops.building import PTR
 from .device_module import DeviceModule
 
 

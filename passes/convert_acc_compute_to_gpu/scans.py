@@ -21,10 +21,10 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ...dialects.accx_scan import ScanOp
-from ..ir.building import Cursor
-from ..ir.combiners import ScalarOperator
-from ..ir.in_order import element_value, operator_of
-from ..ir.layout import size_of
+from ..ir.ops.building import Cursor
+from ..ir.ops.layout import size_of
+from ..ir.variables.combiners import ScalarOperator
+from ..ir.variables.in_order import element_value, operator_of
 from .barriers import UNKNOWN, accesses
 from .context import Kernel
 from .lookback import MAX_GANGS, LookBack, scratch_bytes

@@ -12,7 +12,7 @@ from xdsl.dialects import arith
 from xdsl.ir import Block, SSAValue
 
 from ..decisions.loop_partition import Mode
-from ..ir.building import Cursor, constant_value
+from ..ir.ops.building import Cursor, constant_value
 
 HOST_ARITHMETIC = (
     arith.AddiOp,

@@ -22,10 +22,10 @@ from ...dialects import nvvm
 from ...dialects.layout import is_long_double
 from ..decisions.block_shape import WARP
 from ..decisions.loop_partition import Mode
-from ..ir.building import Cursor
-from ..ir.combiners import Combiner, ScalarOperator
-from ..ir.complex_values import make, parts
-from ..ir.layout import size_of
+from ..ir.ops.building import Cursor
+from ..ir.ops.complex_values import make, parts
+from ..ir.ops.layout import size_of
+from ..ir.variables.combiners import Combiner, ScalarOperator
 from .barriers import Root, Space, accesses
 from .context import Kernel
 

@@ -22,8 +22,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from ...compiler.base.diagnostics import SourceLoc
 from ...dialects.accx_watch import WatchOp
 from ..decisions.loop_partition import Mode, Partition, Sharers
-from ..ir.acc_ops import has_level
-from ..ir.accesses import root_of
+from ..ir.ops.acc_ops import has_level
+from ..ir.values.accesses import root_of
 from .context import Kernel
 
 _INSIDE = {Mode.GANG: "gang", Mode.WORKER: "worker", Mode.THREAD: "thread"}

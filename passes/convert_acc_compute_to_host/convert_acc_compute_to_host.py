@@ -40,12 +40,10 @@ from xdsl.passes import ModulePass
 from ...compiler.base.diagnostics import SourceLoc
 from ...dialects.accx import KERNEL, PUNS, SITE, TYPED, LaunchHostOp
 from ...dialects.accx_compress import DECODES, PACKED
-from ..ir.acc_ops import PRIVATIZING_OPS
-from ..ir.building import PTR, Cursor, constant_value, erase
-from ..ir.device_symbols import DeviceVersions, Gangs
-from ..ir.host_loops import HostLoopLowering
-from ..ir.loop_nests import GangRange
-from ..ir.outline import (
+from ..ir.kernels.device_symbols import DeviceVersions, Gangs
+from ..ir.kernels.host_loops import HostLoopLowering
+from ..ir.kernels.loop_nests import GangRange
+from ..ir.kernels.outline import (
     OutlinedKernel,
     construct_queue,
     emit_construct_wait,
@@ -56,11 +54,13 @@ from ..ir.outline import (
     select_device_type,
     symbol_table,
 )
-from ..ir.private_storage import entry_cursor, hoist_allocas
-from ..ir.purity import is_pure
-from ..ir.recipe_reading import Recipes
-from ..ir.runtime_calls import RuntimeCalls
-from ..ir.sites import SiteTable, construct_name
+from ..ir.kernels.runtime_calls import RuntimeCalls
+from ..ir.kernels.sites import SiteTable, construct_name
+from ..ir.ops.acc_ops import PRIVATIZING_OPS
+from ..ir.ops.building import PTR, Cursor, constant_value, erase
+from ..ir.ops.purity import is_pure
+from ..ir.variables.private_storage import entry_cursor, hoist_allocas
+from ..ir.variables.recipe_reading import Recipes
 from .gang_partials import GangPartials
 
 

@@ -18,8 +18,8 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects import llvm_ext
 from ...dialects.accx import ATOMIC
-from ..ir.building import PTR, Cursor, constant_value, erase
-from ..ir.host_copies import ReductionCopy
+from ..ir.ops.building import PTR, Cursor, constant_value, erase
+from ..ir.variables.host_copies import ReductionCopy
 
 _ALIGN = 16
 _HEADER_BYTES = 64

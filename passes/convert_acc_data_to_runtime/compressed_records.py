@@ -15,8 +15,8 @@ from xdsl.ir import Operation, SSAValue
 
 from ...compiler.base.abi import Compression, CompressionFlag
 from ...dialects.accx_compress import COUNTED, DECODES, PACKED, CoefficientsOp, PackedType, RangeOp
-from ..ir.building import Cursor
-from ..ir.outline import DATA_ENTRY
+from ..ir.kernels.outline import DATA_ENTRY
+from ..ir.ops.building import Cursor
 
 _WORD, _WORDS = 8, 4
 """The bytes of a coefficient, and the coefficients of a member, in the table of a `Compression`."""

@@ -5,7 +5,7 @@ calls of the runtime (docs/runtime.md; OpenACC 3.4, 2.6, 2.7, 2.14, 2.16).
 The data operations before a construct become one `__accopt_data_enter`, those after it one
 `__accopt_data_exit` with the same records. Records and launch arguments live in stack slots of the
 function's entry block, so that a construct in a loop does not use up the stack. Constant data goes to the
-site table (`ir/sites.py`).
+site table (`ir/kernels/sites.py`).
 
 Takes:  IR without acc.parallel, acc.loop and atomics; `gpu.launch_func` and `accx.launch_host`.
 Leaves: no acc, accx or gpu operation in host functions; a gpu.module is untouched.
@@ -33,9 +33,9 @@ from xdsl.passes import ModulePass
 
 from ...dialects import accx_devices
 from ...dialects.accx import LaunchHostOp
-from ..ir.outline import symbol_table
-from ..ir.runtime_calls import RuntimeCalls
-from ..ir.sites import SiteTable
+from ..ir.kernels.outline import symbol_table
+from ..ir.kernels.runtime_calls import RuntimeCalls
+from ..ir.kernels.sites import SiteTable
 from .data_regions import HostFunctionLowering
 
 _TRIGGERS: tuple[type[Operation], ...] = (

@@ -16,9 +16,9 @@ from ...compiler.base.abi import DataFlag
 from ...compiler.base.diagnostics import SourceLoc
 from ...dialects.accx import SITE
 from ...dialects.accx_compress import CoefficientsOp
-from ..ir.building import Cursor
-from ..ir.runtime_calls import RuntimeCalls
-from ..ir.sites import SiteKind, SiteTable, SiteVariable, construct_name
+from ..ir.kernels.runtime_calls import RuntimeCalls
+from ..ir.kernels.sites import SiteKind, SiteTable, SiteVariable, construct_name
+from ..ir.ops.building import Cursor
 from .compressed_records import read_coefficients
 from .data_records import EXIT_OPS, EntryOp, Record, RecordArray
 from .data_uses import is_address

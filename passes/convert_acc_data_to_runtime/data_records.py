@@ -20,10 +20,10 @@ from ...compiler.base.abi import RECORD_BYTES, DataFlag, DataKind, DataRecord
 from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects.accx import CELL, IN_PLACE, INFERRED, POINTERS, SHARED
 from ...dialects.accx_compress import PACKED
-from ..ir.acc_ops import variable_name
-from ..ir.building import PTR, Cursor, constant_value
-from ..ir.layout import size_of, type_name
-from ..ir.sites import SiteVariable
+from ..ir.kernels.sites import SiteVariable
+from ..ir.ops.acc_ops import variable_name
+from ..ir.ops.building import PTR, Cursor, constant_value
+from ..ir.ops.layout import size_of, type_name
 from .compressed_records import Packing
 
 EntryOp = (

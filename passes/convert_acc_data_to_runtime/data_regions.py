@@ -19,12 +19,12 @@ from ...compiler.base.diagnostics import SourceLoc
 from ...dialects.accx import FROM_KERNELS, SITE, LaunchHostOp
 from ...dialects.accx_compress import COMPRESSION_OPS
 from ...dialects.accx_devices import EnterDeviceOp, LeaveDeviceOp, UpdatePeerOp
-from ..ir.building import Cursor, constant_value, erase
-from ..ir.device_calls import DeviceCalls
-from ..ir.layout import size_of
-from ..ir.outline import DATA_ENTRY
-from ..ir.runtime_calls import RuntimeCalls, synchronous
-from ..ir.sites import SiteTable
+from ..ir.kernels.device_calls import DeviceCalls
+from ..ir.kernels.outline import DATA_ENTRY
+from ..ir.kernels.runtime_calls import RuntimeCalls, synchronous
+from ..ir.kernels.sites import SiteTable
+from ..ir.ops.building import Cursor, constant_value, erase
+from ..ir.ops.layout import size_of
 from .data_groups import DataGroup, DataGroups
 from .data_records import EXIT_OPS, EntryOp, Record, entry_record, exit_record
 from .data_uses import (

@@ -12,9 +12,9 @@ from xdsl.ir import Block, Operation, Region, SSAValue, Use
 
 from ...dialects.accx import LaunchHostOp
 from ...dialects.accx_compress import COMPRESSION_OPS
-from ..ir.building import Cursor, erase
-from ..ir.host_loops import replace_yields
-from ..ir.outline import DATA_ENTRY, queue_value
+from ..ir.kernels.host_loops import replace_yields
+from ..ir.kernels.outline import DATA_ENTRY, queue_value
+from ..ir.ops.building import Cursor, erase
 from .data_records import EXIT_OPS, EntryOp, ExitOp
 
 _CLAIMING = (

@@ -11,10 +11,10 @@ from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...compiler.base.abi import ASYNC_NOVAL, NOT_GIVEN, DeviceOperation, DeviceType
-from ..ir.building import Cursor, erase
-from ..ir.outline import WaitArgument, queue_value, wait_argument
-from ..ir.runtime_calls import synchronous
-from ..ir.sites import SiteKind
+from ..ir.kernels.outline import WaitArgument, queue_value, wait_argument
+from ..ir.kernels.runtime_calls import synchronous
+from ..ir.kernels.sites import SiteKind
+from ..ir.ops.building import Cursor, erase
 from .data_groups import DataGroups
 
 _DEVICE_TYPES = {

@@ -57,8 +57,8 @@ from ...dialects import llvm_ext, nvvm
 from ...dialects.dense import integers
 from ...dialects.layout import is_long_double
 from ..decisions.device_math import LLVM_OPERATIONS, MATH_OPERATIONS
-from ..ir.building import Cursor, erase
-from ..ir.machine import machine_of
+from ..ir.ops.building import Cursor, erase
+from ..ir.ops.machine import machine_of
 from .dynamic_shared import place_dynamic_tiles
 from .gpu_library_calls import LibraryCalls
 from .warp_convergence import bring_lanes_together

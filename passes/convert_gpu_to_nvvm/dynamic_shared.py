@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import IntegerAttr, i8
 
 from ...dialects import nvvm
 from ...dialects.accx import DYNAMIC
-from ..ir.building import Cursor, erase
+from ..ir.ops.building import Cursor, erase
 
 NAME = "accopt_dynamic_shared"
 ALIGNMENT = 16

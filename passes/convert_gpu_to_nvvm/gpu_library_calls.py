@@ -31,7 +31,7 @@ from ..decisions.device_math import (
     Libdevice,
     device_function,
 )
-from ..ir.building import Cursor, erase
+from ..ir.ops.building import Cursor, erase
 
 PTR = llvm.LLVMPointerType()
 

@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import Block, Operation
 
 from ...dialects import nvvm
-from ..ir.building import Cursor, constant_value
+from ..ir.ops.building import Cursor, constant_value
 
 _SREG = "llvm.nvvm.read.ptx.sreg.lanemask."
 

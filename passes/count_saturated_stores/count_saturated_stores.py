@@ -38,10 +38,10 @@ from ...compiler.base.packed import COUNTER_WORDS, PackedFormat
 from ...dialects.accx_compress import COUNTED, CoefficientsOp
 from ...dialects.llvm_ext import AtomicBinOp, AtomicRMWOp
 from ..decisions.schedule import Target
-from ..ir.acc_ops import parallel_constructs
-from ..ir.building import Cursor
-from ..ir.machine import machine_of
-from ..ir.packed_arrays import packed_arrays
+from ..ir.kernels.packed_arrays import packed_arrays
+from ..ir.ops.acc_ops import parallel_constructs
+from ..ir.ops.building import Cursor
+from ..ir.ops.machine import machine_of
 from .saturation import distance, is_saturated
 
 

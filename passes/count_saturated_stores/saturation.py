@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IntegerType, i32, i64
 from xdsl.ir import SSAValue
 
 from ...compiler.base.packed import EXPONENT_OF_ONE, MANTISSA_BITS, Code, PackedFormat
-from ..ir.building import Cursor
+from ..ir.ops.building import Cursor
 
 _UPPER_BITS = 20
 """The mantissa bits in the upper word of a double."""

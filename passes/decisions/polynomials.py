@@ -3,7 +3,7 @@ Integer polynomials over loop variables and values known before a construct.
 
 A `Polynomial` is a sum of products of symbols with integer coefficients: enough for subscripts like
 `i * n + j` with `n` known only at run time. Symbols are any hashable objects, so the arithmetic is
-tested without IR; `passes/ir/value_polynomials.py` makes polynomials of SSA values.
+tested without IR; `passes/ir/values/value_polynomials.py` makes polynomials of SSA values.
 """
 
 from __future__ import annotations

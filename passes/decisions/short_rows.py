@@ -13,7 +13,7 @@ From this many iterations on, lanes process a row at least as fast as one thread
 warp's lanes are idle, and rows that follow one another in memory share cache lines between threads.
 """
 _WIDEST_STEP = 16
-"""Elements up to this many bytes count as neighbours (as `NEAR_BYTES` of `ir/strides.py`)."""
+"""Elements up to this many bytes count as neighbours (as `NEAR_BYTES` of `ir/values/strides.py`)."""
 
 
 @dataclass(frozen=True)

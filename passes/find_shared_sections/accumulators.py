@@ -14,12 +14,12 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...dialects.volatility import is_ordered
 from ..decisions.shared_sections import constant_side
-from ..ir.acc_ops import is_defined_inside
-from ..ir.addresses import base_of
-from ..ir.building import Cursor, constant_value, erase
-from ..ir.cached_accesses import Symbols
-from ..ir.products import OWN, place_in_array
-from ..ir.purity import is_pure
+from ..ir.data.cached_accesses import Symbols
+from ..ir.loops.products import OWN, place_in_array
+from ..ir.ops.acc_ops import is_defined_inside
+from ..ir.ops.building import Cursor, constant_value, erase
+from ..ir.ops.purity import is_pure
+from ..ir.values.addresses import base_of
 
 
 def _address(store: llvm.StoreOp, loop: scf.ForOp, at: Cursor) -> SSAValue:

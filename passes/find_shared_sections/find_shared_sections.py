@@ -44,15 +44,21 @@ from xdsl.ir import SSAValue
 
 from ...dialects.accx import EDGES, RESTRICT
 from ..decisions.shared_sections import PIECE, constant_side
-from ..ir.acc_ops import is_defined_inside
-from ..ir.building import Cursor, constant_value
-from ..ir.gpu_pass import GpuPass
-from ..ir.jamming import NSW
-from ..ir.layout import size_of
-from ..ir.notes import note
-from ..ir.products import Terms, bounds_of, find_terms, free_constructs
-from ..ir.values_outside import ValuesOutside
-from ..ir.versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
+from ..ir.loops.jamming import NSW
+from ..ir.loops.products import Terms, bounds_of, find_terms, free_constructs
+from ..ir.ops.acc_ops import is_defined_inside
+from ..ir.ops.building import Cursor, constant_value
+from ..ir.ops.gpu_pass import GpuPass
+from ..ir.ops.layout import size_of
+from ..ir.ops.notes import note
+from ..ir.ops.versions import (
+    branches,
+    can_have_versions,
+    copy_construct,
+    move_construct,
+    queue_outside,
+)
+from ..ir.values.values_outside import ValuesOutside
 from .accumulators import keep_in_registers
 from .loop_order import should_swap, swap
 from .member_loads import hoist_members

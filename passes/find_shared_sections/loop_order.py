@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from xdsl.dialects import acc, llvm
 from xdsl.ir import Operation, SSAValue
 
-from ..ir.acc_ops import MAPPING_OPS
-from ..ir.cached_accesses import Symbols
-from ..ir.layout import size_of
-from ..ir.product_loads import offset_of
-from ..ir.purity import is_pure
+from ..ir.data.cached_accesses import Symbols
+from ..ir.loops.product_loads import offset_of
+from ..ir.ops.acc_ops import MAPPING_OPS
+from ..ir.ops.layout import size_of
+from ..ir.ops.purity import is_pure
 
 
 def _stores(inner: acc.LoopOp) -> Iterator[llvm.StoreOp]:

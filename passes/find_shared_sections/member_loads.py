@@ -16,11 +16,11 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects.accx import PUNS
 from ...dialects.volatility import is_ordered
-from ..ir.acc_ops import MAPPING_OPS, enclosing_module
-from ..ir.addresses import ADDRESS_OPS, base_of, steps_of
-from ..ir.building import Cursor, constant_value, erase
-from ..ir.products import OWN
-from ..ir.purity import is_pure_call, only_reads
+from ..ir.loops.products import OWN
+from ..ir.ops.acc_ops import MAPPING_OPS, enclosing_module
+from ..ir.ops.building import Cursor, constant_value, erase
+from ..ir.ops.purity import is_pure_call, only_reads
+from ..ir.values.addresses import ADDRESS_OPS, base_of, steps_of
 
 _STRUCTURE = (acc.LoopOp, acc.YieldOp, acc.FirstprivateOp, *OWN)
 Member = tuple[Hashable, ...]

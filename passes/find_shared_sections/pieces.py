@@ -15,10 +15,10 @@ from ...dialects.accx import RESTRICT
 from ...dialects.accx_element import ElementOp, Index
 from ..decisions.polynomials import Polynomial
 from ..decisions.shared_sections import PIECE
-from ..ir.building import Cursor, erase
-from ..ir.jamming import NSW, clone_into
-from ..ir.layout import size_of
-from ..ir.product_loads import Factor
+from ..ir.loops.jamming import NSW, clone_into
+from ..ir.loops.product_loads import Factor
+from ..ir.ops.building import Cursor, erase
+from ..ir.ops.layout import size_of
 
 
 def emit(at: Cursor, poly: Polynomial, values: dict[SSAValue, SSAValue]) -> SSAValue:

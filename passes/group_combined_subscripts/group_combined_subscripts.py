@@ -77,16 +77,22 @@ from ..decisions.spread import (
     is_worthwhile,
     pays_alone,
 )
-from ..ir.acc_ops import has_level, loops_in, parallel_constructs
-from ..ir.addresses import AddressOp
-from ..ir.building import Cursor, constant_value
-from ..ir.jamming import body_of, check_body, explain
-from ..ir.machine import machine_of
-from ..ir.purity import is_pure_call, only_reads
-from ..ir.region_values import HostEmitter, RegionSymbols
-from ..ir.schedules import given_sizes, schedule_of
-from ..ir.trip_counts import Arithmetic, distance
-from ..ir.versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
+from ..ir.loops.jamming import body_of, check_body, explain
+from ..ir.ops.acc_ops import has_level, loops_in, parallel_constructs
+from ..ir.ops.building import Cursor, constant_value
+from ..ir.ops.machine import machine_of
+from ..ir.ops.purity import is_pure_call, only_reads
+from ..ir.ops.schedules import given_sizes, schedule_of
+from ..ir.ops.versions import (
+    branches,
+    can_have_versions,
+    copy_construct,
+    move_construct,
+    queue_outside,
+)
+from ..ir.values.addresses import AddressOp
+from ..ir.values.region_values import HostEmitter, RegionSymbols
+from ..ir.values.trip_counts import Arithmetic, distance
 from .group_loads import Pair, Spreads
 from .group_ranges import GroupedLoops
 from .group_sums import SUMS

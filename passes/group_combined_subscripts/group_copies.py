@@ -16,9 +16,9 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Operation, SSAValue
 
 from ..decisions.spread import ANY
-from ..ir.acc_ops import is_defined_inside
-from ..ir.building import Cursor
-from ..ir.layout import size_of
+from ..ir.ops.acc_ops import is_defined_inside
+from ..ir.ops.building import Cursor
+from ..ir.ops.layout import size_of
 from .group_loads import Spreads
 
 Values = dict[SSAValue, SSAValue]

@@ -13,11 +13,11 @@ from xdsl.ir import Operation, SSAValue
 
 from ..decisions import spread
 from ..decisions.spread import Spread
-from ..ir.acc_ops import is_defined_inside
-from ..ir.addresses import ADDRESS_OPS, AddressOp, AddressStep, steps_of
-from ..ir.building import constant_value
-from ..ir.layout import size_of
-from ..ir.purity import is_pure
+from ..ir.ops.acc_ops import is_defined_inside
+from ..ir.ops.building import constant_value
+from ..ir.ops.layout import size_of
+from ..ir.ops.purity import is_pure
+from ..ir.values.addresses import ADDRESS_OPS, AddressOp, AddressStep, steps_of
 
 _BITWISE: dict[type[Operation], str] = {arith.XOrIOp: "xor", arith.AndIOp: "and", arith.OrIOp: "or"}
 

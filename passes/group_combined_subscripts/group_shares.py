@@ -8,8 +8,8 @@ from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import IntegerType, i64
 from xdsl.ir import SSAValue
 
-from ..ir.building import Cursor
-from ..ir.jamming import NSW
+from ..ir.loops.jamming import NSW
+from ..ir.ops.building import Cursor
 from .group_copies import WIDE_BYTES, Values
 from .group_ranges import GroupedLoops, IterationRange, narrowed, whole_groups
 from .group_sums import arrays_read

@@ -13,13 +13,13 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects.accx_cache import GangThreadsOp
 from ..decisions.launch_shape import MAX_GRID
-from ..ir.acc_ops import NONE, set_operand_groups
-from ..ir.building import Cursor, erase
-from ..ir.jamming import NSW, explain, if_full, set_bounds
-from ..ir.layout import size_of
-from ..ir.region_values import HostEmitter, RegionSymbols
-from ..ir.schedules import drop_covers, schedule_of, take_elements
-from ..ir.trip_counts import Arithmetic, trip_count
+from ..ir.loops.jamming import NSW, explain, if_full, set_bounds
+from ..ir.ops.acc_ops import NONE, set_operand_groups
+from ..ir.ops.building import Cursor, erase
+from ..ir.ops.layout import size_of
+from ..ir.ops.schedules import drop_covers, schedule_of, take_elements
+from ..ir.values.region_values import HostEmitter, RegionSymbols
+from ..ir.values.trip_counts import Arithmetic, trip_count
 from .group_loads import Pair
 from .group_ranges import GroupedLoops, narrowed
 from .group_shares import Shares, shares_of

@@ -14,11 +14,11 @@ from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ..decisions.declined import Declined
-from ..ir.acc_ops import has_level, is_defined_inside
-from ..ir.building import Cursor, erase
-from ..ir.combiners import Kind
-from ..ir.jamming import body_of, clone_into
-from ..ir.recipe_reading import Recipes
+from ..ir.loops.jamming import body_of, clone_into
+from ..ir.ops.acc_ops import has_level, is_defined_inside
+from ..ir.ops.building import Cursor, erase
+from ..ir.variables.combiners import Kind
+from ..ir.variables.recipe_reading import Recipes
 
 
 def _sums(loop: acc.LoopOp) -> list[acc.ReductionOp]:

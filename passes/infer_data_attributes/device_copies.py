@@ -12,7 +12,7 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Operation, SSAValue, Use
 
-from ..ir.acc_ops import EXIT_OPS, MAPPING_OPS, PRIVATIZING_OPS
+from ..ir.ops.acc_ops import EXIT_OPS, MAPPING_OPS, PRIVATIZING_OPS
 
 _READERS = frozenset(
     f"{prefix}{name}" for prefix in ("", "__isoc99_") for name in ("scanf", "fscanf", "sscanf")

@@ -9,8 +9,8 @@ from __future__ import annotations
 from xdsl.dialects import acc, llvm
 
 from ...dialects.volatility import is_ordered
-from ..ir.acc_ops import ComputeOp, is_inside, is_scalar, set_operand_groups
-from ..ir.recipe_reading import Recipes
+from ..ir.ops.acc_ops import ComputeOp, is_inside, is_scalar, set_operand_groups
+from ..ir.variables.recipe_reading import Recipes
 
 
 def read_before(construct: ComputeOp, recipes: Recipes) -> None:

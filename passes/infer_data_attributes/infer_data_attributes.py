@@ -43,7 +43,9 @@ from ...compiler.base.diagnostics import error
 from ...compiler.base.names import c_name, value_name
 from ...dialects.accx import CELL, FROM_KERNELS
 from ...dialects.accx_compress import DECODES, PACKED
-from ..ir.acc_ops import (
+from ..ir.data.sections import STORED, PointerUses, TouchedSection, pointer_uses, section_of
+from ..ir.data.visible_data import has_other_section, is_conditional, visible_default, visible_entry
+from ..ir.ops.acc_ops import (
     COMPUTE_OPS,
     MAPPING_OPS,
     PRIVATIZING_OPS,
@@ -62,14 +64,12 @@ from ..ir.acc_ops import (
     source_loc,
     variable_name,
 )
-from ..ir.addresses import ADDRESS_OPS
-from ..ir.building import constant_value
-from ..ir.layout import size_of
-from ..ir.recipe_reading import Recipes
-from ..ir.recipes import firstprivate_recipe
-from ..ir.region_values import HostEmitter, RegionSymbols, variable_key
-from ..ir.sections import STORED, PointerUses, TouchedSection, pointer_uses, section_of
-from ..ir.visible_data import has_other_section, is_conditional, visible_default, visible_entry
+from ..ir.ops.building import constant_value
+from ..ir.ops.layout import size_of
+from ..ir.values.addresses import ADDRESS_OPS
+from ..ir.values.region_values import HostEmitter, RegionSymbols, variable_key
+from ..ir.variables.recipe_reading import Recipes
+from ..ir.variables.recipes import firstprivate_recipe
 from .data_attributes import DataAction, VariableFacts, VariableKind, decide
 from .device_copies import may_have_device_copy, shared_globals
 from .firstprivate_values import read_before

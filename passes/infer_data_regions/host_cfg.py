@@ -16,9 +16,9 @@ from xdsl.dialects import acc, cf, llvm, scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects.volatility import is_plain_load, is_volatile
-from ..ir.acc_ops import is_inside
-from ..ir.hoisting import CONSTANTS
-from ..ir.purity import only_computes
+from ..ir.data.hoisting import CONSTANTS
+from ..ir.ops.acc_ops import is_inside
+from ..ir.ops.purity import only_computes
 
 
 def successors(block: Block) -> list[Block]:

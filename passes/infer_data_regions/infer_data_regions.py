@@ -14,7 +14,7 @@ Leaves: constructs unchanged, some within an `acc.data` that is marked `accx.inf
 Fails:  never.
 
 Steps, for each block of a function, outermost first:
-1. with the option `runs`: constructs without a barrier between them (`ir/host_effects.py`)
+1. with the option `runs`: constructs without a barrier between them (`ir/data/host_effects.py`)
    that share arrays;
 2. loops with constructs: the arrays that their bodies map in every iteration;
 3. the same inside these loops, for arrays that no region holds yet.
@@ -44,11 +44,18 @@ from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
 from ...dialects.accx import DATA_REGION, INFERRED
-from ..ir.acc_ops import EXIT_OPS, MAPPING_OPS, parallel_construct_operands
-from ..ir.data_spans import SpanClause, SpanPlan, clause_of, plan_span, sites_of, sites_of_block
-from ..ir.hoisting import Hoister
-from ..ir.host_effects import Barrier, Effect, HostEffects
-from ..ir.host_memory import HostMemory, Root
+from ..ir.data.data_spans import (
+    SpanClause,
+    SpanPlan,
+    clause_of,
+    plan_span,
+    sites_of,
+    sites_of_block,
+)
+from ..ir.data.hoisting import Hoister
+from ..ir.data.host_effects import Barrier, Effect, HostEffects
+from ..ir.data.host_memory import HostMemory, Root
+from ..ir.ops.acc_ops import EXIT_OPS, MAPPING_OPS, parallel_construct_operands
 from .host_cfg import Spine, enclose_loops, has_cycle
 from .region_building import build_region, can_guard
 

@@ -15,11 +15,11 @@ from ...compiler.base.names import value_name
 from ...dialects.accx import INFERRED
 from ...dialects.volatility import is_plain_load
 from ..decisions.data_region_plan import MappingClause
-from ..ir.acc_ops import constant_i32, enclosing_function, entry_block
-from ..ir.building import constant_value
-from ..ir.data_spans import RegionArray, SpanSection
-from ..ir.hoisting import Hoister, insert
-from ..ir.purity import only_computes
+from ..ir.data.data_spans import RegionArray, SpanSection
+from ..ir.data.hoisting import Hoister, insert
+from ..ir.ops.acc_ops import constant_i32, enclosing_function, entry_block
+from ..ir.ops.building import constant_value
+from ..ir.ops.purity import only_computes
 from .host_cfg import Spine
 
 _ENTRY: dict[MappingClause, tuple[type[acc.CopyinOp] | type[acc.CreateOp], acc.DataClause]] = {

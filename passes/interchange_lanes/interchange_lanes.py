@@ -18,7 +18,7 @@ results do not change.
 
 Takes:  the host level, partitioned loops marked `accx.lanes` (`host_loops.py`).
 Leaves: no `accx.lanes`; loops over lanes have `accx.vector_width` and `accx.interleave`.
-Fails:  never; `ir/lane_loops.py` decides which loops stay as they are.
+Fails:  never; `ir/loops/lane_loops.py` decides which loops stay as they are.
 
 Before:
   scf.for %i = %lo to %hi step %c1 {
@@ -47,10 +47,16 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ...dialects.accx import ACCESS_GROUPS, INTERLEAVE, LANES, SIMD, UNROLL, VECTOR_WIDTH
-from ..ir.building import Cursor
-from ..ir.lane_loops import Lanes, LaneValues, is_evidently_independent, is_lane_wise, lanes_of
-from ..ir.loop_flow import loop_flow
-from ..ir.private_storage import entry_cursor
+from ..ir.loops.lane_loops import (
+    Lanes,
+    LaneValues,
+    is_evidently_independent,
+    is_lane_wise,
+    lanes_of,
+)
+from ..ir.loops.loop_flow import loop_flow
+from ..ir.ops.building import Cursor
+from ..ir.variables.private_storage import entry_cursor
 from .lane_code import Lane
 from .masked_loops import masked_blocks, masked_while, shared_state
 

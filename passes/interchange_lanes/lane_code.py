@@ -8,7 +8,7 @@ from xdsl.dialects import arith, llvm, scf
 from xdsl.dialects.builtin import IntegerType, i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ..ir.building import Cursor
+from ..ir.ops.building import Cursor
 
 if TYPE_CHECKING:
     from .interchange_lanes import Interchange

@@ -11,9 +11,9 @@ from xdsl.dialects import arith, cf, scf
 from xdsl.dialects.builtin import IntegerType, i32
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ..ir.building import Cursor
-from ..ir.lane_loops import is_lane_wise
-from ..ir.loop_flow import LoopFlow
+from ..ir.loops.lane_loops import is_lane_wise
+from ..ir.loops.loop_flow import LoopFlow
+from ..ir.ops.building import Cursor
 from .lane_code import Lane
 
 if TYPE_CHECKING:

@@ -1,7 +1,6 @@
 """
-Helpers that passes share to read and build IR, one module per idea: accesses and roots of pointers,
-polynomials of values, layout, loops and levels, dependence, versions of constructs, a cursor to
-build with, notes for remarks.
+Helpers that passes share to read and build IR, in rooms by idea, each of which imports only earlier ones:
+`ops`, `values`, `data`, `variables`, then `dependence` and, apart from it, `kernels` and `loops`.
 
 May import `decisions`, the dialects and the ground floor; never a pass.
 """

@@ -14,11 +14,11 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects.llvm_ext import AtomicBinOp
 from ..decisions.private_counters import is_worthwhile
-from ..ir.acc_ops import MAPPING_OPS, has_level, is_inside, mapped_variable
-from ..ir.addresses import ADDRESS_OPS
-from ..ir.building import constant_value
-from ..ir.layout import size_of
-from ..ir.loop_facts import constant_trip
+from ..ir.loops.loop_facts import constant_trip
+from ..ir.ops.acc_ops import MAPPING_OPS, has_level, is_inside, mapped_variable
+from ..ir.ops.building import constant_value
+from ..ir.ops.layout import size_of
+from ..ir.values.addresses import ADDRESS_OPS
 from ..lower_acc_atomics import match_rmw
 
 MERGE: dict[AtomicBinOp, type[Operation]] = {

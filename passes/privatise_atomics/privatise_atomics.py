@@ -69,7 +69,7 @@ from ..decisions.private_counters import (
     most_gangs,
 )
 from ..decisions.schedule import Target
-from ..ir.acc_ops import (
+from ..ir.ops.acc_ops import (
     NONE,
     has_level,
     loops_in,
@@ -77,12 +77,11 @@ from ..ir.acc_ops import (
     set_operand_groups,
     variable_name,
 )
-from ..ir.addresses import ADDRESS_OPS, subscripted_element
-from ..ir.building import Cursor, constant_value, erase
-from ..ir.layout import size_of
-from ..ir.machine import machine_of
-from ..ir.schedules import drop_covers, given_sizes, schedule_of
-from ..ir.versions import (
+from ..ir.ops.building import Cursor, constant_value, erase
+from ..ir.ops.layout import size_of
+from ..ir.ops.machine import machine_of
+from ..ir.ops.schedules import drop_covers, given_sizes, schedule_of
+from ..ir.ops.versions import (
     branches,
     can_have_versions,
     copies_that_fit,
@@ -90,6 +89,7 @@ from ..ir.versions import (
     erase_original,
     queue_outside,
 )
+from ..ir.values.addresses import ADDRESS_OPS, subscripted_element
 from .atomic_counters import MERGE, Count, CounterArray, enclosing_loops, find_counters, updates_of
 from .wide_input import find_grouping, group_iterations
 

@@ -15,11 +15,11 @@ from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import IntegerType, i64
 from xdsl.ir import Operation, SSAValue
 
-from ..ir.addresses import base_of, subscripted_element
-from ..ir.building import Cursor
-from ..ir.groups import WIDE_BYTES, Frame, body_operations, copy_all, direction, is_plain
-from ..ir.layout import size_of
-from ..ir.schedules import take_elements
+from ..ir.loops.groups import WIDE_BYTES, Frame, body_operations, copy_all, direction, is_plain
+from ..ir.ops.building import Cursor
+from ..ir.ops.layout import size_of
+from ..ir.ops.schedules import take_elements
+from ..ir.values.addresses import base_of, subscripted_element
 
 WORD_BYTES = 8
 MAX_OPERATIONS = 40

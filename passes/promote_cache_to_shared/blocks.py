@@ -27,11 +27,11 @@ from ...compiler.base.names import value_name
 from ...dialects.accx import CACHE_BLOCKS, NOTE, RESIDENT, WHY
 from ..decisions.cache_shapes import resident_blocks
 from ..decisions.launch_shape import MAX_GRID
-from ..ir.acc_ops import NONE, set_operand_groups
-from ..ir.building import Cursor, constant_value
-from ..ir.region_values import HostEmitter, RegionSymbols
-from ..ir.schedules import LoopSchedule, drop_covers, set_schedule, take_elements
-from ..ir.trip_counts import Arithmetic, Count, trip_count
+from ..ir.ops.acc_ops import NONE, set_operand_groups
+from ..ir.ops.building import Cursor, constant_value
+from ..ir.ops.schedules import LoopSchedule, drop_covers, set_schedule, take_elements
+from ..ir.values.region_values import HostEmitter, RegionSymbols
+from ..ir.values.trip_counts import Arithmetic, Count, trip_count
 from .nest import in_front
 from .plan import NestPlan
 

@@ -21,10 +21,10 @@ from xdsl.traits import IsTerminator
 from ...dialects.accx import UNROLL
 from ...dialects.volatility import is_ordered
 from ..decisions.declined import Declined
-from ..ir.building import Cursor, constant_value
-from ..ir.cached_accesses import Symbols, usual_turns
-from ..ir.cached_code import zero
-from ..ir.purity import is_pure
+from ..ir.data.cached_accesses import Symbols, usual_turns
+from ..ir.data.cached_code import zero
+from ..ir.ops.building import Cursor, constant_value
+from ..ir.ops.purity import is_pure
 from . import bulk, emulated, fetch, tiles
 from .emulated import Emulated
 from .matrix import Multiplier

@@ -41,9 +41,9 @@ from ...dialects.accx_bulk import (
 from ...dialects.accx_cache import GangBarrierOp, SharedTileOp
 from ...dialects.accx_compress import PACKED
 from ..decisions.cache_plan import TilePlan, WritePolicy
-from ..ir.building import Cursor
-from ..ir.cached_accesses import Cached
-from ..ir.cached_code import Values, polynomial, scaled, split, total
+from ..ir.data.cached_accesses import Cached
+from ..ir.data.cached_code import Values, polynomial, scaled, split, total
+from ..ir.ops.building import Cursor
 from . import fetch
 from .fetch import Sweep
 from .tiles import Block, Planned, Tile, in_tile

@@ -20,10 +20,10 @@ from ..decisions.cache_matrix import INSTRUCTIONS, MATRIX_SM, Instruction, choos
 from ..decisions.cache_plan import Axis, CacheTuning, Sharing, TilePlan
 from ..decisions.cache_shapes import MANY_OUTPUTS, MULTIPROCESSORS, Shape
 from ..decisions.declined import Declined
-from ..ir.acc_ops import has_level
-from ..ir.building import constant_value
-from ..ir.cached_accesses import Cached, read_accesses, read_section
-from ..ir.schedules import given_sizes
+from ..ir.data.cached_accesses import Cached, read_accesses, read_section
+from ..ir.ops.acc_ops import has_level
+from ..ir.ops.building import constant_value
+from ..ir.ops.schedules import given_sizes
 from .bulk import BULK_SM, why_not
 from .elsewhere import find_outside_accesses
 from .extents import check_extent

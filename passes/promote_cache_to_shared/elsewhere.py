@@ -11,11 +11,11 @@ from __future__ import annotations
 from xdsl.dialects import acc, llvm
 from xdsl.ir import Operation, SSAValue
 
-from ..ir.acc_ops import is_restrict
-from ..ir.addresses import AddressOp, base_of
-from ..ir.arguments import distinct_arguments
-from ..ir.cached_accesses import Cached
-from ..ir.cached_sections import first_directive
+from ..ir.data.cached_accesses import Cached
+from ..ir.data.cached_sections import first_directive
+from ..ir.kernels.arguments import distinct_arguments
+from ..ir.ops.acc_ops import is_restrict
+from ..ir.values.addresses import AddressOp, base_of
 from .nest import CachedNest
 from .uniformity import has_effects
 

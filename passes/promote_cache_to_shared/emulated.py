@@ -18,9 +18,9 @@ from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.ir import Block as IrBlock
 
 from ...dialects.accx_cache import SharedTileOp
-from ..ir.building import Cursor
-from ..ir.cached_code import Values, mapped, scaled, zero
-from ..ir.layout import size_of
+from ..ir.data.cached_code import Values, mapped, scaled, zero
+from ..ir.ops.building import Cursor
+from ..ir.ops.layout import size_of
 from .tiles import Block, Planned, in_tile
 
 TAG_BYTES = 8

@@ -10,10 +10,10 @@ from xdsl.ir import Operation
 
 from ..decisions.declined import Declined
 from ..decisions.ranges import LoopRange, extremes
-from ..ir.acc_ops import MAPPING_OPS, mapped_variable
-from ..ir.building import constant_value
-from ..ir.cached_accesses import Cached, Symbols
-from ..ir.layout import size_of
+from ..ir.data.cached_accesses import Cached, Symbols
+from ..ir.ops.acc_ops import MAPPING_OPS, mapped_variable
+from ..ir.ops.building import constant_value
+from ..ir.ops.layout import size_of
 
 
 def variable_bytes(cached: Cached) -> int | None:

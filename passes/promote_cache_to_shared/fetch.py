@@ -25,10 +25,10 @@ from ..decisions.cache_plan import TilePlan
 from ..decisions.cache_section import divide
 from ..decisions.cache_shapes import WIDEST_ACCESS
 from ..decisions.polynomials import ZERO, Polynomial
-from ..ir.acc_ops import MAPPING_OPS
-from ..ir.building import Cursor, constant_value
-from ..ir.cached_accesses import Cached
-from ..ir.cached_code import Values, mapped, minimum, polynomial, scaled, split, total
+from ..ir.data.cached_accesses import Cached
+from ..ir.data.cached_code import Values, mapped, minimum, polynomial, scaled, split, total
+from ..ir.ops.acc_ops import MAPPING_OPS
+from ..ir.ops.building import Cursor, constant_value
 from .extents import variable_bytes
 from .tiles import Block, Planned, Tile, in_tile
 

@@ -15,9 +15,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from ..decisions.cache_plan import SHARED_LIMIT, SMALL_WINDOW
 from ..decisions.declined import Declined
 from ..decisions.polynomials import ZERO, Polynomial
-from ..ir.acc_ops import NONE
-from ..ir.building import Cursor, erase
-from ..ir.cached_accesses import (
+from ..ir.data.cached_accesses import (
     Cached,
     CachedAccess,
     Symbols,
@@ -25,7 +23,9 @@ from ..ir.cached_accesses import (
     read_section,
     usual_turns,
 )
-from ..ir.cached_code import polynomial, split, total
+from ..ir.data.cached_code import polynomial, split, total
+from ..ir.ops.acc_ops import NONE
+from ..ir.ops.building import Cursor, erase
 from .fetch import mapped_bytes
 from .legality import check_accesses
 from .nest import is_partitioned

@@ -10,10 +10,16 @@ from xdsl.dialects import acc, arith
 from xdsl.ir import SSAValue
 
 from ..decisions.cache_shapes import Shape, time_of
-from ..ir.building import Cursor
-from ..ir.region_values import HostEmitter
-from ..ir.trip_counts import Arithmetic, Count
-from ..ir.versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
+from ..ir.ops.building import Cursor
+from ..ir.ops.versions import (
+    branches,
+    can_have_versions,
+    copy_construct,
+    move_construct,
+    queue_outside,
+)
+from ..ir.values.region_values import HostEmitter
+from ..ir.values.trip_counts import Arithmetic, Count
 from .blocks import trips_before
 from .plan import NestPlan
 

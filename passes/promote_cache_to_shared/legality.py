@@ -16,10 +16,10 @@ from xdsl.ir import Operation, SSAValue
 from ..decisions.cache_plan import Sharing
 from ..decisions.cache_section import CachedSection
 from ..decisions.declined import Declined
-from ..ir.acc_ops import source_loc
-from ..ir.cached_accesses import Cached, CachedAccess
-from ..ir.cached_sections import first_directive
-from ..ir.purity import is_pure
+from ..ir.data.cached_accesses import Cached, CachedAccess
+from ..ir.data.cached_sections import first_directive
+from ..ir.ops.acc_ops import source_loc
+from ..ir.ops.purity import is_pure
 from .nest import CachedNest
 from .uniformity import has_effects, overlapping_store
 

@@ -24,10 +24,10 @@ from ...dialects.accx import UNROLL
 from ...dialects.accx_cache import WarpProductOp
 from ..decisions.cache_matrix import GROUP, LANES, PAIR, ROWS, Instruction
 from ..decisions.cache_plan import Sharing, followed_axis
-from ..ir.acc_ops import called
-from ..ir.building import Cursor, constant_value
-from ..ir.cached_accesses import Cached, CachedAccess, usual_turns
-from ..ir.purity import is_pure_call
+from ..ir.data.cached_accesses import Cached, CachedAccess, usual_turns
+from ..ir.ops.acc_ops import called
+from ..ir.ops.building import Cursor, constant_value
+from ..ir.ops.purity import is_pure_call
 from .nest import CachedNest
 from .tile_access import Output, TileAccesses
 from .tiles import Block as ThreadBlock

@@ -15,7 +15,7 @@ from ...dialects.accx import DYNAMIC
 from ...dialects.accx_cache import SharedTileOp
 from ..decisions.cache_plan import SHARED_LIMIT
 from ..decisions.declined import Declined
-from ..ir.layout import size_of
+from ..ir.ops.layout import size_of
 from . import emulated
 from .nest import CachedNest
 from .plan import NestPlan

@@ -15,15 +15,15 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from ..decisions.cache_plan import Axis
 from ..decisions.declined import Declined
 from ..decisions.levels import Level
-from ..ir.acc_ops import has_level, is_defined_inside, is_inside
-from ..ir.building import Cursor, constant_trips, constant_value
-from ..ir.cached_accesses import Cached, Symbols
-from ..ir.expressions import parts_of
-from ..ir.layout import size_of
-from ..ir.levels import loop_levels
-from ..ir.private_storage import extent_of
-from ..ir.recipe_reading import Recipes
-from ..ir.schedules import schedule_of
+from ..ir.data.cached_accesses import Cached, Symbols
+from ..ir.ops.acc_ops import has_level, is_defined_inside, is_inside
+from ..ir.ops.building import Cursor, constant_trips, constant_value
+from ..ir.ops.expressions import parts_of
+from ..ir.ops.layout import size_of
+from ..ir.ops.levels import loop_levels
+from ..ir.ops.schedules import schedule_of
+from ..ir.variables.private_storage import extent_of
+from ..ir.variables.recipe_reading import Recipes
 from .uniformity import is_repeatable, written_variables
 
 MAX_AXES = 3

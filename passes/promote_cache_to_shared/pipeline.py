@@ -22,10 +22,10 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...dialects.accx_cache import GangBarrierOp, WaitCopiesOp
-from ..ir.building import Cursor
-from ..ir.cached_code import Values, mapped, zero
-from ..ir.fixed_values import is_fixed
-from ..ir.purity import is_pure
+from ..ir.data.cached_code import Values, mapped, zero
+from ..ir.ops.building import Cursor
+from ..ir.ops.fixed_values import is_fixed
+from ..ir.ops.purity import is_pure
 from . import fetch
 from .nest import CachedNest
 from .tiles import Block, Planned, Tile, buffer_bytes, in_tile

@@ -65,10 +65,10 @@ from ...dialects.accx import WHY
 from ..decisions.cache_plan import CacheTuning, largest_shared
 from ..decisions.cache_shapes import MULTIPROCESSORS
 from ..decisions.declined import Declined
-from ..ir.acc_ops import has_level, parallel_constructs, source_loc
-from ..ir.cached_sections import drop, join_written
-from ..ir.machine import machine_of
-from ..ir.notes import note
+from ..ir.data.cached_sections import drop, join_written
+from ..ir.ops.acc_ops import has_level, parallel_constructs, source_loc
+from ..ir.ops.machine import machine_of
+from ..ir.ops.notes import note
 from .choose import Choices, Fetch, MatrixChoice, plan_nest
 from .gang import promote_in_gang
 from .launch_choice import Version, make_versions

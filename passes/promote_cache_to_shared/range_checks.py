@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..decisions.polynomials import Polynomial
-from ..ir.building import Cursor
+from ..ir.ops.building import Cursor
 from .tile_access import Output, TileAccesses, compare
 
 

@@ -14,12 +14,12 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...compiler.base.names import value_name
 from ...dialects.accx_cache import GangBarrierOp
-from ..ir.acc_ops import NONE, replace_inside
-from ..ir.building import Cursor
-from ..ir.combiners import ScalarOperator
-from ..ir.layout import Elements, elements_of
-from ..ir.private_storage import ElementAction, Extent, for_each_element
-from ..ir.recipe_reading import Recipes
+from ..ir.ops.acc_ops import NONE, replace_inside
+from ..ir.ops.building import Cursor
+from ..ir.ops.layout import Elements, elements_of
+from ..ir.variables.combiners import ScalarOperator
+from ..ir.variables.private_storage import ElementAction, Extent, for_each_element
+from ..ir.variables.recipe_reading import Recipes
 from .nest import CachedNest, NestReduction
 
 

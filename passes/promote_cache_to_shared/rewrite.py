@@ -11,9 +11,9 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects.accx_cache import GangSumOp, GangThreadsOp
-from ..ir.building import Cursor, constant_value, erase
-from ..ir.cached_code import minimum
-from ..ir.sharing_cursor import sharing_at_end
+from ..ir.data.cached_code import minimum
+from ..ir.ops.building import Cursor, constant_value, erase
+from ..ir.ops.sharing_cursor import sharing_at_end
 from . import bulk, emulated, memory, reductions, tiles
 from .blocks import Bounds, bounds_of, grid_of, launch, loops_over_blocks
 from .body import BlockBody

@@ -14,9 +14,9 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ..decisions.declined import Declined
 from ..decisions.polynomials import Polynomial
-from ..ir.building import Cursor
-from ..ir.cached_accesses import CachedAccess
-from ..ir.cached_code import polynomial
+from ..ir.data.cached_accesses import CachedAccess
+from ..ir.data.cached_code import polynomial
+from ..ir.ops.building import Cursor
 from . import tiles
 from .tiles import Tile
 

@@ -14,9 +14,9 @@ from ...dialects.nvvm import SHARED_POINTER
 from ..decisions.cache_plan import Method, TilePlan, WritePolicy
 from ..decisions.cache_shapes import WIDEST_ACCESS
 from ..decisions.polynomials import Polynomial
-from ..ir.building import Cursor
-from ..ir.cached_accesses import Cached
-from ..ir.cached_code import Values, polynomial, scaled, total
+from ..ir.data.cached_accesses import Cached
+from ..ir.data.cached_code import Values, polynomial, scaled, total
+from ..ir.ops.building import Cursor
 
 ALIGNMENT = 16
 """The alignment of tiles in bytes, which the widest access to shared memory requires."""

@@ -11,12 +11,12 @@ from xdsl.dialects import acc, llvm, scf
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.volatility import is_ordered
-from ..ir.acc_ops import MAPPING_OPS, is_inside, is_restrict
-from ..ir.addresses import AddressOp, base_of
-from ..ir.arguments import distinct_arguments
-from ..ir.cached_accesses import Cached
-from ..ir.purity import is_pure, is_pure_call
-from ..ir.region_values import same_variable, variable_of
+from ..ir.data.cached_accesses import Cached
+from ..ir.kernels.arguments import distinct_arguments
+from ..ir.ops.acc_ops import MAPPING_OPS, is_inside, is_restrict
+from ..ir.ops.purity import is_pure, is_pure_call
+from ..ir.values.addresses import AddressOp, base_of
+from ..ir.values.region_values import same_variable, variable_of
 
 
 def overlapping_store(cached: Cached) -> llvm.StoreOp | None:

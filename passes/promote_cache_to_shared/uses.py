@@ -6,7 +6,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Operation
 
 from ..decisions.cache_plan import Uses
-from ..ir.cached_accesses import Cached, CachedAccess, Symbols, usual_turns
+from ..ir.data.cached_accesses import Cached, CachedAccess, Symbols, usual_turns
 from .nest import CachedNest
 
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from xdsl.dialects import acc, llvm
 from xdsl.ir import Operation, SSAValue
 
-from ..ir.acc_ops import has_level, loops_in, replace_inside, set_operand_groups
-from ..ir.building import Cursor, erase
+from ..ir.ops.acc_ops import has_level, loops_in, replace_inside, set_operand_groups
+from ..ir.ops.building import Cursor, erase
 from ..lower_seq_loops import is_plain, lower
 from .nest import is_partitioned
 

@@ -16,8 +16,8 @@ from xdsl.dialects.builtin import IntegerType, StringAttr
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.accx import WANTED
-from ..ir.acc_ops import is_defined_inside
-from ..ir.building import Cursor
+from ..ir.ops.acc_ops import is_defined_inside
+from ..ir.ops.building import Cursor
 from .nest import CachedNest
 from .tiles import AxisState
 

@@ -10,7 +10,7 @@ from xdsl.dialects import acc
 from xdsl.ir import Operation
 
 from ...compiler.base.diagnostics import UNKNOWN_LOC, error
-from ..ir.acc_ops import source_loc
+from ..ir.ops.acc_ops import source_loc
 
 
 def construct_keys(module: Operation) -> dict[acc.ParallelOp, str]:

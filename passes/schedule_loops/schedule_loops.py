@@ -74,7 +74,8 @@ from ..decisions.schedule import (
     plan_construct,
 )
 from ..decisions.schedule_space import alternatives, describe
-from ..ir.acc_ops import (
+from ..ir.loops.loop_facts import LoopForest, gang_argument, loop_forest
+from ..ir.ops.acc_ops import (
     NONE,
     bit_width,
     drop_levels,
@@ -83,13 +84,12 @@ from ..ir.acc_ops import (
     set_prop,
     source_loc,
 )
-from ..ir.building import constant_value
-from ..ir.levels import routine_level
-from ..ir.loop_facts import LoopForest, gang_argument, loop_forest
-from ..ir.machine import machine_of
-from ..ir.region_values import HostEmitter, RegionSymbols
-from ..ir.schedules import LoopSchedule, schedule_of, set_schedule
-from ..ir.trip_counts import Arithmetic, Count, trip_count
+from ..ir.ops.building import constant_value
+from ..ir.ops.levels import routine_level
+from ..ir.ops.machine import machine_of
+from ..ir.ops.schedules import LoopSchedule, schedule_of, set_schedule
+from ..ir.values.region_values import HostEmitter, RegionSymbols
+from ..ir.values.trip_counts import Arithmetic, Count, trip_count
 from .schedule_choices import construct_keys, parse_choices
 
 LevelOf = Callable[[str], Level]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from xdsl.dialects import acc, scf
 from xdsl.ir import Operation
 
-from ..ir.acc_ops import COMPUTE_OPS, has_level
+from ..ir.ops.acc_ops import COMPUTE_OPS, has_level
 
 
 def inner_loops(construct: Operation) -> list[scf.ForOp]:

@@ -8,7 +8,10 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects.accx import CONDITIONAL, WHY
 from ..decisions.levels import Level
-from ..ir.acc_ops import (
+from ..ir.dependence.loop_classifier import LoopClassifier, is_parallel
+from ..ir.dependence.loop_dependence import judge_loop
+from ..ir.dependence.loop_verdicts import Verdict
+from ..ir.ops.acc_ops import (
     COMPUTE_OPS,
     NONE,
     constant_i32,
@@ -18,16 +21,13 @@ from ..ir.acc_ops import (
     set_operand_groups,
     set_prop,
 )
-from ..ir.building import constant_value
-from ..ir.levels import loop_levels
-from ..ir.loop_classifier import LoopClassifier, is_parallel
-from ..ir.loop_dependence import judge_loop
-from ..ir.loop_order import confine_to_gang, make_sequential
-from ..ir.loop_symbols import LoopLike
-from ..ir.loop_verdicts import Verdict
-from ..ir.scalar_classes import ScalarClass
-from ..ir.scalar_clauses import add_private
-from ..ir.trip_counts import MOST_SHORT_ITERATIONS
+from ..ir.ops.building import constant_value
+from ..ir.ops.levels import loop_levels
+from ..ir.ops.loop_order import confine_to_gang, make_sequential
+from ..ir.values.loop_symbols import LoopLike
+from ..ir.values.trip_counts import MOST_SHORT_ITERATIONS
+from ..ir.variables.scalar_classes import ScalarClass
+from ..ir.variables.scalar_clauses import add_private
 from .inner_loops import inner_loops
 from .ordered_tiles import drop_ordered_tiles
 

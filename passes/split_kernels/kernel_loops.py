@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import AnyFloat, IntegerType, LocationAttr
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.volatility import is_volatile
-from ..ir.acc_ops import (
+from ..ir.ops.acc_ops import (
     constant_i32,
     enclosing_function,
     entry_block,
@@ -25,11 +25,11 @@ from ..ir.acc_ops import (
     is_defined_inside,
     is_inside,
 )
-from ..ir.accesses import address_escapes, is_scalar_variable, root_of
-from ..ir.building import constant_value
-from ..ir.host_scalars import HostScalars
-from ..ir.loop_scalars import is_live_after
-from ..ir.region_values import HostEmitter, HostExpression, HostLoad, RegionSymbols
+from ..ir.ops.building import constant_value
+from ..ir.values.accesses import address_escapes, is_scalar_variable, root_of
+from ..ir.values.host_scalars import HostScalars
+from ..ir.values.region_values import HostEmitter, HostExpression, HostLoad, RegionSymbols
+from ..ir.variables.loop_scalars import is_live_after
 
 FEWEST_ITERATIONS = 64
 """

@@ -15,8 +15,8 @@ from xdsl.dialects import acc, llvm, scf
 from xdsl.ir import Block, Operation, OpResult
 from xdsl.traits import IsTerminator
 
-from ..ir.purity import is_pure
-from ..ir.region_writes import Writes, writes_of
+from ..ir.data.region_writes import Writes, writes_of
+from ..ir.ops.purity import is_pure
 from .kernel_loops import HostLoops, is_parallel_nest
 
 

@@ -16,15 +16,15 @@ from xdsl.traits import IsTerminator
 
 from ...dialects.accx import PLAIN, WHY
 from ...dialects.volatility import is_ordered
-from ..ir.building import constant_value
-from ..ir.loop_classifier import LoopClassifier, is_parallel
-from ..ir.loop_dependence import judge_loop
-from ..ir.loop_verdicts import Verdict
-from ..ir.machine import machine_of
-from ..ir.purity import is_pure
-from ..ir.region_values import RegionSymbols
-from ..ir.scalar_classes import ScalarClass
-from ..ir.values_outside import is_known_outside
+from ..ir.dependence.loop_classifier import LoopClassifier, is_parallel
+from ..ir.dependence.loop_dependence import judge_loop
+from ..ir.dependence.loop_verdicts import Verdict
+from ..ir.ops.building import constant_value
+from ..ir.ops.machine import machine_of
+from ..ir.ops.purity import is_pure
+from ..ir.values.region_values import RegionSymbols
+from ..ir.values.values_outside import is_known_outside
+from ..ir.variables.scalar_classes import ScalarClass
 from .judged_loops import is_short, make_parallel, to_acc_loop
 
 _OWN = (ScalarClass.PRIVATE, ScalarClass.SHARED)

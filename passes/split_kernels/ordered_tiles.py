@@ -10,10 +10,10 @@ from __future__ import annotations
 from xdsl.dialects import acc
 from xdsl.ir import Operation
 
-from ..ir.acc_ops import has_level, loops_in, set_operand_groups, set_prop, source_loc
-from ..ir.loop_classifier import LoopClassifier
-from ..ir.loop_dependence import judge_loop
-from ..ir.messages import Messages
+from ..ir.dependence.loop_classifier import LoopClassifier
+from ..ir.dependence.loop_dependence import judge_loop
+from ..ir.ops.acc_ops import has_level, loops_in, set_operand_groups, set_prop, source_loc
+from ..ir.ops.messages import Messages
 
 
 def has_ordered_tiles(loop: acc.LoopOp) -> bool:

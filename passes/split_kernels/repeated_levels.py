@@ -12,8 +12,8 @@ from xdsl.dialects.builtin import StringAttr
 
 from ...dialects.accx import WHY
 from ..decisions.levels import Level
-from ..ir.acc_ops import NONE, loops_in, set_operand_groups, set_prop
-from ..ir.levels import loop_levels
+from ..ir.ops.acc_ops import NONE, loops_in, set_operand_groups, set_prop
+from ..ir.ops.levels import loop_levels
 
 _WHY = "a level that the nest names twice: gang outside, vector inside"
 

@@ -45,7 +45,8 @@ from xdsl.ir import Block, Operation, Region
 from xdsl.passes import ModulePass
 
 from ..infer_data_attributes.infer_data_attributes import infer_construct
-from ..ir.acc_ops import (
+from ..ir.dependence.loop_classifier import LoopClassifier
+from ..ir.ops.acc_ops import (
     COMPUTE_OPS,
     constant_i32,
     constructs_of,
@@ -53,13 +54,12 @@ from ..ir.acc_ops import (
     entry_block,
     has_level,
 )
-from ..ir.building import constant_value
-from ..ir.function_scalars import FunctionScalars, exposed_globals, global_scalars
-from ..ir.loop_classifier import LoopClassifier
-from ..ir.machine import machine_of
-from ..ir.messages import Messages
-from ..ir.reduction_reads import reduce_in_place
-from ..ir.region_values import HostEmitter
+from ..ir.ops.building import constant_value
+from ..ir.ops.machine import machine_of
+from ..ir.ops.messages import Messages
+from ..ir.values.region_values import HostEmitter
+from ..ir.variables.function_scalars import FunctionScalars, exposed_globals, global_scalars
+from ..ir.variables.reduction_reads import reduce_in_place
 from ..legalize_serial import single_gang_parallel
 from .inner_loops import inner_loops
 from .judged_loops import decide_loops, mark_inner_loops

@@ -56,16 +56,25 @@ from ...dialects.accx_cache import GangBarrierOp, GangThreadsOp, SharedTileOp
 from ...dialects.volatility import is_ordered
 from ..decisions.declined import Declined
 from ..decisions.launch_shape import MAX_GRID
-from ..ir.acc_ops import has_level, parallel_constructs, set_operand_groups, variable_name
-from ..ir.building import Cursor, constant_value, erase
-from ..ir.gpu_pass import GpuPass
-from ..ir.jamming import NSW, Jam, body_of, check_body, explain, if_full, set_bounds, trip_count
-from ..ir.layout import size_of
-from ..ir.purity import is_pure
-from ..ir.region_values import HostEmitter, RegionSymbols
-from ..ir.schedules import LoopSchedule, given_sizes, set_schedule
-from ..ir.trip_counts import Arithmetic, Count
-from ..ir.trip_counts import trip_count as host_trip_count
+from ..ir.loops.jamming import (
+    NSW,
+    Jam,
+    body_of,
+    check_body,
+    explain,
+    if_full,
+    set_bounds,
+    trip_count,
+)
+from ..ir.ops.acc_ops import has_level, parallel_constructs, set_operand_groups, variable_name
+from ..ir.ops.building import Cursor, constant_value, erase
+from ..ir.ops.gpu_pass import GpuPass
+from ..ir.ops.layout import size_of
+from ..ir.ops.purity import is_pure
+from ..ir.ops.schedules import LoopSchedule, given_sizes, set_schedule
+from ..ir.values.region_values import HostEmitter, RegionSymbols
+from ..ir.values.trip_counts import Arithmetic, Count
+from ..ir.values.trip_counts import trip_count as host_trip_count
 from .transposed import NestAccess, choose_lanes, direction_of
 
 WIDTH = 32

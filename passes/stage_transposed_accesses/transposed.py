@@ -13,8 +13,8 @@ from enum import Enum
 
 from xdsl.ir import SSAValue
 
-from ..ir.region_values import RegionSymbols
-from ..ir.strides import AccessCounts, count_access, flat_steps
+from ..ir.values.region_values import RegionSymbols
+from ..ir.values.strides import AccessCounts, count_access, flat_steps
 
 
 class Direction(Enum):

@@ -39,11 +39,11 @@ from xdsl.passes import ModulePass
 from ...dialects.accx import KERNEL, SIMD, VECTOR_WIDTH
 from ...dialects.volatility import is_ordered
 from ..decisions.streams import SHORTEST, streamed
-from ..ir.addresses import base_of
-from ..ir.building import constant_trips, constant_value
-from ..ir.lane_loops import LaneValues, stride
-from ..ir.layout import size_of
-from ..ir.outline import symbol_table
+from ..ir.kernels.outline import symbol_table
+from ..ir.loops.lane_loops import LaneValues, stride
+from ..ir.ops.building import constant_trips, constant_value
+from ..ir.ops.layout import size_of
+from ..ir.values.addresses import base_of
 from .streamed_versions import StreamedLoop, emit_versions, sources_of
 from .streaming_functions import add_functions
 

@@ -15,9 +15,9 @@ from xdsl.rewriter import InsertPoint
 
 from ...dialects import llvm_ext
 from ..decisions.streams import SHORTEST, STRIP
-from ..ir.building import Cursor
-from ..ir.layout import size_of
-from ..ir.private_storage import entry_cursor
+from ..ir.ops.building import Cursor
+from ..ir.ops.layout import size_of
+from ..ir.variables.private_storage import entry_cursor
 from .streaming_functions import STREAM, STREAMS
 
 _NO_WRAP = arith.IntegerOverflowAttr((arith.IntegerOverflowFlag.NSW,))

@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from ..decisions.streams import SMALL_BYTES
-from ..ir.building import PTR, Cursor
+from ..ir.ops.building import PTR, Cursor
 
 STREAM = "__accopt_stream"
 STREAMS = "__accopt_streams"

@@ -20,11 +20,11 @@ from ...dialects.volatility import is_ordered
 from ..decisions.declined import Declined
 from ..decisions.polynomials import ZERO, Monomial, Polynomial, product
 from ..decisions.wide_rows import WIDE_BYTES
-from ..ir.acc_ops import MAPPING_OPS
-from ..ir.addresses import base_of, steps_to
-from ..ir.layout import size_of
-from ..ir.purity import is_pure_call, only_computes
-from ..ir.region_values import RegionSymbols
+from ..ir.ops.acc_ops import MAPPING_OPS
+from ..ir.ops.layout import size_of
+from ..ir.ops.purity import is_pure_call, only_computes
+from ..ir.values.addresses import base_of, steps_to
+from ..ir.values.region_values import RegionSymbols
 
 _MAY_TRAP = (arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp)
 

@@ -22,9 +22,9 @@ from xdsl.ir import Block, Operation, SSAValue
 from ...dialects.accx import SPECULATIVE
 from ..decisions.polynomials import ZERO, Monomial, Polynomial
 from ..decisions.wide_rows import WIDE_BYTES, RowPiece, RowReads, pieces, refuge
-from ..ir.building import Cursor, constant_value
-from ..ir.jamming import NSW, clone_into, if_full
-from ..ir.region_values import HostEmitter, RegionSymbols
+from ..ir.loops.jamming import NSW, clone_into, if_full
+from ..ir.ops.building import Cursor, constant_value
+from ..ir.values.region_values import HostEmitter, RegionSymbols
 from .row_accesses import Row, Survey, Tap, known_part
 
 Maps = list[dict[SSAValue, SSAValue]]

@@ -72,7 +72,8 @@ from ..decisions.wide_rows import (
     group_size,
     why_not,
 )
-from ..ir.acc_ops import (
+from ..ir.loops.jamming import NSW, explain
+from ..ir.ops.acc_ops import (
     NONE,
     has_level,
     loops_in,
@@ -80,11 +81,9 @@ from ..ir.acc_ops import (
     set_operand_groups,
     set_prop,
 )
-from ..ir.building import Cursor, constant_value, erase
-from ..ir.jamming import NSW, explain
-from ..ir.machine import machine_of
-from ..ir.region_values import HostEmitter, RegionSymbols
-from ..ir.schedules import (
+from ..ir.ops.building import Cursor, constant_value, erase
+from ..ir.ops.machine import machine_of
+from ..ir.ops.schedules import (
     drop_covers,
     gang_dimension,
     given_sizes,
@@ -92,8 +91,15 @@ from ..ir.schedules import (
     set_schedule,
     take_elements,
 )
-from ..ir.trip_counts import Arithmetic, trip_count
-from ..ir.versions import branches, can_have_versions, copy_construct, move_construct, queue_outside
+from ..ir.ops.versions import (
+    branches,
+    can_have_versions,
+    copy_construct,
+    move_construct,
+    queue_outside,
+)
+from ..ir.values.region_values import HostEmitter, RegionSymbols
+from ..ir.values.trip_counts import Arithmetic, trip_count
 from .row_accesses import Row, Survey, strides, survey
 from .wide_body import WideBody, begin_group
 

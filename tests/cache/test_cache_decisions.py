@@ -11,7 +11,7 @@ from accopt.compiler.base.options import CompileOptions
 from accopt.compiler.executable import build
 from accopt.compiler.register_pressure import tiled_places
 from accopt.passes.decisions.cache_plan import SHARED_LIMIT, is_worth_launching, largest_shared
-from accopt.passes.ir.value_polynomials import keeps_value
+from accopt.passes.ir.values.value_polynomials import keeps_value
 from accopt.runtime.cache_sections import outside_error
 from xdsl.dialects import arith, test
 from xdsl.dialects.builtin import IntegerType, ModuleOp, i1, i8, i32, i64

@@ -10,7 +10,7 @@ from accopt.compiler.base.names import c_name, value_name
 from accopt.compiler.c.program import load_program
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.irgen import generate_module
-from accopt.passes.ir.messages import take_messages
+from accopt.passes.ir.ops.messages import take_messages
 from accopt.passes.registry import load_pass
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Block

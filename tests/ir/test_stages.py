@@ -13,7 +13,7 @@ from accopt.compiler.executable import front_end
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.ir.printing import print_ir
 from accopt.compiler.pipeline import run_to_stage, stage_names
-from accopt.passes.ir.gpu_pass import GpuPass
+from accopt.passes.ir.ops.gpu_pass import GpuPass
 from accopt.passes.registry import IDLE_ON_HOST, IDLE_WITHOUT_DIRECTIVES, PASS_CLASSES, load_pass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp

@@ -15,7 +15,7 @@ from accopt.compiler.backend.jit import HostProgram
 from accopt.compiler.base.abi import ENTRY_POINTS, DataKind, DataRecord, Launch, entry_point_types
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.llvmir.printer import print_llvm_module
-from accopt.passes.ir.sites import SiteTable
+from accopt.passes.ir.kernels.sites import SiteTable
 from accopt.passes.registry import load_pass
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser

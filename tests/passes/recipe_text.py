@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from accopt.compiler.base.diagnostics import UNKNOWN_LOC
 from accopt.compiler.ir.context import make_context
-from accopt.passes.ir.recipes import firstprivate_recipe, private_recipe, reduction_recipe
+from accopt.passes.ir.variables.recipes import firstprivate_recipe, private_recipe, reduction_recipe
 from xdsl.dialects import acc
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.parser import Parser

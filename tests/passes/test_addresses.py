@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from accopt.compiler.ir.context import make_context
 from accopt.dialects.accx_element import ElementOp
-from accopt.passes.ir.accesses import subscripts_of
-from accopt.passes.ir.addresses import ADDRESS_OPS, base_of, steps_to
-from accopt.passes.ir.region_values import RegionSymbols
+from accopt.passes.ir.values.accesses import subscripts_of
+from accopt.passes.ir.values.addresses import ADDRESS_OPS, base_of, steps_to
+from accopt.passes.ir.values.region_values import RegionSymbols
 from accopt.passes.lower_elements import LowerElementsPass
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp

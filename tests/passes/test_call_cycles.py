@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from accopt.passes.convert_gpu_to_nvvm.warp_convergence import reaching_cycles
-from accopt.passes.ir.inlining import in_cycles
+from accopt.passes.ir.ops.inlining import in_cycles
 
 
 def _reached(start: str, calls: dict[str, list[str]]) -> set[str]:

@@ -9,9 +9,9 @@ from accopt.compiler.base.diagnostics import DiagnosticSink
 from accopt.compiler.c.program import load_program
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.irgen import generate_module
-from accopt.passes.ir.messages import take_messages
-from accopt.passes.ir.reduction_forms import Kind, Operator
-from accopt.passes.ir.scalar_classes import ScalarClass, ScalarFacts, classify
+from accopt.passes.ir.ops.messages import take_messages
+from accopt.passes.ir.variables.reduction_forms import Kind, Operator
+from accopt.passes.ir.variables.scalar_classes import ScalarClass, ScalarFacts, classify
 from accopt.passes.registry import load_pass
 from xdsl.dialects import acc
 from xdsl.dialects.builtin import ModuleOp

@@ -19,7 +19,7 @@ from accopt.passes.decisions.loop_tree import LoopNode
 from accopt.passes.decisions.nest_order import Walk, best_order
 from accopt.passes.decisions.observable_mapping import GangCode, why_kept
 from accopt.passes.decisions.reduction_strategy import Strategy, choose_strategy
-from accopt.passes.ir.exchanges import leave_whole
+from accopt.passes.ir.kernels.exchanges import leave_whole
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.parser import Parser

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from accopt.passes.decisions.polynomials import Polynomial
-from accopt.passes.ir.host_tests import magnitude, may_overflow, tightest
+from accopt.passes.ir.values.host_tests import magnitude, may_overflow, tightest
 
 N, M = Polynomial.symbol("n"), Polynomial.symbol("m")
 

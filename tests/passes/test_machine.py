@@ -10,7 +10,7 @@ from accopt.compiler.ir.context import make_context
 from accopt.compiler.ir.reading import parse_ir
 from accopt.compiler.pipeline import machine_for
 from accopt.dialects.accx_machine import FLAGS
-from accopt.passes.ir.machine import Machine, machine_of, set_machine
+from accopt.passes.ir.ops.machine import Machine, machine_of, set_machine
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import ParseError, VerifyException
 

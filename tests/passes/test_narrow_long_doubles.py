@@ -5,8 +5,8 @@ from __future__ import annotations
 import ctypes
 
 import pytest
-from accopt.passes.ir.layout import layout_of, member_offset
-from accopt.passes.ir.x87 import x87_bits
+from accopt.passes.ir.kernels.x87 import x87_bits
+from accopt.passes.ir.ops.layout import layout_of, member_offset
 from accopt.passes.narrow_long_doubles import as_value, in_memory
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import Float80Type, FunctionType, f64, i32

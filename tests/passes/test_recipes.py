@@ -8,7 +8,7 @@ import pytest
 from accopt.compiler.base.diagnostics import UNKNOWN_LOC, DiagnosticSink
 from accopt.compiler.base.options import CompileOptions
 from accopt.compiler.executable import front_end
-from accopt.passes.ir.recipes import firstprivate_recipe, private_recipe, reduction_recipe
+from accopt.passes.ir.variables.recipes import firstprivate_recipe, private_recipe, reduction_recipe
 from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp, f32, f64, i8, i32
 

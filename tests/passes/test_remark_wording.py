@@ -18,7 +18,7 @@ from accopt.compiler.ir.context import make_context
 from accopt.compiler.pipeline import run_to_stage
 from accopt.dialects.accx import DATA_REGION, NOTE, REMARKS, WHY
 from accopt.dialects.accx_compress import ESTIMATE
-from accopt.passes.ir.schedules import schedule_of
+from accopt.passes.ir.ops.schedules import schedule_of
 from xdsl.dialects import acc
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute

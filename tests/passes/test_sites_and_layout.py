@@ -7,8 +7,8 @@ import ctypes
 import pytest
 from accopt.compiler.base.abi import DataKind
 from accopt.compiler.base.diagnostics import SourceLoc
-from accopt.passes.ir.layout import Elements, elements_of, layout_of, size_of, type_name
-from accopt.passes.ir.sites import DeclaredVariable, SiteTable, SiteVariable
+from accopt.passes.ir.kernels.sites import DeclaredVariable, SiteTable, SiteVariable
+from accopt.passes.ir.ops.layout import Elements, elements_of, layout_of, size_of, type_name
 from accopt.runtime.sites import Site as RuntimeSite
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import Float80Type, ModuleOp, f32, f64, i8, i16, i32, i64

@@ -9,7 +9,7 @@ from xdsl.dialects import acc
 from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import SSAValue
 
-from ....passes.ir.private_storage import section_element
+from ....passes.ir.variables.private_storage import section_element
 from ...base.diagnostics import error
 from ...c import ast as c
 from ...c.types import BOOL, ArrayType, ComplexType, CType, FloatType, IntType, RecordType

@@ -1,6 +1,6 @@
 """
 The recipes of `private`, `firstprivate` and `reduction` clauses (docs/design.md, "Data clauses"), with the
-operator that a clause means for a C type. `passes/ir/recipes.py` builds them.
+operator that a clause means for a C type. `passes/ir/variables/recipes.py` builds them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from xdsl.dialects import acc
 from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import Attribute
 
-from ....passes.ir import recipes
+from ....passes.ir.variables import recipes
 from ...base.diagnostics import UNKNOWN_LOC
 from ...c.types import BOOL, ArrayType, CType, IntType, RecordType
 from ..symbols import ModuleState

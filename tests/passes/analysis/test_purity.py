@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from accopt.compiler.ir.context import make_context
-from accopt.passes.ir.purity import is_pure, may_trap, only_computes, only_reads
+from accopt.passes.ir.ops.purity import is_pure, may_trap, only_computes, only_reads
 from xdsl.dialects import acc, arith, math
 from xdsl.ir import Operation
 from xdsl.parser import Parser

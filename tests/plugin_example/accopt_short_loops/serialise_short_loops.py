@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from accopt.passes.ir.acc_ops import child_loops
-from accopt.passes.ir.building import constant_trips
+from accopt.passes.ir.ops.acc_ops import child_loops
+from accopt.passes.ir.ops.building import constant_trips
 from xdsl.context import Context
 from xdsl.dialects import acc
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp

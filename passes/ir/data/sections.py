@@ -1,0 +1,333 @@
+"""
+The part of an array that a compute construct accesses, from the subscripts in its loops.
+
+`pointer_uses` follows one pointer through the region: every access with its first subscript as a
+polynomial. `section_of` bounds those subscripts over the loops (and the conditions) around each
+access. Inner subscripts of multidimensional arrays are taken to stay within their dimension, as C
+demands, so a section is a range of the outermost one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import i1, i8
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ....dialects.accx_element import ElementOp
+from ...decisions.inequalities import Facts
+from ...decisions.polynomials import Polynomial
+from ...decisions.ranges import Extremes, LoopRange, extremes
+from ..ops.acc_ops import called, is_inside, uses_inside
+from ..ops.building import constant_value
+from ..ops.layout import size_of
+from ..ops.predicates import EQ, NE
+from ..values.addresses import AddressStep, base_of, steps_of
+from ..values.region_values import RegionSymbols
+
+
+@dataclass(frozen=True)
+class SectionAccess:
+    """
+    One load or store through the pointer. `index` is in units of `unit`, None if not affine; the access
+    touches a number of units from there.
+    """
+
+    op: Operation
+    unit: Attribute
+    index: Polynomial | None
+    writes: bool
+    width: int = 1
+
+    def in_bytes(self) -> SectionAccess:
+        """The same access with bytes as units."""
+        size = size_of(self.unit)
+        index = None if self.index is None else self.index * size
+        return SectionAccess(self.op, i8, index, self.writes, self.width * size)
+
+
+STORED = "its address is stored"
+"""The reason why not every access is known if the pointer is stored to memory that outlives the region."""
+
+
+@dataclass
+class PointerUses:
+    """All uses of a pointer in a region."""
+
+    accesses: list[SectionAccess] = field(default_factory=list[SectionAccess])
+    escapes: list[str] = field(default_factory=list[str])
+    """The reasons why accesses may be unknown ("it is passed to 'f'"); empty if all are known."""
+    as_variable: list[Operation] = field(default_factory=list[Operation])
+    """Private and reduction operations that name the variable without reading it here."""
+
+    @property
+    def reads(self) -> bool:
+        return bool(self.escapes) or any(not a.writes for a in self.accesses)
+
+    @property
+    def writes(self) -> bool:
+        return bool(self.escapes) or any(a.writes for a in self.accesses)
+
+
+@dataclass(frozen=True)
+class _PointedPlace:
+    """
+    The place that a derived pointer points to: `index` units from the base, then `inside` within one unit.
+    """
+
+    unit: Attribute | None
+    index: Polynomial | None
+    inside: bool
+
+
+def _next(place: _PointedPlace, step: AddressStep, symbols: RegionSymbols) -> _PointedPlace:
+    """The place a subscript leads to."""
+    if place.inside:
+        return place
+    steps, unit = step.read_flat(symbols)
+    if place.unit is None:
+        return _PointedPlace(unit, steps, False)
+    if step.member or size_of(unit) < size_of(place.unit):
+        return _PointedPlace(place.unit, place.index, True)
+    if steps is None or place.index is None:
+        return _PointedPlace(place.unit, None, False)
+    if place.unit == i8:
+        # Steps in bytes first, then in elements.
+        return _PointedPlace(i8, place.index + steps * size_of(unit), False)
+    return _PointedPlace(place.unit, place.index + steps if unit == place.unit else None, False)
+
+
+def pointer_uses(base: SSAValue, construct: Operation, symbols: RegionSymbols) -> PointerUses:
+    """All uses of `base` and pointers computed from it in the regions of `construct`."""
+    found = PointerUses()
+    work: list[tuple[SSAValue, _PointedPlace]] = [(base, _PointedPlace(None, None, False))]
+    while work:
+        value, place = work.pop()
+        for use in uses_inside(value, construct) if value is base else value.uses:
+            op = use.operation
+            match op:
+                case llvm.GEPOp() | ElementOp() if use.index == 0:
+                    inner = place
+                    for step in steps_of(op):
+                        inner = _next(inner, step, symbols)
+                        if inner.inside:
+                            break
+                    work.append((op.result, inner))
+                case llvm.LoadOp():
+                    found.accesses.append(_access(op, place, op.dereferenced_value.type, False))
+                case llvm.StoreOp() if use.index == 1:
+                    found.accesses.append(_access(op, place, op.value.type, True))
+                case acc.AtomicReadOp() | acc.AtomicWriteOp() | acc.AtomicUpdateOp():
+                    found.accesses += _atomic(op, use.index, place)
+                case acc.CacheOp():
+                    work.append((op.acc_var, place))
+                case acc.PrivateOp() | acc.ReductionOp() | acc.FirstprivateOp():
+                    found.as_variable.append(op)
+                case llvm.ICmpOp() | llvm.PtrToIntOp() | acc.LoopOp():
+                    pass
+                case llvm.StoreOp() if not _is_local(op.ptr, construct):
+                    found.escapes.append(STORED)
+                case llvm.CallOp():
+                    name = called(op)
+                    found.escapes.append(f"it is passed to '{name}'")
+                case _:
+                    found.escapes.append(f"its address is used by '{op.name}'")
+    return found
+
+
+def _is_local(pointer: SSAValue, construct: Operation) -> bool:
+    """Whether `pointer` points into a variable of the region."""
+    owner = base_of(pointer).owner
+    return isinstance(owner, llvm.AllocaOp) and is_inside(owner, construct)
+
+
+def _access(op: Operation, place: _PointedPlace, type_: Attribute, writes: bool) -> SectionAccess:
+    if place.unit is None:
+        return SectionAccess(op, type_, Polynomial.constant(0), writes)
+    width = size_of(type_) if place.unit == i8 else 1
+    return SectionAccess(op, place.unit, place.index, writes, width)
+
+
+def _atomic(
+    op: acc.AtomicReadOp | acc.AtomicWriteOp | acc.AtomicUpdateOp, index: int, place: _PointedPlace
+) -> list[SectionAccess]:
+    match op:
+        case acc.AtomicReadOp():
+            return [_access(op, place, op.element_type, index == 1)]
+        case acc.AtomicWriteOp():
+            return [_access(op, place, op.expr.type, True)]
+        case acc.AtomicUpdateOp():
+            type_ = op.region.block.args[0].type
+            return [_access(op, place, type_, True), _access(op, place, type_, False)]
+
+
+@dataclass(frozen=True)
+class TouchedSection:
+    """The elements touched, in units of `unit`: from the least of `lows` to the greatest of `highs`."""
+
+    unit: Attribute
+    bounds: Extremes
+
+
+def section_of(uses: PointerUses, symbols: RegionSymbols) -> TouchedSection | str:
+    """The section that contains all accesses, or the reason why it is not known."""
+    if uses.escapes:
+        return uses.escapes[0]
+    accesses = uses.accesses
+    if not accesses:
+        return "it is not subscripted"
+    if len({access.unit for access in accesses}) > 1:
+        accesses = [access.in_bytes() for access in accesses]
+    bounds: Extremes | None = None
+    known: dict[Block | None, tuple[list[LoopRange], Facts]] = {}
+    touched: set[tuple[Block | None, Polynomial | None, int]] = set()
+    for access in accesses:
+        elements = access.op.parent, access.index, access.width
+        if elements in touched:
+            continue
+        touched.add(elements)
+        if access.index is None:
+            return "a subscript is not an affine expression of loop variables"
+        ranges = symbols.loop_ranges(access.op)
+        if ranges is None:
+            return "the bounds of a loop around it are not known before the construct"
+        if access.op.parent not in known:
+            ranges = refine_by_conditions(ranges, access.op, symbols)
+            known[access.op.parent] = ranges, Facts.of_loops(ranges)
+        ranges, facts = known[access.op.parent]
+        found = extremes(access.index, ranges, facts.proves)
+        if found is not None and access.width > 1:
+            found = Extremes(found.lows, tuple(high + (access.width - 1) for high in found.highs))
+        if found is None or _has_loop_variables(found, symbols):
+            return "a subscript is not an affine expression of loop variables"
+        bounds = found if bounds is None else bounds.union(found)
+    assert bounds is not None
+    return TouchedSection(accesses[0].unit, bounds)
+
+
+def _has_loop_variables(bounds: Extremes, symbols: RegionSymbols) -> bool:
+    return any(
+        isinstance(symbol, SSAValue) and symbols.is_inside(symbol)
+        for poly in bounds.lows + bounds.highs
+        for symbol in poly.symbols
+    )
+
+
+def refine_by_conditions(
+    ranges: list[LoopRange], op: Operation, symbols: RegionSymbols
+) -> list[LoopRange]:
+    """Narrows loop ranges by the comparisons of loop variables that guard `op`."""
+    refined = {loop.variable: loop for loop in ranges}
+    child: Operation = op
+    parent = op.parent_op()
+    while parent is not None and parent is not symbols.construct:
+        if isinstance(parent, scf.IfOp):
+            taken = child.parent_region() is parent.true_region
+            _refine(refined, parent.cond, taken, symbols)
+        child, parent = parent, parent.parent_op()
+    return [refined[loop.variable] for loop in ranges]
+
+
+_NEGATED = {2: 5, 3: 4, 4: 3, 5: 2, 0: 1, 1: 0}
+"""Signed `arith.cmpi` predicates (eq ne slt sle sgt sge = 0…5) and their opposites."""
+
+_SWAPPED = {2: 4, 3: 5, 4: 2, 5: 3, 0: 0, 1: 1}
+
+
+def _refine(
+    ranges: dict[Hashable, LoopRange], condition: SSAValue, taken: bool, symbols: RegionSymbols
+) -> None:
+    owner = condition.owner
+    parts = _joined(owner, taken)
+    if parts is not None:
+        for part in parts:
+            _refine(ranges, part, taken, symbols)
+        return
+    if isinstance(owner, scf.IfOp) and taken:
+        _refine_short_circuit(ranges, owner, condition, symbols)
+        return
+    if not isinstance(owner, arith.CmpiOp):
+        return
+    predicate = owner.predicate.value.data
+    unextended = _unextended(owner)
+    if unextended is not None:
+        _refine(ranges, unextended, taken == (predicate == 1), symbols)
+        return
+    if predicate not in _NEGATED:
+        return
+    if not taken:
+        predicate = _NEGATED[predicate]
+    left, right = symbols.polynomial(owner.lhs), symbols.polynomial(owner.rhs)
+    if left is None or right is None:
+        return
+    for variable in list(ranges):
+        parts = (left - right).split(variable)
+        if parts is None or parts[1].as_constant not in (1, -1):
+            continue
+        # variable + rest  <predicate>  0, or with the sides exchanged
+        limit = -parts[0] if parts[1].as_constant == 1 else parts[0]
+        sense = predicate if parts[1].as_constant == 1 else _SWAPPED[predicate]
+        if any(symbol in ranges for symbol in limit.symbols):
+            continue
+        ranges[variable] = _narrow(ranges[variable], sense, limit)
+
+
+def _unextended(compare: arith.CmpiOp) -> SSAValue | None:
+    """The i1 value in `extui(value) != 0` (or `== 0`), C's way of testing a comparison; None for others."""
+    left = compare.lhs.owner
+    if compare.predicate.value.data not in (EQ, NE) or constant_value(compare.rhs) != 0:
+        return None
+    return left.input if isinstance(left, arith.ExtUIOp) and left.input.type == i1 else None
+
+
+def _joined(owner: Operation | Block, taken: bool) -> tuple[SSAValue, SSAValue] | None:
+    """The two values that are both `taken` where the operation is: `a && b` is true, or `a || b` is false."""
+    match owner:
+        case arith.AndIOp() if taken:
+            return owner.lhs, owner.rhs
+        case arith.OrIOp() if not taken:
+            return owner.lhs, owner.rhs
+        case arith.SelectOp() if taken and constant_value(owner.rhs) == 0:
+            return owner.cond, owner.lhs
+        case arith.SelectOp() if not taken and constant_value(owner.lhs) in (1, -1):
+            return owner.cond, owner.rhs
+        case _:
+            return None
+
+
+def _refine_short_circuit(
+    ranges: dict[Hashable, LoopRange], branch: scf.IfOp, condition: SSAValue, symbols: RegionSymbols
+) -> None:
+    """`a && b` as `scf.if a { yield b } else { yield false }`: both hold where it is true."""
+    index = list(branch.results).index(condition)  # pyright: ignore[reportArgumentType]
+    if not branch.false_region.blocks:
+        return
+    other = branch.false_region.block.last_op
+    first = branch.true_region.block.last_op
+    if not isinstance(other, scf.YieldOp) or not isinstance(first, scf.YieldOp):
+        return
+    if constant_value(other.operands[index]) == 0:
+        _refine(ranges, branch.cond, True, symbols)
+        _refine(ranges, first.operands[index], True, symbols)
+
+
+def _narrow(loop: LoopRange, predicate: int, limit: Polynomial) -> LoopRange:
+    """The range of the loop's variable where `variable <predicate> limit` also holds."""
+    lower, last = loop.lower, loop.last
+    if predicate == 0:
+        return LoopRange(loop.variable, limit, limit)
+    if predicate in (4, 5):
+        lower = _tighter(lower, limit + (1 if predicate == 4 else 0), 1)
+    elif predicate in (2, 3):
+        last = _tighter(last, limit - (1 if predicate == 2 else 0), -1)
+    return LoopRange(loop.variable, lower, last)
+
+
+def _tighter(known: Polynomial, condition: Polynomial, direction: int) -> Polynomial:
+    """The condition's bound, unless the known bound is certainly tighter."""
+    difference = (known - condition).as_constant
+    if difference is not None and difference * direction > 0:
+        return known
+    return condition

@@ -1,0 +1,131 @@
+"""
+Calls of the runtime from host code: declarations, waits, launches, device operations
+(docs/runtime.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import ModuleOp, i32, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ....compiler.base.abi import ASYNC_SYNC, ENTRY_POINTS, ROUTINES, DeviceOperation, Launch
+from ..ops.building import PTR, Cursor
+from .outline import WaitArgument, symbol_table
+
+_TYPES: dict[str, Attribute] = {"void": llvm.LLVMVoidType(), "i32": i32, "i64": i64, "ptr": PTR}
+_SIGNATURES = {
+    name: llvm.LLVMFunctionType([_TYPES[kind] for kind in arguments.split()], _TYPES[result])
+    for name, (result, arguments) in (ENTRY_POINTS | ROUTINES).items()
+}
+
+
+@dataclass
+class RuntimeCalls:
+    """Emits calls of runtime functions, declaring each in `module` when first used."""
+
+    module: ModuleOp
+    symbols: dict[str, Operation]
+
+    @staticmethod
+    def in_module(module: ModuleOp) -> RuntimeCalls:
+        """Calls from code of `module`, whose symbols are looked up now."""
+        return RuntimeCalls(module, symbol_table(module))
+
+    def call(self, at: Cursor, name: str, *args: SSAValue) -> None:
+        """Calls `name`, one of the functions without a result."""
+        self._declare(name)
+        at.insert(llvm.CallOp(name, *args))
+
+    def value(self, at: Cursor, name: str, *args: SSAValue) -> SSAValue:
+        """The result of `name`, one of the functions that have one."""
+        self._declare(name)
+        return at.value(llvm.CallOp(name, *args, return_type=_SIGNATURES[name].output))
+
+    def _declare(self, name: str) -> None:
+        if name not in self.symbols:
+            func = llvm.FuncOp(name, _SIGNATURES[name], llvm.LinkageAttr("external"))
+            func.location = self.module.location
+            first = self.module.body.block.first_op
+            assert first is not None
+            self.module.body.block.insert_op_before(func, first)
+            self.symbols[name] = func
+
+    def records(
+        self, at: Cursor, name: str, site: int, memory: SSAValue, count: int, queue: SSAValue
+    ) -> None:
+        """`name(site, records, count, queue)`."""
+        self.call(at, name, at.i32(site), memory, at.i32(count), queue)
+
+    def wait(
+        self, at: Cursor, entry: Cursor, site: int, wait: WaitArgument, async_queue: SSAValue
+    ) -> None:
+        """
+        Waits for the queues of a clause or directive; queue `async_queue` waits, or the host if
+        that is the synchronous queue. With `devnum`, the device's own routines of `openacc.h` wait.
+        """
+        if wait.devnum is not None:
+            self._wait_on_device(at, wait, async_queue)
+            return
+        if wait.queues:
+            memory = entry.alloca(llvm.LLVMArrayType(len(wait.queues), i64), "queues")
+            for index, queue in enumerate(wait.queues):
+                at.store(at.to_i64(queue), at.field(memory, 8 * index))
+        else:
+            memory = at.value(llvm.ZeroOp.create(result_types=[PTR]))
+        count = at.i32(len(wait.queues))
+        self.call(at, "__accopt_wait", at.i32(site), memory, count, async_queue)
+
+    def _wait_on_device(self, at: Cursor, wait: WaitArgument, async_queue: SSAValue) -> None:
+        assert wait.devnum is not None
+        device = at.to_integer(wait.devnum, i32)
+        waiter = at.to_integer(async_queue, i32)
+        for queue in wait.queues:
+            number = at.to_integer(queue, i32)
+            self.call(at, "acc_wait_device_async", number, waiter, device)
+        if not wait.queues:
+            self.call(at, "acc_wait_all_device_async", waiter, device)
+
+    def launch(
+        self,
+        at: Cursor,
+        entry: Cursor,
+        site: int,
+        shape: Sequence[SSAValue],
+        shared_bytes: SSAValue | None,
+        queue: SSAValue,
+        args: Sequence[SSAValue],
+    ) -> None:
+        """Launches the site's kernel; `shape` is grid and block, x y z each."""
+        pointers = entry.alloca(llvm.LLVMArrayType(max(len(args), 1), PTR), "kernel_args")
+        launch = entry.alloca(llvm.LLVMArrayType(6, i64), "launch")
+        for index, arg in enumerate(args):
+            slot = entry.alloca(arg.type, arg.name_hint or "arg")
+            at.store(arg, slot)
+            at.store(slot, at.field(pointers, 8 * index))
+        for index, size in enumerate(shape):
+            at.store(at.to_integer(size, i32), at.field(launch, 4 * index))
+        shared = at.i32(0) if shared_bytes is None else shared_bytes
+        at.store(shared, at.field(launch, _launch_offset("shared_bytes")))
+        at.store(at.i32(len(args)), at.field(launch, _launch_offset("arg_count")))
+        at.store(queue, at.field(launch, _launch_offset("queue")))
+        at.store(pointers, at.field(launch, _launch_offset("args")))
+        self.call(at, "__accopt_launch", at.i32(site), launch)
+
+    def device(
+        self, at: Cursor, site: int, operation: DeviceOperation, type: SSAValue, number: SSAValue
+    ) -> None:
+        """`init`, `shutdown` and `set`."""
+        self.call(at, "__accopt_device", at.i32(site), at.i32(int(operation)), type, number)
+
+
+def _launch_offset(field: str) -> int:
+    return getattr(Launch, field).offset
+
+
+def synchronous(at: Cursor) -> SSAValue:
+    """The queue of a construct without an async clause."""
+    return at.i64(ASYNC_SYNC)

@@ -1,0 +1,205 @@
+"""
+Interleaving iterations: several copies of a block's operations, operation by operation.
+
+An operation with the same operands in all copies is emitted once; sequential loops with the same bounds in
+all copies become one loop that carries the values of all. The calling pass decides which iterations are
+interleaved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import IntegerType, StringAttr, i64
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from ....dialects.accx import WHY
+from ...decisions.declined import Declined
+from ..ops.acc_ops import is_inside
+from ..ops.building import Cursor, constant_value
+from ..ops.purity import only_reads
+from ..values.addresses import base_of
+from ..values.region_values import variable_of
+
+NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
+
+
+class Jam:
+    """Emits several iterations of a block operation by operation; `maps` has one value map for each."""
+
+    def __init__(self, maps: list[dict[SSAValue, SSAValue]]):
+        self.maps = maps
+
+    def operations(self, ops: Sequence[Operation], cursor: Cursor) -> None:
+        """Emits `ops` for all copies."""
+        for op in ops:
+            if self._same_for_all(op):
+                self._once(op, cursor)
+            elif isinstance(op, scf.ForOp) and self._same_bounds(op):
+                self._loop(op, cursor)
+            else:
+                for values in self.maps:
+                    clone_into(op, values, cursor)
+
+    def _once(self, op: Operation, cursor: Cursor) -> None:
+        """Emits once an operation whose operands are the same for all copies."""
+        clone_into(op, self.maps[0], cursor)
+        for values in self.maps[1:]:
+            for result in op.results:
+                values[result] = self.maps[0][result]
+
+    def _same_for_all(self, op: Operation) -> bool:
+        """
+        Whether `op` has the same result in all copies: it only computes and reads, on operands that all
+        copies share. (No copy writes what another reads, since the iterations are independent.)
+        """
+        return bool(op.results) and all(
+            only_reads(inner) and self._same(inner) for inner in op.walk()
+        )
+
+    def _same(self, op: Operation) -> bool:
+        """Whether the operands are the same in all copies; values defined inside a shared operation are."""
+        first = self.maps[0]
+        return all(
+            m.get(operand, operand) is first.get(operand, operand)
+            for operand in op.operands
+            for m in self.maps
+        )
+
+    def _same_bounds(self, loop: scf.ForOp) -> bool:
+        first = self.maps[0]
+        return all(
+            m.get(v, v) is first.get(v, v) for v in (loop.lb, loop.ub, loop.step) for m in self.maps
+        )
+
+    def _loop(self, loop: scf.ForOp, cursor: Cursor) -> None:
+        """Emits one loop that carries the values of all copies."""
+        first = self.maps[0]
+        body = loop.body.block
+        carried = [m.get(v, v) for m in self.maps for v in loop.iter_args]
+        block = Block(arg_types=[body.args[0].type, *(v.type for v in carried)])
+        block.args[0].name_hint = body.args[0].name_hint
+        lb, ub, step = (first.get(v, v) for v in (loop.lb, loop.ub, loop.step))
+        fused = scf.ForOp(lb, ub, step, carried, Region(block))
+        fused.attributes |= loop.attributes
+        cursor.insert(fused)
+        width = len(loop.iter_args)
+        for row, values in enumerate(self.maps):
+            values[body.args[0]] = block.args[0]
+            for i, argument in enumerate(body.args[1:]):
+                new = block.args[1 + row * width + i]
+                new.name_hint = argument.name_hint
+                values[argument] = new
+        end = body.last_op
+        assert end is not None
+        inside = Cursor.at_end(block, loop.location)
+        self.operations([op for op in body.ops if op is not end], inside)
+        inside.insert(scf.YieldOp(*(m.get(v, v) for m in self.maps for v in end.operands)))
+        for row, values in enumerate(self.maps):
+            for i, result in enumerate(loop.results):
+                new = fused.results[row * width + i]
+                new.name_hint = result.name_hint
+                values[result] = new
+
+
+def clone_into(op: Operation, values: dict[SSAValue, SSAValue], cursor: Cursor) -> None:
+    """Clones `op`, with its location, at the cursor; `values` maps operands and gains the results."""
+    location = cursor.loc
+    cursor.loc = op.location
+    cursor.insert(op.clone(values))
+    cursor.loc = location
+
+
+def body_of(loop: acc.LoopOp) -> Block:
+    """The one block of a loop's body."""
+    if len(loop.region.blocks) != 1:
+        raise Declined("the loop's body has unstructured control flow")
+    return loop.region.block
+
+
+def check_body(inner: acc.LoopOp) -> None:
+    """Raises `Declined` if copies of the body of `inner` may not be interleaved."""
+    if inner.reduction_operands or inner.private_operands or inner.firstprivate_operands:
+        raise Declined("the loop has variables of its own")
+    for op in body_of(inner).walk():
+        if isinstance(op, acc.LoopOp):
+            raise Declined("the loop holds further loop directives")
+        if op.name.startswith("acc.") and not isinstance(op, acc.YieldOp):
+            raise Declined(f"the loop holds {op.name}")
+        if isinstance(op, llvm.StoreOp) and is_private_outside(op.ptr, inner):
+            raise Declined("the body stores to a variable that lives outside of it")
+        if isinstance(op, llvm.CallOp) and any(
+            isinstance(a.type, llvm.LLVMPointerType) and is_private_outside(a, inner)
+            for a in op.args
+        ):
+            raise Declined("the body uses the old value of a variable that lives outside of it")
+
+
+def is_private_outside(pointer: SSAValue, inner: acc.LoopOp) -> bool:
+    """Whether `pointer` points into a thread-private variable that outlives an iteration."""
+    pointer = base_of(pointer)
+    owner = pointer.owner
+    if isinstance(owner, Operation) and is_inside(owner, inner):
+        return False
+    if isinstance(owner, acc.PrivateOp | acc.FirstprivateOp | acc.ReductionOp):
+        return True
+    return isinstance(variable_of(pointer).owner, llvm.AllocaOp) and isinstance(
+        owner, llvm.AllocaOp
+    )
+
+
+def if_full(cursor: Cursor, condition: SSAValue) -> tuple[Cursor, Cursor]:
+    """An `scf.if` with cursors in both of its branches."""
+    blocks = Block(), Block()
+    cursors: list[Cursor] = []
+    for block in blocks:
+        end = Cursor.at_end(block, cursor.loc).insert(scf.YieldOp())
+        cursors.append(Cursor.before(end))
+    cursor.insert(scf.IfOp(condition, [], Region(blocks[0]), Region(blocks[1])))
+    return cursors[0], cursors[1]
+
+
+def trip_count(cursor: Cursor, loop: acc.LoopOp) -> SSAValue:
+    """The number of values, at least 0, that the first variable of a loop takes."""
+    lower, upper, step = loop.lowerbound[0], loop.upperbound[0], loop.step[0]
+    bounded = cursor.value(arith.MaxSIOp(upper, lower))
+    distance = cursor.sub(bounded, lower)
+    rounded = cursor.add(distance, cursor.sub(step, cursor.constant(1, step.type)))
+    return cursor.value(arith.DivUIOp(rounded, step), "trips")
+
+
+def set_bounds(cursor: Cursor, loop: acc.LoopOp, tiles: SSAValue) -> None:
+    """
+    Makes the first variable of a loop count from 0 to `tiles` by 1; bounds and steps of other variables
+    remain, even those that are the same values.
+    """
+    zero, one = cursor.constant(0, tiles.type), cursor.constant(1, tiles.type)
+    variables = len(loop.lowerbound)
+    for group, new in enumerate((zero, tiles, one)):
+        loop.operands[group * variables] = new
+
+
+def explain(loop: acc.LoopOp, text: str) -> None:
+    """Appends `text`, which says what was done or why not, to the reasons of `loop` for remarks."""
+    why = loop.attributes.get(WHY)
+    old = f"{why.data}; " if isinstance(why, StringAttr) else ""
+    loop.attributes[WHY] = StringAttr(old + text)
+
+
+def iteration_value(
+    number: SSAValue, lower: SSAValue, step: SSAValue, variable: SSAValue, cursor: Cursor
+) -> SSAValue:
+    """The loop variable's value in iteration `number` (i64)."""
+    assert isinstance(variable.type, IntegerType)
+    value = number
+    if variable.type != i64:
+        narrow = llvm.TruncOp(number, variable.type)
+        narrow.properties["overflowFlags"] = llvm.OverflowAttr((llvm.OverflowFlag.NO_SIGNED_WRAP,))
+        value = cursor.value(narrow)
+    if constant_value(step) != 1:
+        value = cursor.value(arith.MuliOp(value, step, overflow=NSW))
+    if constant_value(lower) != 0:
+        value = cursor.value(arith.AddiOp(lower, value, overflow=NSW))
+    value.name_hint = variable.name_hint
+    return value

@@ -1,0 +1,296 @@
+"""Builds `schedule.LoopNode`s from the `acc.loop`s of a construct or routine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects import acc, llvm, scf
+from xdsl.ir import Operation, SSAValue
+
+from ...decisions.levels import Level
+from ...decisions.loop_tree import LoopNode
+from ...decisions.shared_work import InnerWork
+from ..ops.acc_ops import child_loops, hands_on, has_level, is_defined_inside, source_loc
+from ..ops.building import constant_trips, constant_value
+from ..ops.expressions import parts_of
+from ..ops.layout import size_of
+from ..ops.levels import loop_levels
+from ..ops.purity import is_pure_call
+from ..values.addresses import steps_to
+from ..values.region_values import RegionSymbols
+from ..values.strides import AccessCounter
+
+
+@dataclass
+class LoopForest:
+    """The loop trees of one construct, and the `acc.loop` of each node."""
+
+    roots: list[LoopNode] = field(default_factory=list[LoopNode])
+    loops: dict[LoopNode, acc.LoopOp] = field(default_factory=dict[LoopNode, acc.LoopOp])
+
+
+def constant_trip(loop: acc.LoopOp) -> int | None:
+    """The number of iterations of all variables together, if constant."""
+    total = 1
+    for lower, upper, step in zip(loop.lowerbound, loop.upperbound, loop.step, strict=True):
+        trips = constant_trips(lower, upper, step)
+        if trips is None:
+            return None
+        total *= trips
+    return total
+
+
+def gang_argument(loop: acc.LoopOp, kind: acc.GangArgType) -> SSAValue | None:
+    """The `num`, `dim` or `static` value of the loop's gang clause."""
+    types = loop.gang_operands_arg_type
+    if types is None:
+        return None
+    for operand, type_ in zip(loop.gang_operands, types, strict=True):
+        if type_.data is kind:
+            return operand
+    return None
+
+
+def _is_tight(loop: acc.LoopOp, children: list[acc.LoopOp]) -> bool:
+    """Whether the body has one child loop and no other operation with an effect."""
+    if len(children) != 1 or len(loop.region.blocks) != 1:
+        return False
+    child = children[0]
+    block = loop.region.blocks.first
+    if block is None or child.parent_block() is not block:
+        return False
+    for op in block.ops:
+        if op is child or isinstance(op, acc.YieldOp | acc.PrivateOp | llvm.LoadOp):
+            continue
+        if op.regions or isinstance(op, llvm.StoreOp | llvm.CallOp | acc.ReductionOp):
+            return False
+        if op.name.startswith(("acc.", "cf.", "scf.")):
+            return False
+    return True
+
+
+def _is_bound_of(loop: acc.LoopOp, symbols: RegionSymbols) -> bool:
+    """Whether the trip count is known before the construct and outside of other loops."""
+    for value in (*loop.lowerbound, *loop.upperbound, *loop.step):
+        poly = symbols.polynomial(value)
+        if poly is None:
+            if not _pure_outside(value, symbols):
+                return False
+        elif any(isinstance(s, SSAValue) and symbols.is_inside(s) for s in poly.symbols):
+            return False
+    return True
+
+
+def _pure_outside(value: SSAValue, symbols: RegionSymbols) -> bool:
+    """Whether `HostEmitter.copy_expression` can copy a value."""
+
+    def is_known(part: SSAValue) -> bool:
+        if not symbols.is_inside(part):
+            return True
+        return isinstance(part.owner, Operation) and symbols.symbol(part) is not None
+
+    return all(
+        is_known(part)
+        or (isinstance(part.owner, Operation) and part.owner.name.startswith("arith."))
+        for part in parts_of(value, is_known)
+    )
+
+
+def _routine_need(operations: Sequence[Operation], level_of: Callable[[str], Level]) -> Level:
+    need = Level.SEQ
+    for op in operations:
+        if isinstance(op, llvm.CallOp) and op.callee is not None:
+            need = max(need, level_of(op.callee.string_value()))
+    return need
+
+
+def is_long(op: Operation) -> bool:
+    """
+    Whether an operation may take many instructions: a loop, or a call that is not a single arithmetic
+    function.
+    """
+    if isinstance(op, llvm.CallOp):
+        return not is_pure_call(op)
+    return isinstance(op, scf.ForOp | scf.WhileOp | scf.ExecuteRegionOp | acc.LoopOp)
+
+
+class _Dependents:
+    """
+    The values that change from iteration to iteration of `loop`, and the operations that depend on them,
+    directly or through operations in their regions. Each use is followed once.
+    """
+
+    def __init__(self, loop: acc.LoopOp):
+        self._loop = loop
+        self.values: set[SSAValue] = set()
+        self._operations: set[Operation] = set()
+        self.add(loop.region.blocks[0].args)
+
+    def add(self, values: Iterable[SSAValue]) -> None:
+        for value in values:
+            if value in self.values:
+                continue
+            self.values.add(value)
+            for use in value.uses:
+                op: Operation | None = use.operation
+                while op is not None and op is not self._loop and op not in self._operations:
+                    self._operations.add(op)
+                    op = op.parent_op()
+
+    def __contains__(self, op: Operation) -> bool:
+        return op in self._operations
+
+    def changes_bounds(self, loop: scf.ForOp) -> bool:
+        """Whether the bounds of `loop` change between iterations of the enclosing loop."""
+        return any(bound in self.values for bound in (loop.lb, loop.ub, loop.step))
+
+
+def _holds_fixed_loop(loop: acc.LoopOp, operations: Sequence[Operation]) -> bool:
+    """Whether the body holds a sequential loop that does not depend on the loop's variables."""
+    if not any(isinstance(op, scf.ForOp) for op in operations):
+        return False
+    changing = _Dependents(loop)
+    found = False
+    for op in operations:
+        if op in changing:
+            changing.add(op.results)
+            if any(operand in changing.values for operand in op.operands):
+                changing.add(arg for r in op.regions for b in r.blocks for arg in b.args)
+        elif isinstance(op, scf.ForOp):
+            found = True
+    return found
+
+
+def _strided(pointer: SSAValue, element: int, variable: SSAValue, symbols: RegionSymbols) -> bool:
+    """Whether neighbouring iterations certainly access memory with gaps between them."""
+    for step in steps_to(pointer):
+        steps, type_ = step.read_flat(symbols)
+        parts = None if steps is None else steps.split(variable)
+        factor = parts[1].as_constant if parts is not None else 0
+        if factor not in (0, 1, -1) or (factor != 0 and size_of(type_) > element):
+            return True
+    return False
+
+
+def inner_work(
+    loop: acc.LoopOp, operations: Sequence[Operation], symbols: RegionSymbols
+) -> InnerWork:
+    """
+    The work of the sequential loops directly in the body of `loop`; loops whose trip count differs between
+    iterations are not counted. `operations` are those of the body.
+    """
+    if len(loop.region.blocks) != 1 or not loop.region.block.args:
+        return InnerWork()
+    if not any(isinstance(op, scf.ForOp) for op in loop.region.block.ops):
+        return InnerWork()
+    variable = loop.region.block.args[-1]
+    changing = _Dependents(loop)
+    fixed: set[Operation] = {loop}
+    innermost: set[Operation] = set()
+    shared = strided = work = 0
+    for op in operations:
+        depends = op in changing
+        is_fixed = isinstance(op, scf.ForOp) and not changing.changes_bounds(op)
+        if depends:
+            changing.add(op.results)
+            for block in (b for region in op.regions for b in region.blocks):
+                changing.add(block.args[1:] if is_fixed else block.args)
+        if is_fixed and op.parent_op() in fixed:
+            fixed.add(op)
+            if not any(is_long(inner) for inner in op.regions[0].block.ops):
+                innermost.add(op)
+        if op.parent_op() not in innermost or op.regions:
+            continue
+        if depends:
+            work += 1
+        if isinstance(op, llvm.LoadOp):
+            shared += not depends
+            element = size_of(op.dereferenced_value.type)
+            strided += depends and _strided(op.ptr, element, variable, symbols)
+    return InnerWork(shared, strided, work)
+
+
+def _is_of_gang(reduced: SSAValue, construct: Operation) -> bool:
+    """Whether every gang has its own copy of a variable that a loop reduces."""
+    owner = reduced.owner
+    while isinstance(owner, acc.ReductionOp):
+        reduced = owner.var
+        owner = reduced.owner
+    if isinstance(owner, acc.PrivateOp | acc.FirstprivateOp):
+        return True
+    return isinstance(owner, llvm.AllocaOp) and is_defined_inside(reduced, construct)
+
+
+@dataclass
+class _Reader:
+    """Reads the loops of one construct or function."""
+
+    construct: Operation
+    symbols: RegionSymbols
+    level_of: Callable[[str], Level]
+    measured: bool
+    forest: LoopForest = field(default_factory=LoopForest)
+
+    def __post_init__(self) -> None:
+        self.accesses = AccessCounter(self.symbols)
+
+    def visit(self, loop: acc.LoopOp) -> LoopNode:
+        children = child_loops(loop)
+        operations = list(loop.region.walk())
+        block = loop.region.blocks.first
+        assert block is not None
+        dim = gang_argument(loop, acc.GangArgType.DIM)
+        node = LoopNode(
+            parallel=not has_level(loop.seq) and not has_level(loop.auto_) and bool(block.args),
+            loc=source_loc(loop),
+            levels=frozenset(loop_levels(loop)),
+            gang_dim=constant_value(dim) if dim is not None else None,
+            routine=_routine_need(operations, self.level_of),
+            children=[self.visit(child) for child in children],
+        )
+        if self.measured:
+            self.measure(node, loop, operations, children)
+        self.forest.loops[node] = loop
+        return node
+
+    def measure(
+        self,
+        node: LoopNode,
+        loop: acc.LoopOp,
+        operations: Sequence[Operation],
+        children: list[acc.LoopOp],
+    ) -> None:
+        """Fills in `node` what the iterations of `loop` access and compute."""
+        node.trip = constant_trip(loop)
+        node.host_trip = _is_bound_of(loop, self.symbols)
+        node.tight = _is_tight(loop, children)
+        node.hands_on = hands_on(loop)
+        node.reduction = bool(loop.reduction_operands) or node.hands_on
+        node.gang_reduction = any(_is_of_gang(v, self.construct) for v in loop.reduction_operands)
+        node.streaming = not any(is_long(op) for op in operations)
+        node.fixed_inner = _holds_fixed_loop(loop, operations)
+        node.cached = any(isinstance(op, acc.CacheOp) for op in operations)
+        node.work = InnerWork() if children else inner_work(loop, operations, self.symbols)
+        node.element_bytes = 0
+        if args := loop.region.blocks[0].args:
+            counts = self.accesses.count(operations, args[-1])
+            node.contiguous, node.strided = counts.contiguous, counts.strided
+            node.element_bytes = counts.element_bytes
+
+
+def loop_forest(
+    parent: Operation,
+    symbols: RegionSymbols,
+    level_of: Callable[[str], Level],
+    *,
+    measured: bool = True,
+) -> LoopForest:
+    """
+    The loops in the regions of a construct or function. `level_of` gives a routine's level. Unless
+    `measured`, nodes have only what the clauses say, and nothing about the bodies.
+    """
+    reader = _Reader(parent, symbols, level_of, measured)
+    for loop in child_loops(parent):
+        reader.forest.roots.append(reader.visit(loop))
+    return reader.forest

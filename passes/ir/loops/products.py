@@ -1,0 +1,191 @@
+"""
+Products: nests of two parallel loops around a loop over terms, whose iterations share what they read.
+
+`decisions/shared_sections.py` says which of them are profitable; the passes `order-product-loops` and
+`find-shared-sections` rewrite them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects import acc, llvm, scf
+from xdsl.dialects.builtin import AnyFloat, IntegerType, ModuleOp
+from xdsl.ir import Operation, SSAValue
+
+from ....dialects.volatility import is_ordered
+from ...decisions.polynomials import Polynomial
+from ...decisions.shared_sections import ProductShape, constant_side, why_not
+from ..data.cached_accesses import Symbols
+from ..kernels.arguments import distinct_arguments
+from ..ops.acc_ops import has_level, is_defined_inside, is_restrict, parallel_constructs
+from ..ops.building import constant_value
+from ..ops.levels import loop_levels
+from ..values.values_outside import is_known_outside
+from .product_loads import Factor, Loads, offset_of, read_loads
+
+OWN = (llvm.AllocaOp, acc.PrivateOp, acc.ReductionOp)
+"""Operations that make a variable private to one iteration."""
+
+
+def place_in_array(op: llvm.LoadOp | llvm.StoreOp, symbols: Symbols) -> tuple[SSAValue, Polynomial]:
+    """The array that an access points into, and its distance in bytes from the array's start."""
+    return offset_of(op.ptr, symbols)
+
+
+def _apart(left: SSAValue, right: SSAValue) -> bool:
+    """Whether two arrays share no element that the loop writes."""
+    if isinstance(left.owner, OWN) or is_restrict(left) or is_restrict(right):
+        return True
+    return any(distinct_arguments([left, right], loads_pointers=False))
+
+
+@dataclass
+class Accumulators:
+    """
+    The stores of a loop that may be delayed until the loop is done. `independent`: that relies on the
+    enclosing parallel loops being independent: other iterations read the same elements, so none may read
+    what this one writes.
+    """
+
+    stores: list[llvm.StoreOp] = field(default_factory=list[llvm.StoreOp])
+    independent: bool = False
+
+
+def find_accumulators(
+    loop: scf.ForOp | acc.LoopOp, shared: Collection[Operation]
+) -> Accumulators | None:
+    """
+    The stores of a loop that may be delayed until it is done; None if one of them may not. `shared`: its
+    loads that several iterations of the enclosing parallel loops make alike, if these loops have several.
+    """
+    symbols = Symbols(loop)
+    ops = list(loop.regions[0].block.ops)
+    accesses = [op for op in ops if isinstance(op, llvm.LoadOp | llvm.StoreOp)]
+    places = {op: place_in_array(op, symbols) for op in accesses}
+    found = Accumulators([op for op in accesses if isinstance(op, llvm.StoreOp)])
+    for store in found.stores:
+        base, offset = places[store]
+        fixed = all(isinstance(s, SSAValue) and not _inside(s, loop) for s in offset.symbols)
+        scalar = isinstance(store.value.type, IntegerType | AnyFloat)
+        if not fixed or not scalar or is_ordered(store):
+            return None
+        # An element that no iteration reads first cannot be read by another iteration.
+        first = next(op for op in accesses if places[op] == (base, offset))
+        if not isinstance(first, llvm.LoadOp):
+            return None
+        for other in accesses:
+            if other is store:
+                continue
+            if places[other] == (base, offset) and isinstance(other, llvm.LoadOp):
+                if other.dereferenced_value.type != store.value.type:
+                    return None
+            elif places[other][0] is base:
+                return None
+            elif not _apart(base, places[other][0]):
+                if other not in shared:
+                    return None
+                found.independent = True
+    return found
+
+
+def _inside(value: SSAValue, loop: Operation) -> bool:
+    return is_defined_inside(value, loop) or value in loop.regions[0].block.args
+
+
+@dataclass(frozen=True)
+class Terms:
+    """
+    A loop over the terms of a product's sums: the enclosing parallel loops, its loads, and the stores of
+    sums that it keeps in memory. `independent`: these stores do not overlap the loads because the parallel
+    loops' iterations are independent, which holds if they have several.
+    """
+
+    outer: acc.LoopOp
+    inner: acc.LoopOp
+    loop: scf.ForOp | acc.LoopOp
+    loads: Loads
+    sums: Sequence[llvm.StoreOp]
+    independent: bool
+
+    @property
+    def factors(self) -> Sequence[Factor]:
+        return (*self.loads.outer, *self.loads.inner)
+
+
+def _is_free(loop: Operation | None) -> bool:
+    """Whether `loop` is a parallel loop of one variable whose mapping is open."""
+    return (
+        isinstance(loop, acc.LoopOp)
+        and len(loop.region.blocks) == 1
+        and len(loop.lowerbound) == 1
+        and not has_level(loop.seq)
+        and not loop_levels(loop)
+        and not loop.reduction_operands
+        and constant_value(loop.step[0]) == 1
+    )
+
+
+def bounds_of(loop: scf.ForOp | acc.LoopOp) -> tuple[SSAValue, SSAValue, SSAValue]:
+    if isinstance(loop, scf.ForOp):
+        return loop.lb, loop.ub, loop.step
+    return loop.lowerbound[0], loop.upperbound[0], loop.step[0]
+
+
+def _is_fixed(bound: SSAValue, outer: acc.LoopOp) -> bool:
+    """Whether a bound is invariant in `outer`: defined before it, or known to the host."""
+    if not is_defined_inside(bound, outer):
+        return True
+    construct = outer.parent_op()
+    while construct is not None and not isinstance(construct, acc.ParallelOp):
+        construct = construct.parent_op()
+    return construct is not None and is_known_outside(bound, construct)
+
+
+def find_terms(loop: scf.ForOp | acc.LoopOp, *, triangles: bool = False) -> Terms | None:
+    """
+    The product whose terms `loop` runs over; None if the nest is not a profitable product. `triangles`: the
+    bounds of the inner parallel loop may depend on the outer one.
+    """
+    inner = loop.parent_op()
+    outer = None if inner is None else inner.parent_op()
+    if not _is_free(inner) or not _is_free(outer):
+        return None
+    assert isinstance(inner, acc.LoopOp) and isinstance(outer, acc.LoopOp)
+    lower, upper, step = bounds_of(loop)
+    fixed = (lower, upper) if triangles else (lower, upper, *bounds_of(inner)[:2])
+    if (
+        not all(_is_fixed(v, outer) for v in fixed)
+        or constant_value(step) != 1
+        or not isinstance(lower.type, IntegerType)
+    ):
+        return None
+    if any(op.regions for op in loop.regions[0].block.ops):
+        return None
+    variables = [each.region.block.args[0] for each in (outer, inner)]
+    loads = read_loads(loop, variables[0], variables[1])
+    if loads is None:
+        return None
+    sides = [
+        constant_side([constant_value(value) for value in bounds_of(each)[:2]])
+        for each in (outer, inner, loop)
+    ]
+    product = ProductShape(len(loads.outer), len(loads.inner), loads.both, *sides)
+    if why_not(product):
+        return None
+    shared = {factor.load for factor in (*loads.outer, *loads.inner)}
+    sums = find_accumulators(loop, shared)
+    if sums is None:
+        return None
+    return Terms(outer, inner, loop, loads, sums.stores, sums.independent)
+
+
+def free_constructs(module: ModuleOp) -> list[acc.ParallelOp]:
+    """Constructs whose launch sizes the compiler chooses and that have no cache directive of their own."""
+    return [
+        op
+        for op in parallel_constructs(module)
+        if not (op.num_gangs or op.num_workers or op.vector_length)
+        and not any(isinstance(inner, acc.CacheOp) for inner in op.walk())
+    ]

@@ -1,0 +1,57 @@
+"""
+Reducing the rows per gang of a schedule (`elements` of a gang loop without lanes), with the number of gangs
+that follows.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import acc, arith
+from xdsl.dialects.builtin import i32
+
+from ...decisions.launch_shape import MAX_GRID
+from ..ops.acc_ops import set_operand_groups
+from ..ops.building import Cursor, constant_value
+from ..ops.schedules import drop_covers, gang_dimension, given_sizes, take_elements
+
+
+def settle_rows(loop: acc.LoopOp, rows: int, construct: acc.ParallelOp) -> None:
+    """
+    Sets `rows` per gang instead of the number in the schedule, and the number of gangs accordingly. If that
+    many gangs may not be available, the launch no longer covers the loop's iterations. It may not do so
+    either if the loop has several variables: only the first one's rows are in tiles, so that there may be
+    more tiles than all iterations by `rows`.
+    """
+    known = take_elements(loop)
+    if rows > 1 and len(loop.lowerbound) > 1:
+        drop_covers(loop)
+    gangs, at = list(construct.num_gangs), Cursor.before(construct)
+    number = gang_dimension(loop)
+    if known == rows:
+        return
+    if not is_alone(loop, construct, len(gangs)):
+        drop_covers(loop)
+        return
+    assert number is not None
+    limit, before = MAX_GRID[number + 1], constant_value(gangs[number])
+    if number > 0 and (before is None or before * known > limit):
+        drop_covers(loop)
+    more = at.mul(at.to_i64(gangs[number]), at.i64(known))
+    if rows > 1:
+        more = at.add(more, at.i64(rows - 1))
+        more = at.value(arith.DivUIOp(more, at.i64(rows)))
+    limited = at.value(arith.MinSIOp(more, at.i64(limit)))
+    gangs[number] = at.value(arith.TruncIOp(limited, i32), "num_gangs")
+    set_operand_groups(construct, num_gangs=gangs)
+
+
+def is_alone(loop: acc.LoopOp, construct: acc.ParallelOp, dimensions: int) -> bool:
+    """Whether no other loop uses the gang dimension of `loop`, and no clause gives its size."""
+    number = gang_dimension(loop)
+    if "num_gangs" in given_sizes(construct):
+        return False
+    if number is None or number >= dimensions:
+        return False
+    return not any(
+        other is not loop and isinstance(other, acc.LoopOp) and gang_dimension(other) == number
+        for other in construct.walk()
+    )

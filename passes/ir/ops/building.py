@@ -1,0 +1,244 @@
+"""
+Building operations: a cursor that places operations, gives them a location, and names their values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar, cast
+
+from xdsl.dialects import arith, llvm, scf
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    LocationAttr,
+    f64,
+    i8,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint
+from xdsl.traits import IsTerminator
+
+from ....compiler.base.names import value_name
+from ....dialects.accx_element import Index
+from ....dialects.layout import is_long_double
+
+PTR = llvm.LLVMPointerType()
+
+
+OpT = TypeVar("OpT", bound=Operation)
+
+
+class Cursor:
+    """
+    A place in the IR where operations are added, one after the other, with location `loc`.
+
+    Insertion "before operation x" stays before x; insertion at the end of a block stays at its end.
+    """
+
+    def __init__(self, point: InsertPoint, loc: LocationAttr):
+        self.point = point
+        self.loc = loc
+
+    @staticmethod
+    def before(op: Operation, loc: LocationAttr | None = None) -> Cursor:
+        return Cursor(InsertPoint.before(op), op.location if loc is None else loc)
+
+    @staticmethod
+    def after(op: Operation, loc: LocationAttr | None = None) -> Cursor:
+        return Cursor(InsertPoint.after(op), op.location if loc is None else loc)
+
+    @staticmethod
+    def at_end(block: Block, loc: LocationAttr) -> Cursor:
+        return Cursor(InsertPoint.at_end(block), loc)
+
+    def inside(self, block: Block, loc: LocationAttr | None = None) -> Cursor:
+        """
+        A cursor at the end of `block`, which belongs to an operation placed at this cursor now or later.
+        """
+        return self._nested(InsertPoint.at_end(block), self.loc if loc is None else loc)
+
+    def inside_before(self, end: Operation) -> Cursor:
+        """As `inside`, but before operation `end` of such a block."""
+        return self._nested(InsertPoint.before(end), self.loc)
+
+    def _nested(self, point: InsertPoint, loc: LocationAttr) -> Cursor:
+        return Cursor(point, loc)
+
+    def insert(self, op: OpT, hint: str | None = None) -> OpT:
+        """Places `op` here; `hint` names its first result."""
+        op.location = self.loc
+        before = self.point.insert_before
+        if before is None:
+            self.point.block.add_op(op)
+        else:
+            self.point.block.insert_op_before(op, before)
+        if hint is not None and op.results:
+            op.results[0].name_hint = value_name(hint)
+        return op
+
+    def value(self, op: Operation, hint: str | None = None) -> SSAValue:
+        """Places `op` and returns its first result."""
+        return self.insert(op, hint).results[0]
+
+    def constant(self, value: int | float, type: Attribute) -> SSAValue:
+        """A constant of an integer, index or float type."""
+        if isinstance(type, IntegerType | IndexType):
+            assert isinstance(value, int)
+            attr = IntegerAttr(value, type, truncate_bits=True)
+            name = f"c{value}" if value >= 0 else f"cm{-value}"
+            return self.value(arith.ConstantOp(attr), name)
+        assert isinstance(type, AnyFloat)
+        if is_long_double(type):  # xDSL cannot print such a constant
+            return self.value(arith.ExtFOp(self.constant(value, f64), type), "cst")
+        return self.value(arith.ConstantOp(FloatAttr(float(value), type)), "cst")
+
+    def i32(self, value: int) -> SSAValue:
+        return self.constant(value, i32)
+
+    def i64(self, value: int) -> SSAValue:
+        return self.constant(value, i64)
+
+    def to_i64(self, value: SSAValue) -> SSAValue:
+        """`value` (integer or index) as i64, sign-extended."""
+        return self.to_integer(value, i64)
+
+    def widened(self, subscript: Index) -> SSAValue:
+        """A subscript extended to i64, with or without sign as it says."""
+        value = subscript.value
+        if value.type == i64 or not subscript.unsigned:
+            return self.to_integer(value, i64)
+        width, known = cast(IntegerType, value.type).width.data, constant_value(value)
+        if known is not None:
+            return self.i64(known % (1 << width))
+        kind = arith.ExtUIOp if width < 64 else arith.TruncIOp
+        return self.value(kind(value, i64), value.name_hint)
+
+    def to_integer(self, value: SSAValue, type: IntegerType) -> SSAValue:
+        """`value` (integer or index) sign-extended or truncated to `type`."""
+        if value.type == type:
+            return value
+        constant = constant_value(value)
+        if constant is not None:
+            return self.constant(constant, type)
+        if isinstance(value.type, IndexType):
+            return self.value(arith.IndexCastOp(value, type), value.name_hint)
+        assert isinstance(value.type, IntegerType)
+        if value.type.width.data < type.width.data:
+            return self.value(arith.ExtSIOp(value, type), value.name_hint)
+        return self.value(arith.TruncIOp(value, type), value.name_hint)
+
+    def add(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
+        if constant_value(b) == 0:
+            return a
+        if constant_value(a) == 0:
+            return b
+        return self.value(arith.AddiOp(a, b), hint)
+
+    def sub(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
+        if constant_value(b) == 0:
+            return a
+        return self.value(arith.SubiOp(a, b), hint)
+
+    def mul(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
+        if constant_value(b) == 1:
+            return a
+        if constant_value(a) == 1:
+            return b
+        return self.value(arith.MuliOp(a, b), hint)
+
+    def alloca(self, type: Attribute, hint: str, count: SSAValue | None = None) -> SSAValue:
+        """Stack memory for `count` (default one) elements of `type`, 16-byte aligned."""
+        size = self.i32(1) if count is None else count
+        return self.value(llvm.AllocaOp(size, type, alignment=16), hint)
+
+    def temporary(self, type: Attribute, hint: str) -> SSAValue:
+        """Stack memory for a short-lived value of `type`."""
+        return self.alloca(type, hint)
+
+    def inline(self, operations: Iterable[Operation], known: dict[SSAValue, SSAValue]) -> None:
+        """
+        Clones the operations of one block, except its terminator, here. `known` maps original values to the
+        values to use here and gains the results; an operation whose result is already known is not cloned.
+        """
+        for op in operations:
+            made = bool(op.results) and op.results[0] in known
+            if not made and not op.has_trait(IsTerminator):
+                self.insert(op.clone(known))
+
+    def field(self, pointer: SSAValue, offset: int, hint: str | None = None) -> SSAValue:
+        """The address `offset` bytes after `pointer`."""
+        if offset == 0:
+            return pointer
+        return self.value(llvm.GEPOp(pointer, [offset], i8, inbounds=True), hint)
+
+    def offset(self, pointer: SSAValue, bytes: SSAValue, hint: str | None = None) -> SSAValue:
+        """The address `bytes` (an i64) after `pointer`."""
+        constant = constant_value(bytes)
+        if constant == 0:
+            return pointer
+        return self.value(
+            llvm.GEPOp.from_mixed_indices(pointer, [bytes], i8), hint or pointer.name_hint
+        )
+
+    def element(
+        self, pointer: SSAValue, index: SSAValue, type: Attribute, hint: str | None = None
+    ) -> SSAValue:
+        """The address of element `index` of an array of `type` at `pointer`."""
+        return self.value(llvm.GEPOp.from_mixed_indices(pointer, [index], type), hint)
+
+    def load(self, pointer: SSAValue, type: Attribute, hint: str | None = None) -> SSAValue:
+        return self.value(llvm.LoadOp(pointer, type), hint)
+
+    def store(self, value: SSAValue, pointer: SSAValue) -> None:
+        self.insert(llvm.StoreOp(value, pointer))
+
+    def for_loop(
+        self, lower: SSAValue, upper: SSAValue, step: SSAValue, hint: str
+    ) -> tuple[scf.ForOp, Cursor]:
+        """An `scf.for` here with an empty body, and a cursor in the body before its yield."""
+        block = Block(arg_types=[lower.type])
+        block.args[0].name_hint = hint
+        loop = self.insert(scf.ForOp(lower, upper, step, [], Region(block)))
+        end = scf.YieldOp()
+        end.location = self.loc
+        block.add_op(end)
+        return loop, self.inside_before(end)
+
+    def if_then(self, condition: SSAValue) -> Cursor:
+        """An `scf.if` without else here; the result is a cursor in its body."""
+        block = Block()
+        end = scf.YieldOp()
+        end.location = self.loc
+        block.add_op(end)
+        self.insert(scf.IfOp(condition, [], Region(block)))
+        return self.inside_before(end)
+
+
+def constant_value(value: SSAValue) -> int | None:
+    """The integer that `value` is a constant of; None if it is not an integer constant."""
+    op = value.owner
+    if isinstance(op, arith.ConstantOp | llvm.ConstantOp) and isinstance(op.value, IntegerAttr):
+        return op.value.value.data
+    return None
+
+
+def constant_trips(lower: SSAValue, upper: SSAValue, step: SSAValue) -> int | None:
+    """
+    The number of iterations of a loop with these bounds; None unless they are constants and it counts up.
+    """
+    low, high, by = constant_value(lower), constant_value(upper), constant_value(step)
+    if low is None or high is None or by is None or by <= 0:
+        return None
+    return max(0, -(-(high - low) // by))
+
+
+def erase(op: Operation) -> None:
+    """Removes `op`, whose results must be unused, from the IR."""
+    op.detach()
+    op.erase()

@@ -1,0 +1,191 @@
+"""
+Computed addresses: the base of an address, and the subscripts from the base to it.
+
+`accx.element` has subscripts as in C, `llvm.getelementptr` steps by bytes, elements or members. Both are
+read here as `AddressStep`s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import i8
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ....dialects import llvm_ext
+from ....dialects.accx_element import ElementOp, Index
+from ...decisions.polynomials import Polynomial
+from ..ops.acc_ops import is_defined_inside
+from ..ops.layout import member_offset, size_of
+
+ADDRESS_OPS = (llvm.GEPOp, ElementOp)
+"""Operations without side effects whose result points into the same object as their operand `ptr`."""
+
+AddressOp = llvm.GEPOp | ElementOp
+
+
+@dataclass(frozen=True)
+class StepUnit:
+    """
+    The unit of a subscript: elements of `type`, or arrays of `lengths` of them (the rows of a
+    variable-length array). With `member`, the subscript selects a member of the structure `type`.
+    """
+
+    type: Attribute
+    member: bool = False
+    lengths: tuple[Polynomial, ...] = ()
+
+    @property
+    def bytes(self) -> Polynomial:
+        """The size of one unit in bytes."""
+        size = Polynomial.constant(size_of(self.type))
+        for length in self.lengths:
+            size = size * length
+        return size
+
+
+BYTES = StepUnit(i8)
+
+
+class PolynomialReader(Protocol):
+    """A reader of values as polynomials; it widens subscripts as C does."""
+
+    def polynomial(self, value: SSAValue | Index) -> Polynomial | None: ...
+
+
+def way_to_base(pointer: SSAValue) -> Iterator[SSAValue]:
+    """An address, then each pointer that it is computed from in turn, ending with its base."""
+    yield pointer
+    while True:
+        op = pointer.owner
+        if isinstance(op, ADDRESS_OPS):
+            pointer = op.ptr
+        elif isinstance(op, llvm_ext.AddrSpaceCastOp):
+            pointer = op.arg
+        else:
+            return
+        yield pointer
+
+
+def base_of(pointer: SSAValue, inside: Operation | None = None) -> SSAValue:
+    """
+    The base of an address: a variable, a pointer value, or the result of a clause. With `inside`, the
+    pointer from which the computation within that operation starts.
+    """
+    for place in way_to_base(pointer):
+        pointer = place
+        if inside is not None and not is_defined_inside(pointer, inside):
+            break
+    return pointer
+
+
+@dataclass(frozen=True)
+class AddressStep:
+    """A subscript of elements of `type`, of arrays of `lengths` of them, or of members of the structure."""
+
+    index: int | Index
+    type: Attribute
+    member: bool = False
+    lengths: tuple[SSAValue, ...] = ()
+
+    @property
+    def selected(self) -> Attribute:
+        """The type that the subscript selects; for a row of variable length, the type of its elements."""
+        if not self.member:
+            return self.type
+        assert isinstance(self.type, llvm.LLVMStructType) and isinstance(self.index, int)
+        return self.type.types.data[self.index]
+
+    @property
+    def offset(self) -> int:
+        """The bytes from the beginning of the structure to the member."""
+        assert isinstance(self.type, llvm.LLVMStructType) and isinstance(self.index, int)
+        return member_offset(self.type, self.index)
+
+    def read(self, symbols: PolynomialReader) -> tuple[Polynomial | None, StepUnit]:
+        """The step as a polynomial (None if it is not one), and its unit."""
+        if isinstance(self.index, int):
+            steps: Polynomial | None = Polynomial.constant(self.index)
+        else:
+            steps = symbols.polynomial(self.index)
+        if not self.lengths:
+            return steps, StepUnit(self.type, self.member)
+        lengths = [symbols.polynomial(length) for length in self.lengths]
+        known = tuple(length for length in lengths if length is not None)
+        if len(known) < len(lengths):
+            return None, BYTES
+        return steps, StepUnit(self.type, self.member, known)
+
+    def read_flat(self, symbols: PolynomialReader) -> tuple[Polynomial | None, Attribute]:
+        """As `read`, with rows counted in elements and members in bytes: the count, and the type counted."""
+        steps, unit = self.read(symbols)
+        if unit.member:
+            return Polynomial.constant(self.offset), i8
+        for length in unit.lengths:
+            steps = None if steps is None else steps * length
+        return steps, self.type
+
+    def in_bytes(self, symbols: PolynomialReader) -> Polynomial | None:
+        """The bytes by which the step moves the address; None if they are not a polynomial."""
+        steps, type_ = self.read_flat(symbols)
+        return None if steps is None else steps * size_of(type_)
+
+
+def steps_of(op: AddressOp) -> Iterator[AddressStep]:
+    """
+    The subscripts of one operation, outermost first; a member is preceded by a step that names its
+    structure.
+    """
+    indices: Iterable[int | Index]
+    rows: tuple[SSAValue, ...] = ()
+    if isinstance(op, ElementOp):
+        indices, rows = op.steps(), tuple(op.rows)
+    else:
+        dynamic = iter(op.ssa_indices)
+        raw = op.rawConstantIndices.iter_values()
+        indices = (Index(next(dynamic)) if i == llvm.GEP_USE_SSA_VAL else i for i in raw)
+    inside, counted = op.elem_type, None
+    for position, index in enumerate(indices):
+        if position <= len(rows):
+            counted = inside
+            yield AddressStep(index, inside, lengths=rows[position:])
+        elif isinstance(inside, llvm.LLVMStructType):
+            assert isinstance(index, int)
+            if counted != inside:
+                yield AddressStep(0, inside)
+            yield AddressStep(index, inside, member=True)
+            inside, counted = inside.types.data[index], None
+        else:
+            assert isinstance(inside, llvm.LLVMArrayType)
+            inside = counted = inside.type
+            yield AddressStep(index, inside)
+
+
+def steps_to(pointer: SSAValue, base: SSAValue | None = None) -> Iterator[AddressStep]:
+    """All subscripts from `base` (by default the base of the address) to the address, outermost first."""
+    chain: list[AddressOp] = []
+    while pointer is not base and isinstance(pointer.owner, ADDRESS_OPS):
+        chain.append(pointer.owner)
+        pointer = pointer.owner.ptr
+    for op in reversed(chain):
+        yield from steps_of(op)
+
+
+def subscripted_element(
+    pointer: SSAValue, base: SSAValue
+) -> tuple[Index, Attribute, AddressStep | None] | None:
+    """
+    For an address `base[index]` or `base[index].m`: the subscript, the element type, and the member's step
+    (None without a member). None for other addresses.
+    """
+    steps = [step for step in steps_to(pointer, base) if step.member or step.index != 0]
+    first, *members = steps or (None,)
+    if first is None or first.lengths or not isinstance(first.index, Index) or len(members) > 1:
+        return None
+    member = members[0] if members else None
+    if member is not None and not (member.member and member.type == first.type):
+        return None
+    return first.index, first.type, member

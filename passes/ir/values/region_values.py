@@ -1,0 +1,417 @@
+"""
+Values of a compute region in terms of values before it: as symbols of polynomials, and as host code.
+
+`RegionSymbols` answers which values are known before the construct (made outside, or loads of
+scalar variables the region does not write) and which are loop variables. `HostEmitter` writes the
+arithmetic of a polynomial, or a copy of a pure expression, before the construct.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import cast
+
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import IntegerType, i1, i64
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+
+from ....dialects.accx_element import Index
+from ...decisions.polynomials import Polynomial
+from ...decisions.ranges import LoopRange
+from ..ops.acc_ops import ENTRY_OPS, constant_i64, is_defined_inside, is_inside
+from ..ops.building import constant_value
+from ..ops.purity import is_pure
+from .addresses import ADDRESS_OPS, AddressOp
+from .value_polynomials import from_value, is_manageable
+
+_TRANSPARENT = (
+    arith.ConstantOp,
+    arith.ExtSIOp,
+    arith.AddiOp,
+    arith.SubiOp,
+    arith.MuliOp,
+)
+
+
+@dataclass(frozen=True)
+class HostLoad:
+    """The value a scalar variable has before the construct."""
+
+    variable: Hashable
+    type: Attribute
+
+
+@dataclass(frozen=True, eq=False)
+class LastIteration:
+    """The last value of a loop variable whose step is not 1: `lb + (ub - 1 - lb) / step * step`."""
+
+    lower: Polynomial
+    upper: Polynomial
+    step: Polynomial
+
+
+@dataclass(frozen=True)
+class HostExpression:
+    """A signed operation that is not a polynomial, on values known before the construct."""
+
+    operation: type[Operation]
+    operands: tuple[Polynomial, ...]
+
+    @property
+    def depth(self) -> int:
+        """The depth to which such operations are nested."""
+        inner = (s.depth for p in self.operands for s in p.symbols if isinstance(s, HostExpression))
+        return 1 + max(inner, default=0)
+
+
+DEEPEST_EXPRESSION = 6
+"""
+The greatest depth: expressions are compared as trees, which grow exponentially if a value is used several
+times.
+"""
+
+_EXPRESSIONS = (
+    arith.DivSIOp,
+    arith.RemSIOp,
+    arith.MinSIOp,
+    arith.MaxSIOp,
+    arith.ShRSIOp,
+    arith.AndIOp,
+)
+"""Operations that give the same in 64 bits as in fewer bits, sign-extended."""
+
+
+def variable_of(pointer: SSAValue) -> SSAValue:
+    """The host variable of a data or privatising operation's result; any other pointer itself."""
+    owner = pointer.owner
+    while isinstance(owner, ENTRY_OPS):
+        pointer = owner.var
+        owner = pointer.owner
+    return pointer
+
+
+def variable_key(pointer: SSAValue) -> Hashable:
+    """A key for a variable: the global's name, or the value that is its address."""
+    pointer = variable_of(pointer)
+    owner = pointer.owner
+    if isinstance(owner, llvm.AddressOfOp):
+        return owner.global_name.string_value()
+    return pointer
+
+
+def same_variable(a: SSAValue, b: SSAValue) -> bool:
+    """
+    Whether two pointer values name one variable: the same value, the same global, or loads of one
+    pointer variable (which the caller knows not to change in between).
+    """
+    if variable_key(a) == variable_key(b):
+        return True
+    left, right = variable_of(a).owner, variable_of(b).owner
+    if isinstance(left, llvm.LoadOp) and isinstance(right, llvm.LoadOp):
+        return same_variable(left.ptr, right.ptr)
+    if isinstance(left, ADDRESS_OPS) and isinstance(right, ADDRESS_OPS):
+        return (
+            left.name == right.name
+            and left.properties == right.properties
+            and left.operands[1:] == right.operands[1:]
+            and same_variable(left.ptr, right.ptr)
+        )
+    return False
+
+
+class RegionSymbols:
+    """Reads values inside one construct as polynomials. Made per construct; the IR must not change."""
+
+    def __init__(self, construct: Operation, *, at_once: bool = True):
+        """`at_once`: the variables that the construct writes are found now, not at the first query."""
+        self.construct = construct
+        self._expressions: dict[Operation, HostExpression | None] = {}
+        self._sizes: dict[SSAValue, tuple[int, int]] = {}
+        self._polynomials: dict[SSAValue | Index, Polynomial | None] = {}
+        self._ranges_in: dict[Block | None, list[LoopRange] | None] = {}
+        if at_once:
+            _ = self.written
+
+    @cached_property
+    def written(self) -> set[Hashable]:
+        """
+        The scalars that the region may write: those stored to, or whose address is used other than by a
+        load.
+        """
+        written: set[Hashable] = set()
+        for region in self.construct.regions:
+            for op in region.walk():
+                if isinstance(op, llvm.LoadOp | AddressOp):
+                    continue
+                for operand in op.operands:
+                    if isinstance(operand.type, llvm.LLVMPointerType):
+                        written.add(variable_key(operand))
+        return written
+
+    def symbol(self, value: SSAValue) -> Hashable | None:
+        """The symbol of a value of this construct (`SymbolOf`)."""
+        if not is_defined_inside(value, self.construct):
+            known = isinstance(value.type, IntegerType)
+            # Short sums and products are expanded, so that n and its extension are one symbol.
+            return value if known and not self._is_transparent(value) else None
+        if isinstance(value, BlockArgument):
+            parent = value.block.parent_op()
+            given = parent is self.construct and isinstance(value.type, IntegerType)
+            return value if given or isinstance(parent, acc.LoopOp | scf.ForOp) else None
+        owner = value.owner
+        if isinstance(owner, llvm.LoadOp) and isinstance(value.type, IntegerType):
+            key = variable_key(owner.ptr)
+            variable = variable_of(owner.ptr)
+            known = isinstance(variable.owner, llvm.AllocaOp | llvm.AddressOfOp) and (
+                isinstance(variable.owner, llvm.AddressOfOp)
+                or not is_defined_inside(variable, self.construct)
+            )
+            if known and key not in self.written:
+                return HostLoad(key, value.type)
+        if isinstance(owner, _EXPRESSIONS) and value.type != i1:
+            if owner not in self._expressions:
+                self._expressions[owner] = self._expression(owner)
+            return self._expressions[owner]
+        return None
+
+    def _is_transparent(self, value: SSAValue) -> bool:
+        return isinstance(value.owner, _TRANSPARENT) and is_manageable(*self._size(value))
+
+    def _size(self, value: SSAValue, depth: int = 64) -> tuple[int, int]:
+        """
+        Upper bounds for the number of terms and the degree of `value` when expanded; (1, 1) for a symbol.
+        """
+        owner = value.owner
+        if constant_value(value) is not None:
+            return 1, 0
+        if not isinstance(owner, _TRANSPARENT) or not owner.operands or depth == 0:
+            return 1, 1
+        if value not in self._sizes:
+            sizes = [self._size(operand, depth - 1) for operand in owner.operands]
+            sizes = [size if is_manageable(*size) else (1, 1) for size in sizes]
+            terms, degrees = zip(*sizes, strict=True)
+            if isinstance(owner, arith.MuliOp):
+                self._sizes[value] = prod(terms), sum(degrees)
+            else:
+                self._sizes[value] = sum(terms), max(degrees)
+        return self._sizes[value]
+
+    def _expression(self, op: Operation) -> HostExpression | None:
+        """`op` as a symbol, if its operands are computed from values known before the construct."""
+        operands: list[Polynomial] = []
+        for operand in op.operands:
+            poly = self.polynomial(operand)
+            if poly is None or any(
+                isinstance(symbol, SSAValue) and self.is_inside(symbol) for symbol in poly.symbols
+            ):
+                return None
+            operands.append(poly)
+        if isinstance(op, arith.DivSIOp | arith.RemSIOp):
+            divisor = operands[1].as_constant
+            if divisor is None or divisor <= 0:
+                return None  # before the region it might divide by zero
+        found = HostExpression(type(op), tuple(operands))
+        return found if found.depth <= DEEPEST_EXPRESSION else None
+
+    def is_inside(self, value: SSAValue) -> bool:
+        """Whether `value` is defined in the region."""
+        return is_defined_inside(value, self.construct)
+
+    def polynomial(self, value: SSAValue | Index) -> Polynomial | None:
+        if value not in self._polynomials:
+            self._polynomials[value] = from_value(value, self.symbol)
+        return self._polynomials[value]
+
+    def loop_ranges(self, op: Operation) -> list[LoopRange] | None:
+        """
+        Ranges of the loops between `op` and the construct, innermost first; None if the bounds of
+        one are not known before the construct. All operations of a block get the same list object.
+        """
+        if op.parent not in self._ranges_in:
+            self._ranges_in[op.parent] = self._find_ranges(op)
+        return self._ranges_in[op.parent]
+
+    def _find_ranges(self, op: Operation) -> list[LoopRange] | None:
+        ranges: list[LoopRange] = []
+        child = op
+        parent = op.parent_op()
+        while parent is not None and parent is not self.construct:
+            if isinstance(parent, scf.ForOp):
+                found = self.loop_range(
+                    parent.body.block.args[0], parent.lb, parent.ub, parent.step
+                )
+                if found is None:
+                    return None
+                ranges.append(found)
+            elif isinstance(parent, acc.LoopOp):
+                block = parent.region.blocks.first
+                assert block is not None
+                bounds = zip(
+                    block.args, parent.lowerbound, parent.upperbound, parent.step, strict=True
+                )
+                for variable, lower, upper, step in reversed(list(bounds)):
+                    found = self.loop_range(variable, lower, upper, step)
+                    if found is None:
+                        return None
+                    ranges.append(found)
+            child, parent = parent, parent.parent_op()
+        assert child is not None
+        return ranges
+
+    def loop_range(
+        self, variable: SSAValue, lower: SSAValue, upper: SSAValue, step: SSAValue
+    ) -> LoopRange | None:
+        """The range of one loop variable; None if it is not known before the construct."""
+        low, high = self.polynomial(lower), self.polynomial(upper)
+        if low is None or high is None:
+            return None
+        stride = self.polynomial(step)
+        if stride is None:
+            return None
+        if stride.as_constant == 1:
+            return LoopRange(variable, low, high - 1)
+        # A last value that depends on outer variables is its own upper bound.
+        if any(
+            isinstance(s, BlockArgument) and self._is_loop_variable(s)
+            for s in low.symbols | high.symbols | stride.symbols
+        ):
+            return LoopRange(variable, low, high - 1)
+        return LoopRange(variable, low, Polynomial.symbol(LastIteration(low, high, stride)))
+
+    def _is_loop_variable(self, value: BlockArgument) -> bool:
+        return is_inside(value.block.parent_op(), self.construct)
+
+
+class HostEmitter:
+    """Writes i64 arithmetic immediately before `anchor`; equal subexpressions are shared."""
+
+    def __init__(self, anchor: Operation):
+        self.anchor = anchor
+        self.values: dict[Hashable, SSAValue] = {}
+        self.copies: dict[SSAValue, SSAValue] = {}
+
+    def insert(self, op: Operation, hint: str | None = None) -> SSAValue:
+        block = self.anchor.parent_block()
+        assert block is not None
+        op.location = self.anchor.location
+        block.insert_op_before(op, self.anchor)
+        if hint is not None:
+            op.results[0].name_hint = hint
+        return op.results[0]
+
+    def constant(self, value: int) -> SSAValue:
+        if ("constant", value) not in self.values:
+            self.values["constant", value] = self.insert(constant_i64(value, self.anchor.location))
+        return self.values["constant", value]
+
+    def symbol(self, symbol: Hashable) -> SSAValue:
+        """The i64 value of a symbol of `RegionSymbols`."""
+        if symbol not in self.values:
+            self.values[symbol] = self._symbol(symbol)
+        return self.values[symbol]
+
+    def _symbol(self, symbol: Hashable) -> SSAValue:
+        match symbol:
+            case SSAValue():
+                return self._extend(symbol)
+            case HostLoad(variable=str() as name):
+                address = self.insert(llvm.AddressOfOp(name, llvm.LLVMPointerType()), name)
+                return self._extend(self.insert(llvm.LoadOp(address, symbol.type), name))
+            case HostLoad(variable=SSAValue() as pointer):
+                return self._extend(
+                    self.insert(llvm.LoadOp(pointer, symbol.type), pointer.name_hint)
+                )
+            case HostExpression():
+                left, right = (self.emit(operand) for operand in symbol.operands)
+                return self.insert(
+                    symbol.operation.create(operands=[left, right], result_types=[i64])
+                )
+            case LastIteration():
+                lower, step = self.emit(symbol.lower), self.emit(symbol.step)
+                span = self.emit(symbol.upper - 1 - symbol.lower)
+                whole = self.insert(arith.DivSIOp(span, step))
+                return self.insert(
+                    arith.AddiOp(lower, self.insert(arith.MuliOp(whole, step))), "last"
+                )
+            case _:
+                raise TypeError(f"not a symbol of a region: {symbol}")
+
+    def _extend(self, value: SSAValue) -> SSAValue:
+        width = cast(IntegerType, value.type).width.data
+        if width == 64:
+            return value
+        if width > 64:
+            return self.insert(arith.TruncIOp(value, i64), value.name_hint)
+        return self.insert(arith.ExtSIOp(value, i64), value.name_hint)
+
+    def emit(self, poly: Polynomial) -> SSAValue:
+        """The i64 value of `poly`."""
+        if poly in self.values:
+            return self.values[poly]
+        total: SSAValue | None = None
+        for monomial, coefficient in poly.terms.items():
+            term: SSAValue | None = None
+            for symbol in monomial:
+                value = self.symbol(symbol)
+                term = value if term is None else self.insert(arith.MuliOp(term, value))
+            if term is None:
+                term = self.constant(coefficient)
+            elif coefficient != 1:
+                term = self.insert(arith.MuliOp(term, self.constant(coefficient)))
+            total = term if total is None else self.insert(arith.AddiOp(total, term))
+        result = self.constant(0) if total is None else total
+        self.values[poly] = result
+        return result
+
+    def minimum(self, polys: tuple[Polynomial, ...]) -> SSAValue:
+        return self._fold(polys, arith.MinSIOp)
+
+    def maximum(self, polys: tuple[Polynomial, ...]) -> SSAValue:
+        return self._fold(polys, arith.MaxSIOp)
+
+    def _fold(
+        self, polys: tuple[Polynomial, ...], op: type[arith.MinSIOp] | type[arith.MaxSIOp]
+    ) -> SSAValue:
+        result = self.emit(polys[0])
+        for poly in polys[1:]:
+            result = self.insert(op(result, self.emit(poly)))
+        return result
+
+    def copy_expression(self, value: SSAValue, symbols: RegionSymbols) -> SSAValue | None:
+        """
+        A copy of the pure integer expression `value` of the region before the construct, in its own type;
+        None if it depends on a value that is known only in the region.
+        """
+        if not is_defined_inside(value, symbols.construct):
+            return value
+        if value in self.copies:
+            return self.copies[value]
+        owner = value.owner
+        if not isinstance(owner, Operation) or owner.regions:
+            return None
+        if isinstance(owner, llvm.LoadOp):
+            return self._copy_load(value, owner, symbols)
+        if not is_pure(owner):
+            return None
+        operands = [self.copy_expression(operand, symbols) for operand in owner.operands]
+        if any(operand is None for operand in operands):
+            return None
+        clone = owner.clone()
+        clone.operands = cast("list[SSAValue]", operands)
+        self.copies[value] = self.insert(clone, value.name_hint)
+        return self.copies[value]
+
+    def _copy_load(
+        self, value: SSAValue, load: llvm.LoadOp, symbols: RegionSymbols
+    ) -> SSAValue | None:
+        if not isinstance(symbols.symbol(value), HostLoad):
+            return None
+        variable = variable_of(load.ptr)
+        if is_defined_inside(variable, symbols.construct):
+            assert isinstance(variable.owner, llvm.AddressOfOp)
+            variable = self.insert(variable.owner.clone(), value.name_hint)
+        self.copies[value] = self.insert(llvm.LoadOp(variable, value.type), value.name_hint)
+        return self.copies[value]

@@ -1,0 +1,85 @@
+"""How the addresses in a loop body move with a loop variable: to neighbouring elements, or with a stride."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from xdsl.dialects import llvm
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...decisions.polynomials import Polynomial
+from ..ops.layout import size_of
+from .addresses import steps_to
+from .region_values import RegionSymbols
+
+NEAR_BYTES = 16
+"""
+Structures up to this many bytes count as neighbouring elements: a warp's accesses to them share sectors.
+"""
+
+
+@dataclass
+class AccessCounts:
+    """
+    The number of accesses to neighbouring elements, of other accesses that depend on the variable, and the
+    widest element in bytes.
+    """
+
+    contiguous: int = 0
+    strided: int = 0
+    element_bytes: int = 0
+
+
+FlatStep = tuple[Polynomial | None, Attribute]
+"""A subscript, None if it is not a polynomial, and the type of the elements that it counts."""
+
+
+def flat_steps(pointer: SSAValue, symbols: RegionSymbols) -> tuple[FlatStep, ...]:
+    """The subscripts of an address."""
+    return tuple(step.read_flat(symbols) for step in steps_to(pointer))
+
+
+def count_access(
+    steps: Iterable[FlatStep], element: int, variable: SSAValue, into: AccessCounts
+) -> None:
+    """Classifies one load or store of `element` bytes at an address of these subscripts."""
+    contiguous = strided = False
+    for poly, type_ in steps:
+        factor = None if poly is None else poly.slope(variable)
+        if factor == 0:
+            continue
+        if factor in (1, -1) and size_of(type_) <= max(element, NEAR_BYTES):
+            contiguous = True
+        else:
+            strided = True
+    into.element_bytes = max(into.element_bytes, element)
+    if strided:
+        into.strided += 1
+    elif contiguous:
+        into.contiguous += 1
+
+
+class AccessCounter:
+    """Counts the accesses of the loops of one construct; each address is read once for all loops around."""
+
+    def __init__(self, symbols: RegionSymbols):
+        self._symbols = symbols
+        self._steps: dict[SSAValue, tuple[FlatStep, ...]] = {}
+
+    def count(self, ops: Iterable[Operation], variable: SSAValue) -> AccessCounts:
+        """The counts for all loads and stores among `ops`, each counted once."""
+        counts = AccessCounts()
+        for op in ops:
+            if isinstance(op, llvm.LoadOp):
+                self._access(op.ptr, op.dereferenced_value.type, variable, counts)
+            elif isinstance(op, llvm.StoreOp):
+                self._access(op.ptr, op.value.type, variable, counts)
+        return counts
+
+    def _access(
+        self, pointer: SSAValue, type_: Attribute, variable: SSAValue, into: AccessCounts
+    ) -> None:
+        if pointer not in self._steps:
+            self._steps[pointer] = flat_steps(pointer, self._symbols)
+        count_access(self._steps[pointer], size_of(type_), variable, into)
