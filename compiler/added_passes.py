@@ -6,7 +6,6 @@ xDSL's, or those of any installed package with an entry point `xdsl.universe`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from difflib import get_close_matches
 
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
@@ -14,6 +13,7 @@ from xdsl.utils.exceptions import ArgSpecParseError
 
 from ..passes.registry import all_passes
 from .base.diagnostics import UNKNOWN_LOC, CompileError, error
+from .base.similar import did_you_mean
 
 PassLoader = Callable[[], type[ModulePass]]
 
@@ -27,13 +27,11 @@ def available_passes() -> dict[str, PassLoader]:
 
 def no_such_pass(name: str, known: Iterable[str]) -> CompileError:
     """The error for a name that no pass in this environment has."""
-    near = get_close_matches(name, known, 1, cutoff=0.8)
     return error(
         UNKNOWN_LOC,
         f"there is no pass '{name}'",
-        f"did you mean '{near[0]}'?"
-        if near
-        else "accopt --list-passes shows the names; a plugin's come with its package, once installed",
+        did_you_mean(name, known, 0.8)
+        or "accopt --list-passes shows the names; a plugin's come with its package, once installed",
     )
 
 
@@ -42,20 +40,26 @@ def parse_passes(text: str) -> tuple[ModulePass, ...]:
     The passes of a comma-separated list with their options. Raises `CompileError` for an unknown
     pass or option.
     """
+    specs = parse_specs(text, f"the passes '{text}'")
+    names = [spec.name for spec in specs]
+    ours = all_passes()
+    # Reading entry points takes time, so only for names that are not our own passes.
+    loaders = ours if ours.keys() >= set(names) else available_passes()
+    for name in names:
+        if name not in loaders:
+            raise no_such_pass(name, loaders)
+    return tuple(configured(loaders[spec.name](), spec) for spec in specs)
+
+
+def parse_specs(text: str, what: str) -> list[ArgSpec]:
+    """The names of passes with options in a text. Raises `CompileError`, which calls the text `what`, if it
+    has another form."""
     try:
-        specs = list(parse_pipeline(text))
-        names = [spec.name for spec in specs]
-        ours = all_passes()
-        # Reading entry points takes time, so only for names that are not our own passes.
-        loaders = ours if ours.keys() >= set(names) else available_passes()
-        for name in names:
-            if name not in loaders:
-                raise no_such_pass(name, loaders)
-        return tuple(configured(loaders[spec.name](), spec) for spec in specs)
+        return list(parse_pipeline(text))
     except ArgSpecParseError as e:
         raise error(
             UNKNOWN_LOC,
-            f"cannot read the passes '{text}': {str(e).splitlines()[-1].strip()}",
+            f"cannot read {what}: {str(e).splitlines()[-1].strip()}",
             "write pass{option=value},pass",
         ) from e
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import atexit
 import ctypes
-import difflib
 import os
 import sys
 import threading
@@ -33,6 +32,7 @@ from .backend.jit import HostProgram
 from .base.abi import CONSTRUCT, DESTRUCT
 from .base.diagnostics import UNKNOWN_LOC, DiagnosticSink, SourceLoc, render, warning
 from .base.options import CompileOptions, TargetName
+from .base.similar import or_did_you_mean
 from .compiled import Executable
 from .drivers.program_process import process_symbols
 from .executable import build
@@ -285,8 +285,7 @@ class Program:
         if routine:
             return routine
         if name not in self.host.names:
-            near = difflib.get_close_matches(name, self.host.names, n=1)
-            hint = f"; did you mean '{near[0]}'?" if near else " that other files see"
+            hint = or_did_you_mean(name, self.host.names) or " that other files see"
             raise KeyError(f"the program has no function '{name}'{hint}")
         return self.host.address(name)
 

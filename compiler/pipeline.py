@@ -8,15 +8,14 @@ there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i32
 from xdsl.passes import ModulePass
-from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
-from xdsl.utils.exceptions import ArgSpecParseError, VerifyException
+from xdsl.utils.arg_spec import ArgSpec
+from xdsl.utils.exceptions import VerifyException
 
 from ..dialects.accx import IR_VERSION, NEXT_PASS, STAGE, VERSION
 from ..dialects.accx_compress import PACKED
@@ -24,10 +23,11 @@ from ..dialects.accx_element import ElementOp
 from ..dialects.quick_xdsl import attributes_unchecked
 from ..passes.ir.ops.machine import Machine, set_machine
 from ..passes.registry import IDLE_ON_HOST, IDLE_WITHOUT_DIRECTIVES, load_pass, passes_to
-from .added_passes import configured, parse_added
+from .added_passes import configured, parse_added, parse_specs
 from .base.diagnostics import UNKNOWN_LOC, CompileError, error
 from .base.options import CompileOptions, TargetName
 from .base.phases import LOADING, phase
+from .base.similar import did_you_mean
 from .ir.stages import check_stage
 
 
@@ -173,46 +173,54 @@ def machine_for(options: CompileOptions) -> Machine:
     )
 
 
-def _make_pass(name: str, overrides: dict[str, ArgSpec]) -> ModulePass:
-    with phase(LOADING):
-        kind = load_pass(name)
-    return configured(kind, overrides.get(name, ArgSpec(name, {})))
+@dataclass(frozen=True)
+class _Choices:
+    """
+    How options change the pipeline: options of its passes by name (`--pass-option`), the passes that are left
+    out (`--skip-pass`), and those that are added after each stage (`--after`).
+    """
+
+    overrides: dict[str, ArgSpec]
+    skipped: frozenset[str]
+    added: dict[str, tuple[ModulePass, ...]]
+
+    def module_pass(self, name: str) -> ModulePass:
+        """The pass `name` of the pipeline with its options."""
+        with phase(LOADING):
+            kind = load_pass(name)
+        return configured(kind, self.overrides.get(name, ArgSpec(name, {})))
 
 
-def _overrides(specs: Sequence[str], plan: Sequence[Stage]) -> dict[str, ArgSpec]:
+def _choices(options: CompileOptions, plan: Sequence[Stage]) -> _Choices:
+    """Raises `CompileError` for options that cannot be read, or that name no pass or stage of `plan`."""
+    return _Choices(
+        _overrides(options.pass_options, plan),
+        _known(options.skipped_passes, plan, "--skip-pass"),
+        parse_added(options.added_passes, [stage.name for stage in plan]),
+    )
+
+
+def _overrides(texts: Sequence[str], plan: Sequence[Stage]) -> dict[str, ArgSpec]:
     """The options in texts such as `schedule-loops{strategy=2_1}` (`--pass-option`), by pass name."""
-    known = {name for stage in plan for name in stage.passes}
-    try:
-        overrides = {spec.name: spec for text in specs for spec in parse_pipeline(text)}
-    except ArgSpecParseError as e:
-        raise error(
-            UNKNOWN_LOC,
-            f"cannot read --pass-option: {str(e).splitlines()[-1].strip()}",
-            "write pass{option=value}",
-        ) from e
+    specs = [spec for text in texts for spec in parse_specs(text, "--pass-option")]
+    overrides = {spec.name: spec for spec in specs}
     asked = overrides.get("schedule-loops", ArgSpec("schedule-loops", {})).parameters.get("sizes")
     if asked is not None:  # free-mapping needs it too: it would remove the clauses
         free = overrides.get("free-mapping", ArgSpec("free-mapping", {})).parameters
         overrides["free-mapping"] = ArgSpec("free-mapping", {"sizes": asked, **free})
-    for name in overrides.keys() - known:
-        raise error(
-            UNKNOWN_LOC,
-            f"--pass-option: '{name}' is not a pass of this target's pipeline",
-            f"choose one of {', '.join(sorted(known))}",
-        )
+    _known(overrides, plan, "--pass-option")
     return overrides
 
 
-def _known(names: Sequence[str], plan: Sequence[Stage], option: str) -> frozenset[str]:
+def _known(names: Iterable[str], plan: Sequence[Stage], option: str) -> frozenset[str]:
     """The names as a set. Raises `CompileError` if one is not a pass of the pipeline."""
     known = {name for stage in plan for name in stage.passes}
     for name in names:
         if name not in known:
-            near = get_close_matches(name, known, 1, cutoff=0.8)
             raise error(
                 UNKNOWN_LOC,
                 f"{option}: '{name}' is not a pass of this target's pipeline",
-                f"did you mean '{near[0]}'?" if near else "accopt --list-stages shows them",
+                did_you_mean(name, known, 0.8) or "accopt --list-stages shows them",
             )
     return frozenset(names)
 
@@ -220,11 +228,10 @@ def _known(names: Sequence[str], plan: Sequence[Stage], option: str) -> frozense
 def pipeline_passes(options: CompileOptions) -> dict[str, tuple[ModulePass, ...]]:
     """Stage → the passes that lead to it, with the options they would run with."""
     plan = stages(options.target)
-    overrides = _overrides(options.pass_options, plan)
-    skipped = _known(options.skipped_passes, plan, "--skip-pass")
+    choices = _choices(options, plan)
     return {
         stage.name: tuple(
-            _make_pass(name, overrides) for name in stage.passes if name not in skipped
+            choices.module_pass(name) for name in stage.passes if name not in choices.skipped
         )
         for stage in plan
     }
@@ -306,6 +313,25 @@ def run_to_stage(
     it, or for what the passes refuse.
     """
     plan = stages(options.target)
+    start, ahead = _way(module, last, options, plan)
+    choices = _choices(options, plan)
+    if stop_before is not None:
+        option = f"--stop-before (from stage '{start}' to '{last}')"
+        _known([stop_before], ahead, option)
+    idle = frozenset[str]() if every_pass else _idle(module, start, options)
+    run = _Run(ctx, module, options, run_pass, choices, idle - choices.overrides.keys())
+    run.begin(start)
+    for stage in ahead:
+        if not run.reach(stage, stop_before):
+            return
+        if after_stage is not None:
+            after_stage(stage.name, module)
+
+
+def _way(
+    module: ModuleOp, last: str, options: CompileOptions, plan: Sequence[Stage]
+) -> tuple[str, Sequence[Stage]]:
+    """The stage that a module is at, and those after it up to `last`."""
     names = [stage.name for stage in plan]
     if last not in names:
         raise error(
@@ -320,62 +346,72 @@ def run_to_stage(
             f"IR at stage '{start}' cannot be taken to stage '{last}' of target '{options.target}'",
             "give IR of an earlier stage, or the --target it was made for",
         )
-    overrides = _overrides(options.pass_options, plan)
-    added = parse_added(options.added_passes, names)
+    return start, plan[names.index(start) + 1 : names.index(last) + 1]
 
-    skipped = _known(options.skipped_passes, plan, "--skip-pass")
-    if stop_before is not None:
-        within = plan[names.index(start) + 1 : names.index(last) + 1]
-        _known([stop_before], within, f"--stop-before (from stage '{start}' to '{last}')")
 
-    def run(module_pass: ModulePass) -> None:
-        with phase(module_pass.name, module):
-            run_pass(ctx, module_pass, module)
-        if options.verify_each:
-            name = module_pass.name
+def _idle(module: ModuleOp, start: str, options: CompileOptions) -> frozenset[str]:
+    """The passes that would find nothing to do, on the target or in a module at stage `start`."""
+    idle: frozenset[str] = IDLE_ON_HOST if options.target == "host" else frozenset()
+    plain = start == ACC.name and not _has_directives(module)
+    return idle | IDLE_WITHOUT_DIRECTIVES if plain else idle
+
+
+@dataclass
+class _Run:
+    """The way of one module through the pipeline. `idle` passes are left out like those that options skip."""
+
+    ctx: Context
+    module: ModuleOp
+    options: CompileOptions
+    run_pass: PassRunner
+    choices: _Choices
+    idle: Set[str]
+
+    def begin(self, start: str) -> None:
+        """Prepares a module at stage `start`, and runs the passes that are added to that stage, unless it was
+        saved between two passes."""
+        module = self.module
+        set_machine(module, machine_for(self.options))
+        module.attributes[VERSION] = IntegerAttr(IR_VERSION, i32)
+        if NEXT_PASS in module.attributes:
+            return
+        if self.options.checks_ir:
             with phase(CHECKING):
-                _verify(module, f"the pass '{name}'", f"--print-after {name} shows it")
+                check_stage(module, start)
+        if start == ACC.name:
+            self._run(self.choices.added.get(start, ()))
 
-    def run_stage(stage: Stage) -> bool:
-        """
-        Runs the passes that lead to `stage`, without those that would find nothing to do; false if it
-        stopped before one of them.
-        """
-        for name in _remaining(module, stage):
-            if name == stop_before:
-                module.attributes[NEXT_PASS] = StringAttr(name)
-                return False
-            if name in skipped or (name in idle and name not in overrides):
-                continue
-            run(_make_pass(name, overrides))
-        for module_pass in added.get(stage.name, ()):
-            run(module_pass)
+    def reach(self, stage: Stage, stop_before: str | None) -> bool:
+        """Takes the module to the next stage; false if it stopped before the pass `stop_before`, with which
+        the module then continues."""
+        checks = self.options.checks_ir
+        with attributes_unchecked(not checks), phase(f"to stage {stage.name}", self.module):
+            for name in _remaining(self.module, stage):
+                if name == stop_before:
+                    self.module.attributes[NEXT_PASS] = StringAttr(name)
+                    return False
+                if name not in self.choices.skipped and name not in self.idle:
+                    self._run([self.choices.module_pass(name)])
+            self._run(self.choices.added.get(stage.name, ()))
+        self.module.attributes[STAGE] = StringAttr(stage.name)
+        self._check(stage)
         return True
 
-    idle: frozenset[str] = frozenset()
-    if not every_pass:
-        idle = IDLE_ON_HOST if options.target == "host" else idle
-        plain = start == ACC.name and not _has_directives(module)
-        idle = idle | IDLE_WITHOUT_DIRECTIVES if plain else idle
-    set_machine(module, machine_for(options))
-    module.attributes[VERSION] = IntegerAttr(IR_VERSION, i32)
-    if options.checks_ir and NEXT_PASS not in module.attributes:
+    def _run(self, passes: Sequence[ModulePass]) -> None:
+        for module_pass in passes:
+            name = module_pass.name
+            with phase(name, self.module):
+                self.run_pass(self.ctx, module_pass, self.module)
+            if self.options.verify_each:
+                with phase(CHECKING):
+                    _verify(self.module, f"the pass '{name}'", f"--print-after {name} shows it")
+
+    def _check(self, stage: Stage) -> None:
+        """Checks the module at a stage as the options ask, and always where passes to it were skipped."""
+        missing = self.choices.skipped.intersection(stage.passes)
         with phase(CHECKING):
-            check_stage(module, start)
-    if start == ACC.name and NEXT_PASS not in module.attributes:
-        for module_pass in added.get(start, ()):
-            run(module_pass)
-    for stage in plan[names.index(start) + 1 : names.index(last) + 1]:
-        with attributes_unchecked(not options.checks_ir), phase(f"to stage {stage.name}", module):
-            if not run_stage(stage):
-                return
-        module.attributes[STAGE] = StringAttr(stage.name)
-        missing = skipped.intersection(stage.passes)
-        with phase(CHECKING):
-            if options.verify:
+            if self.options.verify:
                 culprit = f"one of the passes to stage '{stage.name}'"
-                _verify(module, culprit, "--verify-each says which")
-            if options.checks_ir or missing:
-                _check(module, stage.name, sorted(missing))
-        if after_stage is not None:
-            after_stage(stage.name, module)
+                _verify(self.module, culprit, "--verify-each says which")
+            if self.options.checks_ir or missing:
+                _check(self.module, stage.name, sorted(missing))

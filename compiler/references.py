@@ -8,7 +8,6 @@ starts, would also accept names in libraries that Python has loaded.
 from __future__ import annotations
 
 import ctypes
-import difflib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from .backend.library_files import load_library
 from .backend.symbols import DECLARATION, declared_names
 from .base.diagnostics import UNKNOWN_LOC, CompileError, Diagnostic, Severity, SourceLoc
 from .base.options import OptLevel
+from .base.similar import did_you_mean
 
 if TYPE_CHECKING:
     from .c.ast import TranslationUnit
@@ -131,14 +131,13 @@ def _messages(
     known = known.union(*(unit.idle for unit in units)) - set(names)
     out: list[Diagnostic] = []
     for name in sorted(names, key=lambda n: _order(uses.get(n, UNKNOWN_LOC))):
-        near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
         remedy = _hidden(name, units) or _mangled(name, objects)
         if remedy is None:
             remedy = "define it in one of the source files, or name its library with -l"
             if name.startswith(("MPI_", "ompi_")):
                 remedy = "link with the compiler wrapper of MPI: OMPI_CC=accc mpicc"
-            elif near:
-                remedy = f"did you mean '{near[0]}'?"
+            else:
+                remedy = did_you_mean(name, known, 0.8) or remedy
         place = uses.get(name, UNKNOWN_LOC)
         out.append(Diagnostic(Severity.ERROR, place, f"undefined reference to '{name}'", remedy))
     return out

@@ -11,7 +11,6 @@ the process, and object code can be linked without LLVM IR.
 from __future__ import annotations
 
 import ctypes
-import difflib
 import json
 import os
 import re
@@ -28,6 +27,7 @@ from ..base.diagnostics import UNKNOWN_LOC, CompileError, error
 from ..base.host_mathematics import FAST_PREFIX, PREFIX
 from ..base.host_mathematics import LIBRARY as VECTOR_LIBRARY
 from ..base.options import OptLevel
+from ..base.similar import did_you_mean
 from .cache import DiskCache, content_key, source_digest
 from .foreign_objects import CONSTRUCTORS, DESTRUCTORS, ForeignObject
 from .heap import with_own_heap
@@ -164,8 +164,7 @@ def _as_program(ir: str) -> str:
 
 def without_main(names: Collection[str]) -> CompileError:
     """The error for a program without `main` that defines these names."""
-    near = difflib.get_close_matches("main", names, 1, 0.7)
-    remedy = f"did you mean '{near[0]}'?" if near else "define int main(void)"
+    remedy = did_you_mean("main", names, 0.7) or "define int main(void)"
     return error(UNKNOWN_LOC, "the program has no function 'main'", remedy)
 
 

@@ -16,7 +16,6 @@ parsed in a scope where some names are types.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
@@ -29,6 +28,7 @@ from pycparser.c_parser import Coord, _TokenStream
 
 from ..base.diagnostics import CompileError, SourceLoc, error
 from ..base.library_headers import is_system
+from ..base.similar import did_you_mean
 from .asm_syntax import ASM_WORD
 from .attribute_syntax import ATTRIBUTE_WORD, KEPT_ATTRIBUTES, REFUSED_ATTRIBUTES
 from .known_headers import header_of
@@ -269,14 +269,13 @@ class _Parser(SharedDeclarations):
         if before is None or before.type in _BEFORE_DECLARATION:
             header = header_of(name.value)
             known = {n for scope in self._scope_stack for n, is_type in scope.items() if is_type}
-            near = difflib.get_close_matches(name.value, known, 1)
             remedy = "declare it with typedef, or include its header"
             if is_cxx(name.value):
                 remedy = IS_CXX
             elif header is not None:
                 remedy = f"add '#include <{header}>'"
-            elif near:
-                remedy = f"did you mean '{near[0]}'?"
+            else:
+                remedy = did_you_mean(name.value, known) or remedy
             loc = SourceLoc(name.filename or self.filename, name.lineno, name.column)
             raise UnknownType(name.value, loc, remedy)
 

@@ -12,7 +12,6 @@ types. Of ours, such a file uses only the headers that a C compiler itself provi
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from pathlib import Path
 from ..base.diagnostics import CompileError, SourceLoc, error
 from ..base.library_headers import INCLUDE_DIR
 from ..base.machine import is_foreign, machine_folder
+from ..base.similar import did_you_mean
 
 """The bundled C library headers."""
 
@@ -142,7 +142,6 @@ class HeaderSearch:
     def missing(self, loc: SourceLoc, target: str) -> CompileError:
         """The error for a header that was not found."""
         known = {path.name for folder in self._folders for path in folder.glob("*.h")}
-        close = difflib.get_close_matches(target, sorted(known), 1, 0.82)
         if target in _OF_OTHERS:
             remedy = _OF_OTHERS[target]
         elif _INTRINSICS.match(target):
@@ -151,10 +150,9 @@ class HeaderSearch:
             remedy = (
                 "headers without a suffix are C++: compile this file with g++, and link the object"
             )
-        elif close:
-            remedy = f"did you mean '{close[0]}'?"
         else:
-            remedy = "add the directory that holds it with -I <directory>"
+            meant = did_you_mean(target, known, 0.82)
+            remedy = meant or "add the directory that holds it with -I <directory>"
         return error(loc, f"cannot find the header '{target}'", remedy)
 
 

@@ -8,13 +8,13 @@ written, so that a call of a function-like macro may span lines.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast
 
 from ..base.diagnostics import DiagnosticSink, SourceLoc, error
 from ..base.library_headers import is_system
+from ..base.similar import nearest
 from .preprocess_again import Inclusion, Seen, inclusion_of
 from .preprocess_conditions import ConditionalGroups, Conditions
 from .preprocess_embed import Embed, limit_of, read_embed
@@ -166,8 +166,8 @@ class MacroPreprocessor(MacroExpander):
         action = self._directives.get(name.value)
         if action is None:
             known = [*self._directives, *self._groups.directives]
-            close = difflib.get_close_matches(name.value, known, 1)
-            remedy = f"did you mean '#{close[0]}'?" if close else None
+            meant = nearest(name.value, known)
+            remedy = meant and f"did you mean '#{meant}'?"
             raise error(name.loc, f"unknown preprocessing directive '#{name.value}'", remedy)
         action(name, args)
 

@@ -3,10 +3,10 @@ dropped."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 
 from ..base.diagnostics import DiagnosticSink, SourceLoc, error
+from ..base.similar import nearest
 from .preprocess_expand import Macro, MacroExpander, spelling
 from .preprocess_lexer import Position, Token, strip, tokenize
 
@@ -157,8 +157,6 @@ def _directive_without_acc(words: Sequence[str]) -> str | None:
     first, second = words[0], words[1] if len(words) > 1 else ""
     if first in _DIRECTIVES and second != "(":
         return first
-    if second in _DIRECTIVES and difflib.get_close_matches(
-        first.lower(), ("acc", "openacc"), 1, 0.6
-    ):
+    if second in _DIRECTIVES and nearest(first.lower(), ("acc", "openacc")):
         return second
     return None

@@ -8,8 +8,9 @@ is elsewhere.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
+
+from ..base.similar import did_you_mean, nearest
 
 _STATEMENTS = ("if", "for", "while", "switch")
 _BEFORE_STATEMENT = frozenset((";", "{", "}", ")", ":", "else", "do"))
@@ -38,7 +39,7 @@ def remedy_of_context(before: Sequence[str], token: str) -> str | None:
 def _misspelled(before: Sequence[str], token: str) -> str | None:
     """A remedy if the name before the parentheses around or before the error looks like a misspelled
     keyword."""
-    if token == "{" and before and difflib.get_close_matches(before[-1], ("else",), 1, 0.7):
+    if token == "{" and before and nearest(before[-1], ("else",), 0.7):
         return "did you mean 'else'?"
     unclosed = _opening(before, inside=True) if token == "{" else None
     if unclosed and before[unclosed - 1] in _STATEMENTS:
@@ -51,8 +52,7 @@ def _misspelled(before: Sequence[str], token: str) -> str | None:
         return None
     if word in _ELSE_IF:
         return "write 'else if'"
-    near = difflib.get_close_matches(word, _STATEMENTS, 1, 0.6)
-    return f"did you mean '{near[0]}'?" if near else None
+    return did_you_mean(word, _STATEMENTS) or None
 
 
 def _opening(before: Sequence[str], *, inside: bool) -> int | None:

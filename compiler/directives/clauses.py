@@ -6,11 +6,11 @@ Every function starts after the clause's name and ends after its ')'.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from ..base.diagnostics import DiagnosticSink, error
+from ..base.similar import or_did_you_mean
 from .cursor import TokenCursor
 from .lexer import DirectiveToken, TokenKind
 from .records import (
@@ -238,11 +238,9 @@ def _device_type(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause
     token = _device_type_name(cursor)
     known = [t for t in DEVICE_TYPES if t != "*"]
     if token.text.lower() not in known:
-        close = difflib.get_close_matches(token.text.lower(), known, 1)
-        suggestion = f"; did you mean '{close[0]}'?" if close else ""
         raise error(
             cursor.loc_of(token),
-            f"unknown device type '{token.text}'{suggestion}",
+            f"unknown device type '{token.text}'{or_did_you_mean(token.text.lower(), known)}",
             f"the device types are {', '.join(known)}",
         )
     if cursor.next.text == ",":

@@ -11,10 +11,10 @@ the text, found by their brackets, with their places.
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from ..base.diagnostics import CompileError, DiagnosticSink, SourceLoc, error
+from ..base.similar import or_did_you_mean
 from .checks import check_directive, deprecated_spelling, difference_is_sum
 from .clauses import parse_clause, parse_device_types, parse_wait
 from .cursor import TokenCursor
@@ -66,12 +66,6 @@ _OF_OTHERS = {
 """First words of directives of Fortran, OpenMP and the PGI Accelerator model → the remedy."""
 
 
-def did_you_mean(word: str, choices: Iterable[str]) -> str:
-    """A suffix for messages, "; did you mean 'copyin'?", or nothing."""
-    close = difflib.get_close_matches(word, list(choices), 1)
-    return f"; did you mean '{close[0]}'?" if close else ""
-
-
 def parse_directive(text: str, loc: SourceLoc, sink: DiagnosticSink | None = None) -> Directive:
     """
     Parse one directive. `text` is everything after `#pragma acc`, `loc` the place of its first character;
@@ -110,7 +104,7 @@ def _parse_kind(cursor: TokenCursor, sink: DiagnosticSink) -> DirectiveKind:
         if first.text in _OF_OTHERS:
             message = f"unknown directive '{first.text}'"
             raise cursor.error(message, _OF_OTHERS[first.text])
-        suggestion = did_you_mean(first.text, _FIRST_WORDS)
+        suggestion = or_did_you_mean(first.text, _FIRST_WORDS)
         raise cursor.error(
             f"unknown directive '{first.text}'{suggestion}",
             None if suggestion else f"the directives are {', '.join(_FIRST_WORDS)}",
@@ -244,7 +238,7 @@ def _unknown_clause(
         known += ["device_type", "dtype"]
     if word in _OF_OPENMP:
         return error(loc, f"unknown clause '{word}' on '{where}'", _OF_OPENMP[word])
-    suggestion = did_you_mean(word, known)
+    suggestion = or_did_you_mean(word, known)
     listed = ", ".join(rule.clauses) or "none"
     remedy = None if suggestion else f"the clauses of '{where}' are: {listed}"
     return error(loc, f"unknown clause '{word}' on '{where}'{suggestion}", remedy)

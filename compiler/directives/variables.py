@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
-
 from ..base.diagnostics import error
+from ..base.similar import or_did_you_mean
 from .cursor import TokenCursor
 from .lexer import DirectiveToken, TokenKind
 from .records import DirectiveKind, ExprSlot, Section, VarListClause, VarRefItem
@@ -40,11 +39,10 @@ def _modifiers(cursor: TokenCursor, clause: VarListClause, kind: DirectiveKind) 
                     f"modifier '{word}' is not allowed in {what}",
                     f"the modifiers it takes are: {listed}",
                 )
-            close = difflib.get_close_matches(word, allowed, 1)
-            suggestion = f"; did you mean '{close[0]}'?" if close else ""
+            suggestion = or_did_you_mean(word, allowed)
             raise cursor.error(
                 f"unknown modifier '{word}' in {what}{suggestion}",
-                None if close else "a section is written name[start:length]",
+                None if suggestion else "a section is written name[start:length]",
             )
         if word in found:
             raise cursor.error(f"modifier '{word}' is given twice", "remove one of them")

@@ -5,8 +5,9 @@ with another first word is a mistake, or belongs to a compiler that is not known
 
 from __future__ import annotations
 
-import difflib
 import re
+
+from ..base.similar import nearest
 
 _F = """
 abi access addrsig aggressive align aligned all allocation allow alt analyzer ansi apple
@@ -94,6 +95,6 @@ def unknown_option(argument: str) -> str | None:
         word = word if word in words else word[2:]
     if word in words or word.lower() in words:  # -fPIC
         return None
-    near = difflib.get_close_matches(found[2], words, 1, 0.8)
-    meant = f": did you mean '{found[1]}{near[0]}'?" if near else ""
+    near = nearest(found[2], words, 0.8)
+    meant = f": did you mean '{found[1]}{near}'?" if near else ""
     return f"unknown option '{argument}' is ignored{meant}"

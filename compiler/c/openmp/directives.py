@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ...base.diagnostics import SourceLoc, error
+from ...base.similar import or_did_you_mean
 from ...directives.cursor import TokenCursor
 from ...directives.lexer import DirectiveText, TokenKind
-from ...directives.parser import did_you_mean
 from ...directives.records import ExprSlot, Section
 from ...directives.variables import array_section
 from .rules import BARE, CLAUSES, LISTS, REDUCTIONS, UNSUPPORTED, UNSUPPORTED_CLAUSES
@@ -97,7 +97,7 @@ def _name(cursor: TokenCursor) -> str:
         raise cursor.error("expected a directive of OpenMP", "e.g. #pragma omp parallel for")
     if words[0] in UNSUPPORTED:
         raise cursor.error(f"'omp {words[0]}' is not supported", UNSUPPORTED[words[0]])
-    near = did_you_mean(words[0], CLAUSES)
+    near = or_did_you_mean(words[0], CLAUSES)
     raise cursor.error(f"unknown directive 'omp {words[0]}'{near}")
 
 
@@ -126,7 +126,7 @@ def _clause(cursor: TokenCursor, directive: OmpDirective) -> OmpClause:
         if name in UNSUPPORTED_CLAUSES:
             remedy = UNSUPPORTED_CLAUSES[name]
             raise error(loc, f"'{name}' on 'omp {directive.name}' is not supported", remedy)
-        near = did_you_mean(name, known)
+        near = or_did_you_mean(name, known)
         listed = ", ".join(known) or "none"
         remedy = None if near else f"the clauses of 'omp {directive.name}' are: {listed}"
         raise error(loc, f"unknown clause '{name}' on 'omp {directive.name}'{near}", remedy)

@@ -174,11 +174,10 @@ class DirectiveChecker:
             return
         target = self.unit.scope.find(name)
         if target is None:
-            near = self.unit.scope.suggestion(name)
             raise error(
                 directive.loc,
                 f"routine({name}): function '{name}' is not declared",
-                f"did you mean '{near}'?" if near else "declare the function before this directive",
+                self.unit.scope.did_you_mean(name) or "declare the function before this directive",
             )
         if not isinstance(target, FunctionDecl):
             raise error(

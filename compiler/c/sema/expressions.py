@@ -17,6 +17,7 @@ from typing import Any
 from pycparser import c_ast
 
 from ...base.diagnostics import CompileError, SourceLoc, error
+from ...base.similar import did_you_mean
 from ..ast import (
     Cast,
     Comma,
@@ -73,7 +74,7 @@ from .literals import (
     string_literal,
 )
 from .operators import OperatorChecker
-from .scopes import Enumerator, nearest
+from .scopes import Enumerator
 from .temporaries import Temporary
 from .thread_locals import own_object
 from .unary_operators import UnaryChecker
@@ -169,13 +170,10 @@ class ExpressionChecker:
     def undeclared(self, name: str, loc: SourceLoc, kind: str = "") -> CompileError:
         """The error for an unknown name: the header to include, or the name that was meant."""
         header = header_of(name)
-        near = self.unit.scope.suggestion(name)
         if header is not None:
             remedy = f"add '#include <{header}>'"
-        elif near is not None:
-            remedy = f"did you mean '{near}'?"
         else:
-            remedy = "declare it before this line"
+            remedy = self.unit.scope.did_you_mean(name) or "declare it before this line"
         self.unit.recovery.undeclared(name)
         return error(loc, f"{kind + ' ' if kind else ''}'{name}' is not declared", remedy)
 
@@ -291,8 +289,7 @@ class ExpressionChecker:
         path = t.find(name)
         if path is None:
             names = [f.name for f in t.fields or () if f.name]
-            near = nearest(name, names)
-            remedy = f"did you mean '{near}'?" if near else f"its members are: {', '.join(names)}"
+            remedy = did_you_mean(name, names) or f"its members are: {', '.join(names)}"
             raise error(loc, f"'{t}' has no member '{name}'", remedy)
         for field in path:
             record = Member(type=field.type.type, loc=loc, record=record, field=field)

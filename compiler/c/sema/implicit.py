@@ -7,12 +7,12 @@ Both cases are warned about.
 from __future__ import annotations
 
 import contextlib
-import difflib
 from typing import Any
 
 from pycparser import c_ast
 
 from ...base.diagnostics import CompileError, SourceLoc
+from ...base.similar import did_you_mean
 from ..ast import FunctionDecl
 from ..known_headers import declaring_header
 from ..parse import parse_text
@@ -29,7 +29,9 @@ def declare_implicitly(unit: Unit, name: str, node: Any, loc: SourceLoc) -> Func
     if found is not None:
         unit.sink.warn(loc, f"function '{name}' is not declared", f"add '#include <{header}>'")
         return found
-    near = None if name in unit.functions_of_file else _near_function(unit, name)
+    names = unit.file_scope.names.items()
+    functions = [n for n, symbol in names if isinstance(symbol, FunctionDecl)]
+    meant = did_you_mean(name, () if name in unit.functions_of_file else functions, 0.8)
     word = c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(["int"], node.coord), node.coord)
     function = c_ast.FuncDecl(None, word, node.coord)
     declaration = c_ast.Decl(name, [], [], [], [], function, None, None, node.coord)
@@ -40,16 +42,9 @@ def declare_implicitly(unit: Unit, name: str, node: Any, loc: SourceLoc) -> Func
     unit.sink.warn(
         loc,
         f"function '{name}' is not declared: taken to return int",
-        f"did you mean '{near}'?"
-        if near
-        else f"declare it before this line, for example 'int {name}(…);'",
+        meant or f"declare it before this line, for example 'int {name}(…);'",
     )
     return found
-
-
-def _near_function(unit: Unit, name: str) -> str | None:
-    known = [n for n, symbol in unit.file_scope.names.items() if isinstance(symbol, FunctionDecl)]
-    return next(iter(difflib.get_close_matches(name, known, n=1, cutoff=0.8)), None)
 
 
 def _from_header(unit: Unit, name: str, header: str) -> FunctionDecl | None:

@@ -15,13 +15,13 @@ from typing import Any
 from pycparser import c_ast
 
 from ...base.diagnostics import SourceLoc, error
+from ...base.similar import did_you_mean
 from ..ast import Expr, FloatConst, Initializer, IntConst, StringLiteral
 from ..gnu_syntax import ArrayRange
 from ..types import ArrayType, ComplexType, CType, Field, IntType, RecordType
 from . import complex_numbers
 from .constants import AddressConstant, constant_value, float_const, integer_value
 from .conversions import convert_assigned, rvalue
-from .scopes import nearest
 from .unit import Unit
 
 
@@ -314,11 +314,10 @@ class _InitialiserBuilder:
         path = t.find(name)
         if path is None:
             names = [f.name for f in t.fields or () if f.name]
-            near = nearest(name, names)
             raise error(
                 loc,
                 f"{self.what}: '{t}' has no member '{name}'",
-                f"did you mean '{near}'?" if near else f"its members are: {', '.join(names)}",
+                did_you_mean(name, names) or f"its members are: {', '.join(names)}",
             )
         index = next(i for i, f in enumerate(t.fields or ()) if f is path[0])
         return index, [designator] if len(path) > 1 else []

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from bisect import insort
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...base.diagnostics import CompileError, SourceLoc
 from ...base.library_headers import is_library
+from ...base.similar import did_you_mean
 from ..ast import FunctionDecl, VarDecl
 from ..types import IntType, QualType, RecordType
 
@@ -137,9 +137,9 @@ class Scope:
     def is_file(self) -> bool:
         return self.parent is None
 
-    def suggestion(self, name: str) -> str | None:
-        """The visible ordinary identifier most similar to `name`, if one is similar enough; library names
-        need more similarity."""
+    def did_you_mean(self, name: str) -> str:
+        """The remedy that names the visible ordinary identifier most similar to `name`, empty if none is
+        similar enough; library names need more similarity."""
         own: set[str] = set()
         library: set[str] = set()
         scope: Scope | None = self
@@ -148,14 +148,4 @@ class Scope:
                 if not visible.startswith("__"):
                     (library if is_library(symbol.loc) else own).add(visible)
             scope = scope.parent
-        return nearest(name, own) or nearest(name, library, cutoff=0.8)
-
-
-def nearest(name: str, candidates: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """The candidate that a user who wrote `name` probably meant; `cutoff` is the least similarity, up to
-    1."""
-    found = difflib.get_close_matches(name, candidates, n=1, cutoff=cutoff)
-    if found:
-        return found[0]
-    folded = {c.lower(): c for c in candidates}
-    return folded.get(name.lower())
+        return did_you_mean(name, own) or did_you_mean(name, library, 0.8)

@@ -17,6 +17,7 @@ from typing import Any
 from pycparser import c_ast
 
 from ...base.diagnostics import SourceLoc, error
+from ...base.similar import did_you_mean
 from ..asm_syntax import AsmStatement
 from ..ast import (
     Break,
@@ -48,7 +49,6 @@ from .casts import promote
 from .constants import integer_value, wrap
 from .conversions import convert_assigned, rvalue
 from .inline_asm import AsmChecker
-from .scopes import nearest
 from .unit import CheckedFunction, Jump, Target, Unit
 
 _LARGEST_CASE_RANGE = 256
@@ -105,8 +105,7 @@ class StatementChecker:
         state = self._function
         label = state.labels.get(name)
         if label is None:
-            near = nearest(name, state.labels)
-            remedy = f"did you mean '{near}'?" if near else f"write '{name}:' before a statement"
+            remedy = did_you_mean(name, state.labels) or f"write '{name}:' before a statement"
             raise error(jump.loc, f"label '{name}' is not defined in '{state.decl.name}'", remedy)
         if label.constructs != jump.constructs:
             raise error(

@@ -18,6 +18,7 @@ from typing import Any
 from pycparser import c_ast
 
 from ...base.diagnostics import SourceLoc, error
+from ...base.similar import did_you_mean
 from ..ast import Expr, VarDecl
 from ..gnu_syntax import IMPLICIT_INT
 from ..types import (
@@ -54,7 +55,7 @@ from .constants import integer_value
 from .conversions import rvalue
 from .enum_types import EnumSpecifiers
 from .record_types import RecordSpecifiers
-from .scopes import TypedefName, nearest
+from .scopes import TypedefName
 from .type_attributes import with_type_attributes
 from .unit import Unit
 
@@ -307,7 +308,4 @@ class TypeBuilder:
 
     def _type_remedy(self, name: str) -> str:
         types = [n for n, s in self.unit.file_scope.names.items() if isinstance(s, TypedefName)]
-        near = nearest(name, types)
-        return (
-            f"did you mean '{near}'?" if near else "declare it with typedef, or include its header"
-        )
+        return did_you_mean(name, types) or "declare it with typedef, or include its header"
