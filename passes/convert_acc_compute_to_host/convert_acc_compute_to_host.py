@@ -205,9 +205,12 @@ def _move(op: Operation, to: Cursor) -> None:
 
 
 def _same_for_all_gangs(op: Operation, function: llvm.FuncOp) -> bool:
-    """Whether `op` is arithmetic on values of the entry block, or a reduction of such a section."""
+    """
+    Whether `op` is arithmetic on values of the entry block, or a reduction of such a section. A loop is
+    not, even one without effects: it runs the iterations of its gang.
+    """
     entry = function.body.blocks[0]
-    arithmetic = is_pure(op) and not op.name.startswith("llvm.")
+    arithmetic = is_pure(op) and not op.regions and not op.name.startswith("llvm.")
     return (arithmetic or isinstance(op, acc.ReductionOp)) and all(
         operand.owner is entry
         or (isinstance(operand.owner, Operation) and operand.owner.parent_block() is entry)

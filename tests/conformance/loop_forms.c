@@ -310,8 +310,52 @@ static void tiles_in_order(void) {
   CHECK_EQ(count(a, 100), 150);
 }
 
+static int total;
+static void without_effects(int n) {
+  int a[40] = {0}, most = 3, own = 4;
+  total = 12;
+#pragma acc parallel loop collapse(2) reduction(^ : total) num_workers(2)
+  for (int i = 1; i < n; i += 3)
+    for (unsigned j = 0; j < 3; j += 3) {
+    }
+  CHECK_EQ(total, 12);
+#pragma acc parallel num_gangs(4) reduction(max : most)
+  {
+#pragma acc loop gang
+    for (int i = 0; i < n; i++)
+      (void)(i * n);
+    most = most > 5 ? most : 5;
+  }
+  CHECK_EQ(most, 5);
+#pragma acc parallel num_gangs(3) copy(a) reduction(+ : total)
+  {
+    for (int k = 0; k < 2; k++) {
+#pragma acc loop gang vector
+      for (int i = 0; i < n; i++)
+        ;
+    }
+    int third = n > 3 ? n / 3 : 1;
+    total += third;
+#pragma acc loop gang
+    for (int i = 0; i < 40; i++)
+      a[i] += third;
+  }
+  CHECK_EQ(total, 12 + 3 * (n / 3));
+#pragma acc parallel num_gangs(2) firstprivate(own) copy(a)
+  {
+#pragma acc loop gang
+    for (int i = 0; i < n; i++)
+      ;
+#pragma acc loop gang worker
+    for (int i = 0; i < 40; i++)
+      a[i] += own;
+  }
+  CHECK_EQ(count(a, 40), 40 * (n / 3 + 4));
+}
+
 int main(void) {
   forms();
+  without_effects(7);
   tiles_in_order();
   collapse();
   tiles();
