@@ -44,27 +44,23 @@ class Codec:
     """Encodes, decodes, scans and measures arrays of one packed format."""
 
     def __init__(self, fmt: PackedFormat):
-        from ...compiler.backend.cache import DiskCache
-        from ...compiler.backend.jit import HostProgram
+        from ..native.code import NativeCode
 
         self.format = fmt
         text = codec_ir(fmt) + (member_scan_ir(fmt) if fmt.members > 1 else "")
-        self._program = HostProgram(text, cache=DiskCache.default("host"))
+        self._code = NativeCode(text, optimize=3)
         types = (_I32, _PTR, _PTR, _I64, _F64, _F64, _I64)
-        self._moves = {name: self._bind(name, *types) for name in MOVES}
-        self._addresses = {name: self._program.address(name) for name in MOVES}
-        self._scan = self._bind("scan", None, _PTR, _I64, _PTR)
-        self._scan_strided = self._bind("scan_strided", None, _PTR, _I64, _I64, _PTR)
+        self._moves = {name: self._code.function(name, *types) for name in MOVES}
+        self._addresses = {name: self._code.address(name) for name in MOVES}
+        self._scan = self._code.function("scan", None, _PTR, _I64, _PTR)
+        self._scan_strided = self._code.function("scan_strided", None, _PTR, _I64, _I64, _PTR)
         types = (None, _PTR, _I64, _F64, _F64, _F64, _F64, _I64, _PTR)
         names = ("measure", "measure_strided")
-        self._measure, self._measure_strided = (self._bind(name, *types) for name in names)
+        self._measure, self._measure_strided = (self._code.function(name, *types) for name in names)
         if fmt.members > 1:
-            self._scan_rows = self._bind("scan_members", None, _PTR, _I64, _PTR)
+            self._scan_rows = self._code.function("scan_members", None, _PTR, _I64, _PTR)
         self._threads = max(1, min(MAX_THREADS, len(os.sched_getaffinity(0))))
         self._pool: ThreadPoolExecutor | None = None
-
-    def _bind(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
-        return ctypes.CFUNCTYPE(result, *arguments)(self._program.address(name))
 
     def encoding(
         self, coefs: Coefficients, stride: int = 1, note: Callable[[int], None] | None = None

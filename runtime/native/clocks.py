@@ -42,18 +42,15 @@ copy:
 take:
   %asides = &%queue->queue.asides
   %event = %asides[i64 %i]->aside.event
-  %slot = getelementptr i64, ptr %events, i64 %i
-  store i64 %event, ptr %slot
+  store i64 %event, ptr %events[i64 %i]
   next %i
 unlock:
   call void @unlock_queue(ptr %queue)
   for i64 %k < %count: look, done
 look:
-  %held_at = getelementptr i64, ptr %events, i64 %k
-  %held = load i64, ptr %held_at
+  %held = load i64, ptr %events[i64 %k]
   %known = load i64, ptr %last
-  %same = icmp eq i64 %held, %known
-  br i1 %same, label %on, label %wait
+  if eq i64 %held, %known: on, wait
 wait:
   %status = call i32 inttoptr (i64 {event_synchronize} to ptr)(i64 %held)
   store i64 %held, ptr %last
@@ -97,8 +94,7 @@ wait:
   %copies_now = trunc i64 %beside to i32
   %all = sub i32 %all_now, %all_before
   %copies = sub i32 %copies_now, %copies_before
-  %only_copies = icmp eq i32 %all, %copies
-  br i1 %only_copies, label %note, label %join
+  if eq i32 %all, %copies: note, join
 join:
   %stream = %sync->queue.stream
   %status = call i32 inttoptr (i64 {synchronize} to ptr)(i64 %stream)
@@ -152,8 +148,7 @@ define double @settled_MPI_Wtime() {{
   %time = alloca [2 x i64]
   %status = call i64 @settled_clock_gettime(i64 1, ptr %time)
   %seconds = load i64, ptr %time
-  %part_at = getelementptr i64, ptr %time, i64 1
-  %part = load i64, ptr %part_at
+  %part = load i64, ptr %time[i64 1]
   %whole = sitofp i64 %seconds to double
   %nanoseconds = sitofp i64 %part to double
   %fraction = fdiv double %nanoseconds, 1.0e9

@@ -67,8 +67,7 @@ define internal void @clear(ptr %book, ptr %row, i64 %bytes) {{
 entry:
   %ways = %book->book.ways
   %way = and i64 %ways, {clears}
-  %leaves = icmp eq i64 %way, 0
-  br i1 %leaves, label %done, label %zero
+  if eq i64 %way, 0: done, zero
 zero:
   %device = %row->entry.device
   %block = inttoptr i64 %device to ptr
@@ -101,8 +100,7 @@ given:
   br i1 %has_addresses, label %noted, label %no
 ask:
   %asked = call i32 @need(ptr %book, i32 %site, ptr %records, i32 %i, i1 %sync)
-  %python = icmp eq i32 %asked, 0
-  br i1 %python, label %no, label %noted
+  if eq i32 %asked, 0: no, noted
 noted:
   %need = phi i32 [ 1, %given ], [ %asked, %ask ]
   %is_cell = icmp eq i32 %need, 2
@@ -125,8 +123,7 @@ record:
   %k = phi i32 [ 0, %known ], [ %k_next, %entered ]
   %made = phi i1 [ false, %known ], [ %made_now, %entered ]
   %moved = phi i1 [ false, %known ], [ %moved_now, %entered ]
-  %more_records = icmp ult i32 %k, %count
-  br i1 %more_records, label %find, label %finish
+  if ult i32 %k, %count: find, finish
 find:
   %at = getelementptr %record, ptr %records, i32 %k
   %base = load i64, ptr %at
@@ -137,8 +134,7 @@ find:
   br i1 %is_given, label %stay, label %search
 search:
   %row = call ptr @covering(ptr %book, i64 %start, i64 %bytes)
-  %absent = icmp eq ptr %row, null
-  br i1 %absent, label %missing, label %counted
+  if eq ptr %row, null: missing, counted
 counted:
   %found = phi ptr [ %row, %search ], [ %created, %bare ], [ %created, %fill ]
   %is_made = phi i1 [ %made, %search ], [ true, %bare ], [ true, %fill ]
@@ -153,8 +149,7 @@ counted:
   br label %entered
 missing:
   %cell = call ptr @cell_of(ptr %book, i32 %site, ptr %records, i32 %k)
-  %no_cell = icmp eq ptr %cell, null
-  br i1 %no_cell, label %elsewhere, label %store
+  if eq ptr %cell, null: elsewhere, store
 store:
   %place = %cell->cell.slot
   %slot = inttoptr i64 %place to ptr
@@ -226,8 +221,7 @@ define internal void @changed(ptr %device) {{
 define internal ptr @open_cell(ptr %book, i32 %site, ptr %records, i32 %i) {{
 entry:
   %cell = call ptr @cell_of(ptr %book, i32 %site, ptr %records, i32 %i)
-  %none = icmp eq ptr %cell, null
-  br i1 %none, label %no, label %compare
+  if eq ptr %cell, null: no, compare
 compare:
   %device = %records[i32 %i]->record.device
   %own = %cell->cell.device
@@ -248,8 +242,7 @@ entry:
   for i32 %i < %count: look, done
 look:
   %cell = call ptr @open_cell(ptr %book, i32 %site, ptr %records, i32 %i)
-  %none = icmp eq ptr %cell, null
-  br i1 %none, label %on, label %leave
+  if eq ptr %cell, null: on, leave
 leave:
   %cell->cell.open = 0
   store i64 0, ptr %busy_at
@@ -272,12 +265,10 @@ done:
 define internal ptr @counted_in(ptr %book, ptr %record) {{
 entry:
   %row = call ptr @row_of(ptr %book, ptr %record)
-  %absent = icmp eq ptr %row, null
-  br i1 %absent, label %no, label %look
+  if eq ptr %row, null: no, look
 look:
   %open = %row->entry.open
-  %some = icmp sgt i64 %open, 0
-  br i1 %some, label %yes, label %no
+  if sgt i64 %open, 0: yes, no
 yes:
   ret ptr %row
 no:
@@ -303,8 +294,7 @@ others:
   br i1 %plain, label %which, label %undo
 which:
   %row = call ptr @counted_in(ptr %book, ptr %record)
-  %absent = icmp eq ptr %row, null
-  br i1 %absent, label %uncounted, label %counted
+  if eq ptr %row, null: uncounted, counted
 counted:
   %open_at = &%row->entry.open
   call void @add_to(ptr %open_at, i64 -1)
@@ -346,8 +336,7 @@ yes:
   call void @leave_cells(ptr %book, i32 %site, ptr %records, i32 %count, ptr %busy_at, i1 true)
   call void @sweep(ptr %book, ptr %records, i32 %count)
   %own_after = %book->book.own
-  %gone = icmp ne i64 %own_before, %own_after
-  br i1 %gone, label %tell, label %left
+  if ne i64 %own_before, %own_after: tell, left
 tell:
   call void @changed(ptr %device)
   br label %left

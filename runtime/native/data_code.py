@@ -20,8 +20,7 @@ try:
   %next = add i32 %i, 1
   br i1 %mine, label %done, label %again
 again:
-  %more = icmp ult i32 %next, {tries}
-  br i1 %more, label %try, label %done
+  if ult i32 %next, {tries}: try, done
 done:
   %result = zext i1 %mine to i32
   ret i32 %result
@@ -55,10 +54,8 @@ way:
   br i1 %fits, label %word, label %other
 word:
   %i = phi i64 [ 0, %way ], [ %next_word, %equal ]
-  %a_at = getelementptr i64, ptr %records, i64 %i
-  %b_at = getelementptr i64, ptr %known, i64 %i
-  %a = load i64, ptr %a_at
-  %b = load i64, ptr %b_at
+  %a = load i64, ptr %records[i64 %i]
+  %b = load i64, ptr %known[i64 %i]
   %same = icmp eq i64 %a, %b
   %field = and i64 %i, 7
   %is_device = icmp eq i64 %field, 4
@@ -68,14 +65,12 @@ word:
   br i1 %match, label %equal, label %other
 equal:
   %next_word = add i64 %i, 1
-  %more = icmp ult i64 %next_word, %wanted
-  br i1 %more, label %word, label %found
+  if ult i64 %next_word, %wanted: word, found
 found:
   ret ptr %slot
 other:
   %next_way = add i32 %w, 1
-  %again = icmp ult i32 %next_way, {ways}
-  br i1 %again, label %way, label %none
+  if ult i32 %next_way, {ways}: way, none
 none:
   ret ptr null
 }}
@@ -90,8 +85,7 @@ look:
   %descriptor = %answers[i64 %i]->answer.descriptor
   %head = %answers[i64 %i]->answer.head
   %now = load i64, ptr %descriptor
-  %same = icmp eq i64 %head, %now
-  br i1 %same, label %on, label %no
+  if eq i64 %head, %now: on, no
 on:
   next %i
 yes:
@@ -112,12 +106,9 @@ look:
   %copy = %watches[i64 %i]->watch.copy
   for i64 %w < %words: compare, equal
 compare:
-  %now_at = getelementptr i64, ptr %memory, i64 %w
-  %then_at = getelementptr i64, ptr %copy, i64 %w
-  %now = load i64, ptr %now_at
-  %then = load i64, ptr %then_at
-  %same = icmp eq i64 %now, %then
-  br i1 %same, label %same_word, label %no
+  %now = load i64, ptr %memory[i64 %w]
+  %then = load i64, ptr %copy[i64 %w]
+  if eq i64 %now, %then: same_word, no
 same_word:
   next %w
 equal:
@@ -140,10 +131,8 @@ take:
   %words = &%answers[i64 %i]->answer.words
   for i64 %w < {told_words}: word, told
 word:
-  %source = getelementptr i64, ptr %words, i64 %w
-  %target = getelementptr i64, ptr %place, i64 %w
-  %value = load i64, ptr %source
-  store i64 %value, ptr %target
+  %value = load i64, ptr %words[i64 %w]
+  store i64 %value, ptr %place[i64 %w]
   next %w
 told:
   next %i
@@ -174,8 +163,7 @@ define internal void @finish(ptr %row, ptr %book, i32 %counted) {{
 entry:
   %stream = %book->book.stream
   call void @unlock(ptr %row)
-  %moved = icmp eq i32 %counted, 2
-  br i1 %moved, label %wait, label %done
+  if eq i32 %counted, 2: wait, done
 wait:
   %status = call i32 inttoptr (i64 {synchronize} to ptr)(i64 %stream)
   br label %done
@@ -212,8 +200,7 @@ find:
   %positive = icmp sgt i64 %given, 0
   %bytes = select i1 %positive, i64 %given, i64 1
   %row = call ptr @covering(ptr %book, i64 %start, i64 %bytes)
-  %absent = icmp eq ptr %row, null
-  br i1 %absent, label %no, label %present
+  if eq ptr %row, null: no, present
 present:
   %row_flags = %row->entry.flags
   %known = %row_flags has i64 {asynchronous}
@@ -236,12 +223,10 @@ entry:
   %row = call ptr @row()
   %slots = %row->row.slots as ptr
   %busy_table = %row->row.busy as ptr
-  %served = icmp ne ptr %slots, null
-  br i1 %served, label %try, label %slow
+  if ne ptr %slots, null: try, slow
 try:
   %mine = call i32 @try_lock(ptr %row)
-  %locked = icmp ne i32 %mine, 0
-  br i1 %locked, label %look, label %slow
+  if ne i32 %mine, 0: look, slow
 look:
   %book = %row->row.book as ptr
   %translated = call i1 @translate(ptr %row, ptr %book, ptr %records, i32 %count)
@@ -256,15 +241,13 @@ count_them:
   %site_busy = getelementptr i64, ptr %busy_table, i32 %site
   %counted = call i32 @enter_rows(ptr %row, ptr %book, ptr %site_busy, i32 %site, ptr %records, i32 %count,
       i1 %sync)
-  %here = icmp ne i32 %counted, 0
-  br i1 %here, label %over, label %search
+  if ne i32 %counted, 0: over, search
 over:
   call void @finish(ptr %row, ptr %book, i32 %counted)
   ret void
 search:
   %slot = call ptr @find(ptr %slots, i32 %site, ptr %records, i32 %count, i1 false)
-  %unknown = icmp eq ptr %slot, null
-  br i1 %unknown, label %leave, label %check
+  if eq ptr %slot, null: leave, check
 check:
   %cells = %slot->slot.cell_count
   %has_cells = icmp ne i64 %cells, 0
@@ -301,13 +284,10 @@ fill:
   %i = phi i64 [ 0, %take ], [ %next, %fill ]
   %word = mul i64 %i, 8
   %field = add i64 %word, 4
-  %source = getelementptr i64, ptr %known, i64 %field
-  %target = getelementptr i64, ptr %records, i64 %field
-  %device = load i64, ptr %source
-  store i64 %device, ptr %target
+  %device = load i64, ptr %known[i64 %field]
+  store i64 %device, ptr %records[i64 %field]
   %next = add i64 %i, 1
-  %more = icmp ult i64 %next, %number
-  br i1 %more, label %fill, label %done
+  if ult i64 %next, %number: fill, done
 done:
   call void @unlock(ptr %row)
   ret void
@@ -324,12 +304,10 @@ entry:
   %row = call ptr @row()
   %slots = %row->row.slots as ptr
   %busy_table = %row->row.busy as ptr
-  %served = icmp ne ptr %slots, null
-  br i1 %served, label %try, label %slow
+  if ne ptr %slots, null: try, slow
 try:
   %mine = call i32 @try_lock(ptr %row)
-  %locked = icmp ne i32 %mine, 0
-  br i1 %locked, label %look, label %slow
+  if ne i32 %mine, 0: look, slow
 look:
   %waits = icmp eq i64 %queue, -2
   %on_device = icmp eq i64 %queue, {on_device}
@@ -339,15 +317,13 @@ look:
   %site_busy = getelementptr i64, ptr %busy_table, i32 %site
   %counted = call i32 @exit_rows(ptr %row, ptr %book, ptr %site_busy, i32 %site, ptr %records, i32 %count,
       i1 %sync, i1 %waited)
-  %here = icmp ne i32 %counted, 0
-  br i1 %here, label %over, label %search
+  if ne i32 %counted, 0: over, search
 over:
   call void @finish(ptr %row, ptr %book, i32 %counted)
   ret void
 search:
   %slot = call ptr @find(ptr %slots, i32 %site, ptr %records, i32 %count, i1 true)
-  %unknown = icmp eq ptr %slot, null
-  br i1 %unknown, label %leave, label %check
+  if eq ptr %slot, null: leave, check
 check:
   %open = %slot->slot.open
   %is_open = icmp sgt i64 %open, 0

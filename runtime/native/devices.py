@@ -88,8 +88,7 @@ CONTEXT_IR = """
 define internal void @enter_context(ptr %row) {{
 entry:
   %context = %row->row.context
-  %some = icmp ne i64 %context, 0
-  br i1 %some, label %switch, label %done
+  if ne i64 %context, 0: switch, done
 switch:
   %status = call i32 inttoptr (i64 {enter_context} to ptr)(i64 %context)
   br label %done
@@ -133,13 +132,11 @@ entry:
   %same = or i1 %own, %any
   br i1 %same, label %done, label %look
 look:
-  %known = icmp ult i64 %number, {count}
-  br i1 %known, label %ask, label %slow
+  if ult i64 %number, {count}: ask, slow
 ask:
   %new = call ptr @row_of(i64 %number)
   %opened = %new->row.opened acquire
-  %is_open = icmp ne i64 %opened, 0
-  br i1 %is_open, label %go, label %slow
+  if ne i64 %opened, 0: go, slow
 go:
   call void @become(ptr %new)
   br label %done
@@ -165,8 +162,7 @@ entry:
 ask:
   %new = call ptr @row_of(i64 %wide)
   %opened = %new->row.opened acquire
-  %is_open = icmp ne i64 %opened, 0
-  br i1 %is_open, label %go, label %slow
+  if ne i64 %opened, 0: go, slow
 go:
   call void @become(ptr %new)
   ret void
@@ -180,8 +176,7 @@ define void @leave(i32 %site, i64 %former) {{
 entry:
   %row = call ptr @row()
   %number = %row->row.number
-  %same = icmp eq i64 %former, %number
-  br i1 %same, label %done, label %go
+  if eq i64 %former, %number: done, go
 go:
   %new = call ptr @row_of(i64 %former)
   call void @become(ptr %new)

@@ -43,12 +43,12 @@ import platform
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from .gangs_code import TEMPLATE
+from .gangs_code import MAX_THREADS, TEMPLATE, GangJob, MemberBed, MemberCall
+from .text import structure
 
 if TYPE_CHECKING:
     from ...compiler.backend.cache import DiskCache
 
-MAX_THREADS = 256
 JOBS = 8
 SPIN_NS = 200_000
 """The time for which a member without work spins: longer than most host code between two constructs
@@ -99,6 +99,7 @@ waiting for a word to change (sleeping looks at its lower half).
 """
 
 
+@structure("kernel")
 class GangKernel(ctypes.Structure):
     """
     A kernel as `launch` takes it: the address of its function, the measured time of a gang (1/1024 ns; 0:
@@ -146,37 +147,35 @@ def gangs_ir(machine: str) -> str:
         share_ns=SHARE_NS,
         probe_ns=PROBE_NS,
         signals=mask - (1 << 64),
-        beds_bytes=64 * MAX_THREADS,
-        jobs_bytes=JOBS * (64 + 64 * MAX_THREADS),
-        calls_bytes=128 * MAX_THREADS,
+        beds_bytes=ctypes.sizeof(MemberBed) * MAX_THREADS,
+        jobs_bytes=ctypes.sizeof(GangJob) * JOBS,
+        calls_bytes=ctypes.sizeof(MemberCall) * MAX_THREADS,
     )
 
 
 def compile_team(cache: DiskCache) -> None:
     """Puts the team's code into the cache, where the first program finds it."""
-    from ...compiler.backend.jit import compile_host
+    from .code import native_object
 
-    compile_host(gangs_ir(platform.machine()), _OPT_LEVEL, cache)
+    native_object(gangs_ir(platform.machine()), cache, _OPT_LEVEL)
 
 
 class GangTeam:
     """The compiled functions, for the life of the process: members may be running them when it ends."""
 
     def __init__(self) -> None:
-        from ...compiler.backend.cache import DiskCache
-        from ...compiler.backend.jit import HostProgram
+        from .code import NativeCode
         from .guard import guard
 
-        ir = gangs_ir(platform.machine())
-        self._program = HostProgram(ir, opt_level=_OPT_LEVEL, cache=DiskCache.default("host"))
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._program))
-        self.launch_address = self._program.address("launch")
-        self.synchronize_address = self._program.address("synchronize")
-        self.copy_address = self._program.address("copy_little")
+        self._code = NativeCode(gangs_ir(platform.machine()), optimize=_OPT_LEVEL)
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._code))
+        self.launch_address = self._code.address("launch")
+        self.synchronize_address = self._code.address("synchronize")
+        self.copy_address = self._code.address("copy_little")
         pointer = ctypes.c_void_p
-        self._run: Any = self._program.function("run", None, pointer, ctypes.c_int64, pointer)
+        self._run: Any = self._code.function("run", None, pointer, ctypes.c_int64, pointer)
         word, number = ctypes.c_int64, ctypes.c_uint32
-        self._launch: Any = self._program.function(
+        self._launch: Any = self._code.function(
             "launch", ctypes.c_int32, pointer, *[number] * 7, word, pointer, pointer
         )
         if (guarding := guard()) is not None:
@@ -184,9 +183,9 @@ class GangTeam:
                 ctypes.c_int32, pointer, *[number] * 7, word, pointer, pointer
             )
             self._launch = guarding.raising(prototype, self.launch_address)
-        self.services = {f"__accopt_{name}": self._program.address(name) for name in TEAM_SERVICES}
+        self.services = {f"__accopt_{name}": self._code.address(name) for name in TEAM_SERVICES}
         """C addresses of the functions that OpenMP's runtime uses (`compiler/c/openmp/runtime.c`)."""
-        self._on_fork(self._program.address("forked"))
+        self._on_fork(self._code.address("forked"))
 
     def _on_fork(self, child: int) -> None:
         """
@@ -220,7 +219,7 @@ class GangTeam:
 
     @cache  # noqa: B019 (there is one team)
     def _copies(self, threads: int) -> GangKernel:
-        return self.kernel(self._program.address("copy"), threads)
+        return self.kernel(self._code.address("copy"), threads)
 
 
 @cache

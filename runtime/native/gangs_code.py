@@ -7,31 +7,88 @@ of the system call `futex`; `spin_ns`, `worth_ns`, `wake_ns`, `owed_ns`, `share_
 `calls_bytes`, sizes in bytes of a stack and of tables.
 """
 
+from __future__ import annotations
+
+import ctypes
+
 from .gangs_launches import LAUNCHES
 from .gangs_members import FORKED, MEMBER, WAKING
 from .gangs_sharing import SHARING
 from .gangs_team import TEAM
+from .text import structure
+
+MAX_THREADS = 256
+
+
+@structure("share")
+class GangShare(ctypes.Structure):
+    """
+    The share of a launch of a member: its gangs, the first in the upper half of a word and the end in the
+    lower one, and whether the member is in the launch. A line of the cache for each: members that join write
+    to their own lines, so that they do not wait for each other.
+    """
+
+    _fields_ = (
+        ("gangs", ctypes.c_int64),
+        ("inside", ctypes.c_int64),
+        ("unused", ctypes.c_int64 * 6),
+    )
+
+
+@structure("job")
+class GangJob(ctypes.Structure):
+    """
+    A launch on which the team works. `state`: the number of shares, and flags (`gangs_sharing.py`); `helps`:
+    whether members help others (the launching thread always does).
+    """
+
+    _fields_ = (
+        ("owner", ctypes.c_int32),
+        ("state", ctypes.c_int32),
+        ("kernel", ctypes.c_void_p),
+        ("args", ctypes.c_void_p),
+        ("gangs", ctypes.c_int64),
+        ("share_count", ctypes.c_int64),
+        ("grain", ctypes.c_int64),
+        ("helps", ctypes.c_int64),
+        ("unused", ctypes.c_int64),
+        ("shares", GangShare * MAX_THREADS),
+    )
+
+
+@structure("call")
+class MemberCall(ctypes.Structure):
+    """What a member is called for. `state`: 0 the member is free, 1 taken, 2 called."""
+
+    _fields_ = (
+        ("state", ctypes.c_int64),
+        ("function", ctypes.c_void_p),
+        ("argument", ctypes.c_void_p),
+        ("unused", ctypes.c_int64 * 13),
+    )
+
+
+@structure("bed")
+class MemberBed(ctypes.Structure):
+    """Whether a member sleeps, and a number that changes when there is work for it (its door)."""
+
+    _fields_ = (
+        ("sleeps", ctypes.c_int32),
+        ("door", ctypes.c_int32),
+        ("unused", ctypes.c_int32 * 14),
+    )
+
 
 STATE = """
-; owner, state (the number of shares, the flags OPEN and WAITING), kernel, args, gangs, shares, grain, whether
-; members help others (the launching thread always does), spare; then a cache line for each share: gangs from
-; the upper half up to the lower half of a word, and whether member i is in. Members that join
-; write to their own lines, so that they do not wait for each other
-%job = type {{ i32, i32, ptr, ptr, i64, i64, i64, i64, i64, [{max_threads} x [8 x i64]] }}
-; kernel, the time of a gang in 1/1024 ns (0: not known), threads, lock, whether it is used; a gang's time
-; in launches by one thread, and in those by the team, from start to end; the number of comparisons of the two
-%kernel = type {{ ptr, i64, i64, i32, i32, i64, i64, i64 }}
-
 @ticket = internal global i32 0, align 64
 @size = internal global i32 0, align 64
 @owed = internal global i64 0, align 64
 @growing = internal global i32 0, align 4
 ; the number of members that sleep or are about to: if 0, no thread reads the words on which members spin
 @asleep = internal global i32 0, align 64
-; for each member: whether it sleeps, and a number that changes when there is work for it (its door)
-@sleeping = internal global [{max_threads} x [16 x i32]] zeroinitializer, align 64
-; for each member: 0 free, 1 taken, 2 called; then the function and its argument
-@calls = internal global [{max_threads} x [16 x i64]] zeroinitializer, align 64
+; for each member
+@beds = internal global [{max_threads} x %bed] zeroinitializer, align 64
+@calls = internal global [{max_threads} x %call] zeroinitializer, align 64
 @jobs = internal global [{jobs} x %job] zeroinitializer, align 64
 
 declare i32 @clock_gettime(i32, ptr)
@@ -50,8 +107,7 @@ define internal i64 @now() {{
   %time = alloca [2 x i64]
   %status = call i32 @clock_gettime(i32 1, ptr %time)
   %seconds = load i64, ptr %time
-  %rest_at = getelementptr i64, ptr %time, i64 1
-  %rest = load i64, ptr %rest_at
+  %rest = load i64, ptr %time[i64 1]
   %whole = mul i64 %seconds, 1000000000
   %result = add i64 %whole, %rest
   ret i64 %result

@@ -13,8 +13,7 @@ entry:
   %others = load atomic i32, ptr @size acquire, align 4
   %others_64 = zext i32 %others to i64
   %present = add i64 %others_64, 1
-  %few = icmp ugt i64 %wanted, %present
-  br i1 %few, label %grow, label %find
+  if ugt i64 %wanted, %present: grow, find
 grow:
   %grown = call i64 @grow(i64 %wanted)
   br label %find
@@ -31,22 +30,16 @@ slot:
   br i1 %mine, label %fill, label %other
 other:
   %k_next = add i64 %k, 1
-  %more_slots = icmp ult i64 %k_next, {jobs}
-  br i1 %more_slots, label %slot, label %alone
+  if ult i64 %k_next, {jobs}: slot, alone
 alone:
   call void %kernel(i64 %first, i64 %gangs, i64 %gangs, ptr %args)
   br label %measure
 fill:
-  %state_at = getelementptr %job, ptr %job, i32 0, i32 1
-  %kernel_at = getelementptr %job, ptr %job, i32 0, i32 2
-  %args_at = getelementptr %job, ptr %job, i32 0, i32 3
-  %gangs_at = getelementptr %job, ptr %job, i32 0, i32 4
-  %shares_at = getelementptr %job, ptr %job, i32 0, i32 5
-  %grain_at = getelementptr %job, ptr %job, i32 0, i32 6
-  store ptr %kernel, ptr %kernel_at
-  store ptr %args, ptr %args_at
-  store i64 %gangs, ptr %gangs_at
-  store i64 %shares, ptr %shares_at
+  %state_at = &%job->job.state
+  %job->job.kernel = %kernel
+  %job->job.args = %args
+  %job->job.gangs = %gangs
+  %job->job.share_count = %shares
   ; an eighth of a share, or the number of gangs for which another member pays
   %pieces = shl i64 %shares, 3
   %fine = udiv i64 %left, %pieces
@@ -55,13 +48,12 @@ fill:
   %short = udiv i64 %scaled_left, %some_time
   %coarse = call i64 @llvm.umax.i64(i64 %fine, i64 %short)
   %grain = call i64 @llvm.umax.i64(i64 %coarse, i64 1)
-  store i64 %grain, ptr %grain_at
+  %job->job.grain = %grain
   ; reading others' words does not pay if shares are single pieces
   %pieces_in_all = mul i64 %grain, %shares
   %divided = icmp ult i64 %pieces_in_all, %left
   %helps = zext i1 %divided to i64
-  %helps_at = getelementptr %job, ptr %job, i32 0, i32 7
-  store i64 %helps, ptr %helps_at
+  %job->job.helps = %helps
   br label %share
 share:
   %s = phi i64 [ 0, %fill ], [ %s_next, %share ]
@@ -72,21 +64,20 @@ share:
   %to = add i64 %first, %length
   %high = shl i64 %from, 32
   %range = or i64 %high, %to
-  %word = getelementptr %job, ptr %job, i32 0, i32 9, i64 %s
+  %shares_at = &%job->job.shares
+  %word = &%shares_at[i64 %s]->share.gangs
   store i64 %range, ptr %word
-  %more_shares = icmp ult i64 %s_next, %shares
-  br i1 %more_shares, label %share, label %publish
+  if ult i64 %s_next, %shares: share, publish
 publish:
   %shares_32 = trunc i64 %shares to i32
   %open = or i32 %shares_32, 1073741824
-  store atomic i32 %open, ptr %state_at release, align 4
+  %job->job.state = %open release
   %ticket = call i32 @next_ticket()
   br label %invite
 invite:
   %m = phi i64 [ 0, %publish ], [ %m_next, %next_door ]
   %m_next = add i64 %m, 1
-  %more_doors = icmp ult i64 %m_next, %shares
-  br i1 %more_doors, label %next_door, label %begin
+  if ult i64 %m_next, %shares: next_door, begin
 next_door:
   call void @ring(i64 %m_next, i32 %ticket)
   br label %invite
@@ -100,14 +91,13 @@ begin:
   call void @gather(ptr %job, i64 %shares)
   br label %finish
 finish:
-  store atomic i32 0, ptr %state_at monotonic, align 4
+  %job->job.state = 0 monotonic
   store atomic i32 0, ptr %job release, align 4
   br label %measure
 measure:
   %ran = phi i64 [ %left, %alone ], [ %done_here, %finish ]
   %end = phi i64 [ 0, %alone ], [ %worked, %finish ]
-  %unknown = icmp eq i64 %end, 0
-  br i1 %unknown, label %clock, label %divide
+  if eq i64 %end, 0: clock, divide
 clock:
   %late = call i64 @now()
   br label %divide
@@ -122,21 +112,19 @@ divide:
 
 ; records the time of a gang in a launch by one thread: longer ones at once, shorter ones gradually
 define internal void @learn_alone(ptr %kernel, i64 %each) {{
-  %at = getelementptr %kernel, ptr %kernel, i32 0, i32 5
-  %old = load atomic i64, ptr %at monotonic, align 8
+  %old = %kernel->kernel.by_one monotonic
   %three = mul i64 %old, 3
   %sum = add i64 %three, %each
   %mean = lshr i64 %sum, 2
   %larger = call i64 @llvm.umax.i64(i64 %mean, i64 %each)
   %new = call i64 @llvm.umax.i64(i64 %larger, i64 1)
-  store atomic i64 %new, ptr %at monotonic, align 8
+  %kernel->kernel.by_one = %new monotonic
   ret void
 }}
 
 ; records the time of a gang in a launch by the team: shorter ones at once, longer ones gradually
 define internal void @learn_team(ptr %kernel, i64 %each) {{
-  %at = getelementptr %kernel, ptr %kernel, i32 0, i32 6
-  %old = load atomic i64, ptr %at monotonic, align 8
+  %old = %kernel->kernel.by_team monotonic
   %three = mul i64 %old, 3
   %sum = add i64 %three, %each
   %mean = lshr i64 %sum, 2
@@ -144,7 +132,7 @@ define internal void @learn_team(ptr %kernel, i64 %each) {{
   %less = icmp ult i64 %each, %old
   %at_once = or i1 %unknown, %less
   %new = select i1 %at_once, i64 %each, i64 %mean
-  store atomic i64 %new, ptr %at monotonic, align 8
+  %kernel->kernel.by_team = %new monotonic
   ret void
 }}
 
@@ -153,22 +141,17 @@ define internal void @learn_team(ptr %kernel, i64 %each) {{
 ; again; 0: neither
 define internal i32 @judge(ptr %kernel, i64 %gangs) {{
 entry:
-  %alone_at = getelementptr %kernel, ptr %kernel, i32 0, i32 5
-  %alone = load atomic i64, ptr %alone_at monotonic, align 8
-  %team_at = getelementptr %kernel, ptr %kernel, i32 0, i32 6
-  %team = load atomic i64, ptr %team_at monotonic, align 8
-  %no_team = icmp eq i64 %team, 0
-  br i1 %no_team, label %neither, label %look
+  %alone = %kernel->kernel.by_one monotonic
+  %team = %kernel->kernel.by_team monotonic
+  if eq i64 %team, 0: neither, look
 look:
   %product = mul i64 %team, %gangs
   %wall = lshr i64 %product, 10
   %short = icmp ult i64 %wall, {probe_ns}
-  %turn_at = getelementptr %kernel, ptr %kernel, i32 0, i32 7
-  %turn = load atomic i64, ptr %turn_at monotonic, align 8
+  %turn = %kernel->kernel.compared monotonic
   %turn_next = add i64 %turn, 1
-  store atomic i64 %turn_next, ptr %turn_at monotonic, align 8
-  %unknown = icmp eq i64 %alone, 0
-  br i1 %unknown, label %first, label %compare
+  %kernel->kernel.compared = %turn_next monotonic
+  if eq i64 %alone, 0: first, compare
 first:
   ; the first launches also touch memory and start threads
   %warm = icmp uge i64 %turn, 3
@@ -176,8 +159,7 @@ first:
   %probe = zext i1 %sure to i32
   ret i32 %probe
 compare:
-  %slower = icmp ule i64 %alone, %team
-  br i1 %slower, label %lone, label %crowd
+  if ule i64 %alone, %team: lone, crowd
 lone:
   ; first often, then every 64th time
   %less = sub i64 %turn, 1
@@ -205,10 +187,8 @@ neither:
 ; runs all gangs of a launch, with the number of threads for which they pay
 define void @run(ptr %kernel, i64 %gangs, ptr %args) {{
 entry:
-  %code = load ptr, ptr %kernel
-  %each_at = getelementptr %kernel, ptr %kernel, i32 0, i32 1
-  %threads_at = getelementptr %kernel, ptr %kernel, i32 0, i32 2
-  %threads = load i64, ptr %threads_at
+  %code = %kernel->kernel.function
+  %threads = %kernel->kernel.threads
   %one_gang = icmp ule i64 %gangs, 1
   %one_thread = icmp ule i64 %threads, 1
   %one = or i1 %one_gang, %one_thread
@@ -217,10 +197,9 @@ plain:
   call void %code(i64 0, i64 %gangs, i64 %gangs, ptr %args)
   ret void
 consider:
-  %each = load atomic i64, ptr %each_at monotonic, align 8
+  %each = %kernel->kernel.each monotonic
   %way = call i32 @judge(ptr %kernel, i64 %gangs)
-  %lone = icmp eq i32 %way, 1
-  br i1 %lone, label %whole, label %estimate
+  if eq i32 %way, 1: whole, estimate
 whole:
   %whole_start = call i64 @now()
   call void %code(i64 0, i64 %gangs, i64 %gangs, ptr %args)
@@ -231,15 +210,14 @@ whole:
   call void @learn_alone(ptr %kernel, i64 %whole_each)
   br label %note
 estimate:
-  %alone_at = getelementptr %kernel, ptr %kernel, i32 0, i32 5
-  %known_alone = load atomic i64, ptr %alone_at monotonic, align 8
+  %known_alone = %kernel->kernel.by_one monotonic
   %has_run_alone = icmp ne i64 %known_alone, 0
   %gang_takes = select i1 %has_run_alone, i64 %known_alone, i64 %each
   %unknown = icmp eq i64 %each, 0
   %product = mul i64 %gang_takes, %gangs
   %expected = lshr i64 %product, 10
-  %bed = getelementptr [16 x i32], ptr @sleeping, i64 1
-  %asleep = load atomic i32, ptr %bed monotonic, align 4
+  %bed = getelementptr %bed, ptr @beds, i64 1
+  %asleep = %bed->bed.sleeps monotonic
   %sleeps = icmp ne i32 %asleep, 0
   %least = select i1 %sleeps, i64 {wake_ns}, i64 {worth_ns}
   %large = icmp ugt i64 %expected, %least
@@ -249,13 +227,11 @@ estimate:
   %total = select i1 %unknown, i64 1000000000, i64 %expected
   br i1 %much, label %team, label %small
 small:
-  %worth = icmp ugt i64 %expected, {worth_ns}
-  br i1 %worth, label %owe, label %try
+  if ugt i64 %expected, {worth_ns}: owe, try
 owe:
   ; the others sleep: the time that they would have saved is added up until it pays to wake them
   %owed = atomicrmw add ptr @owed, i64 %expected monotonic
-  %due = icmp ugt i64 %owed, {owed_ns}
-  br i1 %due, label %settle, label %try
+  if ugt i64 %owed, {owed_ns}: settle, try
 settle:
   store atomic i64 0, ptr @owed monotonic, align 8
   br label %team
@@ -272,8 +248,7 @@ try:
   %limit = shl i64 %least, 1
   %piece_fixed = shl i64 %spent, 10
   %piece_each = udiv i64 %piece_fixed, %piece
-  %surprise = icmp ugt i64 %rest, %limit
-  br i1 %surprise, label %more, label %alone
+  if ugt i64 %rest, %limit: more, alone
 more:
   call void @learn_alone(ptr %kernel, i64 %piece_each)
   br label %team
@@ -303,7 +278,7 @@ note:
   %faded = sub i64 %each, %part
   %larger = call i64 @llvm.umax.i64(i64 %measured, i64 %faded)
   %known = call i64 @llvm.umax.i64(i64 %larger, i64 1)
-  store atomic i64 %known, ptr %each_at monotonic, align 8
+  %kernel->kernel.each = %known monotonic
   ret void
 }}
 
@@ -319,27 +294,23 @@ entry:
   %z1 = call i64 @llvm.umax.i64(i64 %z, i64 1)
   %xy = mul i64 %x1, %y1
   %gangs = mul i64 %xy, %z1
-  %lock = getelementptr %kernel, ptr %kernel, i32 0, i32 3
-  %locks_at = getelementptr %kernel, ptr %kernel, i32 0, i32 4
-  %locks = load i32, ptr %locks_at
-  %free = icmp eq i32 %locks, 0
-  br i1 %free, label %go, label %first
+  %lock = &%kernel->kernel.lock
+  %locks = %kernel->kernel.alone
+  if eq i32 %locks, 0: go, first
 first:
   %pair = cmpxchg ptr %lock, i32 0, i32 1 acquire monotonic
   %mine = extractvalue {{ i32, i1 }} %pair, 1
   br i1 %mine, label %locked, label %busy
 busy:
   %old = atomicrmw xchg ptr %lock, i32 2 acquire
-  %now_mine = icmp eq i32 %old, 0
-  br i1 %now_mine, label %locked, label %wait
+  if eq i32 %old, 0: locked, wait
 wait:
   call void @sleep(ptr %lock, i32 2)
   br label %busy
 locked:
   call void @run(ptr %kernel, i64 %gangs, ptr %args)
   %was = atomicrmw xchg ptr %lock, i32 0 release
-  %others = icmp eq i32 %was, 2
-  br i1 %others, label %tell, label %done
+  if eq i32 %was, 2: tell, done
 tell:
   call void @rouse(ptr %lock)
   br label %done
@@ -374,10 +345,8 @@ define internal i64 @edge(i64 %gang, i64 %gangs, i64 %bytes) {{
 ; kernels that copy or clear memory; their argument is {{ ptr target, ptr source, i64 bytes }}
 define void @copy(i64 %begin, i64 %end, i64 %gangs, ptr %args) {{
   %target = load ptr, ptr %args
-  %source_at = getelementptr ptr, ptr %args, i64 1
-  %source = load ptr, ptr %source_at
-  %bytes_at = getelementptr i64, ptr %args, i64 2
-  %bytes = load i64, ptr %bytes_at
+  %source = load ptr, ptr %args[i64 1]
+  %bytes = load i64, ptr %args[i64 2]
   %from = call i64 @edge(i64 %begin, i64 %gangs, i64 %bytes)
   %to = call i64 @edge(i64 %end, i64 %gangs, i64 %bytes)
   %size = sub i64 %to, %from

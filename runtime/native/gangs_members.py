@@ -10,14 +10,12 @@ entry:
   %useful = and i1 %wanted, %some
   br i1 %useful, label %look, label %done
 look:
-  %word = getelementptr [16 x i32], ptr @sleeping, i64 %i
+  %word = getelementptr %bed, ptr @beds, i64 %i
   %state = load atomic i32, ptr %word seq_cst, align 4
-  %sleeps = icmp ne i32 %state, 0
-  br i1 %sleeps, label %take, label %done
+  if ne i32 %state, 0: take, done
 take:
   %old = atomicrmw xchg ptr %word, i32 0 seq_cst
-  %mine = icmp ne i32 %old, 0
-  br i1 %mine, label %call, label %done
+  if ne i32 %old, 0: call, done
 call:
   %fewer = atomicrmw sub ptr @asleep, i32 1 seq_cst
   call void @rouse(ptr %word)
@@ -35,7 +33,7 @@ define internal i32 @next_ticket() {{
 
 ; tells member %i that there is work; the caller then passes a fence and wakes it if it sleeps
 define internal void @ring(i64 %i, i32 %ticket) {{
-  %door = getelementptr [16 x i32], ptr @sleeping, i64 %i, i64 1
+  %door = &@beds[i64 %i]->bed.door
   store atomic i32 %ticket, ptr %door release, align 4
   ret void
 }}
@@ -58,13 +56,11 @@ test:
   %size = load i32, ptr @size
   %next = add i32 %size, 1
   %number = zext i32 %next to i64
-  %few = icmp ult i64 %number, %wanted
-  br i1 %few, label %begin, label %over
+  if ult i64 %number, %wanted: begin, over
 begin:
   %argument = inttoptr i64 %number to ptr
   %status = call i32 @pthread_create(ptr %handle, ptr null, ptr @member, ptr %argument)
-  %good = icmp eq i32 %status, 0
-  br i1 %good, label %begun, label %over
+  if eq i32 %status, 0: begun, over
 begun:
   %id = load i64, ptr %handle
   %detached = call i32 @pthread_detach(i64 %id)
@@ -91,14 +87,12 @@ entry:
   %stack = alloca [{signal_stack} x i8], align 16
   %description = alloca [3 x i64]
   store ptr %stack, ptr %description
-  %flags = getelementptr i64, ptr %description, i64 1
-  store i64 0, ptr %flags
-  %bytes = getelementptr i64, ptr %description, i64 2
-  store i64 {signal_stack}, ptr %bytes
+  store i64 0, ptr %description[i64 1]
+  store i64 {signal_stack}, ptr %description[i64 2]
   %set = call i32 @sigaltstack(ptr %description, ptr null)
   %i = ptrtoint ptr %argument to i64
-  %bed = getelementptr [16 x i32], ptr @sleeping, i64 %i
-  %door = getelementptr i32, ptr %bed, i64 1
+  %bed = getelementptr %bed, ptr @beds, i64 %i
+  %door = &%bed->bed.door
   br label %scan
 scan:
   %seen = load atomic i32, ptr %door seq_cst, align 4
@@ -109,8 +103,7 @@ look:
   %job = getelementptr %job, ptr @jobs, i64 %k
   call void @help(ptr %job, i64 %i)
   %k_next = add i64 %k, 1
-  %more = icmp ult i64 %k_next, {jobs}
-  br i1 %more, label %look, label %idle
+  if ult i64 %k_next, {jobs}: look, idle
 idle:
   %begin = call i64 @now()
   br label %spin
@@ -118,23 +111,19 @@ spin:
   %turn = phi i32 [ 0, %idle ], [ %turn_next, %calm ], [ 0, %late ]
   {pause}
   %rung = load atomic i32, ptr %door acquire, align 4
-  %called = icmp ne i32 %rung, %seen
-  br i1 %called, label %scan, label %calm
+  if ne i32 %rung, %seen: scan, calm
 calm:
   %turn_next = add i32 %turn, 1
-  %many = icmp eq i32 %turn_next, 64
-  br i1 %many, label %late, label %spin
+  if eq i32 %turn_next, 64: late, spin
 late:
   %time = call i64 @now()
   %spent = sub i64 %time, %begin
-  %enough = icmp ugt i64 %spent, {spin_ns}
-  br i1 %enough, label %lie_down, label %spin
+  if ugt i64 %spent, {spin_ns}: lie_down, spin
 lie_down:
   %more_asleep = atomicrmw add ptr @asleep, i32 1 seq_cst
   %old = atomicrmw xchg ptr %bed, i32 1 seq_cst
   %latest = load atomic i32, ptr %door seq_cst, align 4
-  %missed = icmp ne i32 %latest, %seen
-  br i1 %missed, label %get_up, label %doze
+  if ne i32 %latest, %seen: get_up, doze
 get_up:
   ; 0 if another thread has just woken this one
   %lay = atomicrmw xchg ptr %bed, i32 0 seq_cst
@@ -142,9 +131,8 @@ get_up:
   br label %scan
 doze:
   call void @sleep(ptr %bed, i32 1)
-  %still = load atomic i32, ptr %bed acquire, align 4
-  %woken = icmp eq i32 %still, 0
-  br i1 %woken, label %scan, label %doze
+  %still = %bed->bed.sleeps acquire
+  if eq i32 %still, 0: scan, doze
 }}
 
 """
@@ -156,7 +144,7 @@ define void @forked() {{
   store i32 0, ptr @size
   store i32 0, ptr @growing
   store i32 0, ptr @asleep
-  call void @llvm.memset.p0.i64(ptr @sleeping, i8 0, i64 {beds_bytes}, i1 false)
+  call void @llvm.memset.p0.i64(ptr @beds, i8 0, i64 {beds_bytes}, i1 false)
   call void @llvm.memset.p0.i64(ptr @jobs, i8 0, i64 {jobs_bytes}, i1 false)
   call void @llvm.memset.p0.i64(ptr @calls, i8 0, i64 {calls_bytes}, i1 false)
   ret void

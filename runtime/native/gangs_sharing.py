@@ -11,8 +11,7 @@ test:
   %old = phi i64 [ %first, %entry ], [ %seen, %try ]
   %begin = lshr i64 %old, 32
   %end = and i64 %old, 4294967295
-  %some = icmp ult i64 %begin, %end
-  br i1 %some, label %try, label %none
+  if ult i64 %begin, %end: try, none
 try:
   %left = sub i64 %end, %begin
   %half = lshr i64 %left, 1
@@ -36,18 +35,12 @@ none:
 ; runs gangs as member %i: of its own share, then of others'; returns their number
 define internal i64 @work(ptr %job, i64 %i) {{
 entry:
-  %kernel_at = getelementptr %job, ptr %job, i32 0, i32 2
-  %kernel = load ptr, ptr %kernel_at
-  %args_at = getelementptr %job, ptr %job, i32 0, i32 3
-  %args = load ptr, ptr %args_at
-  %gangs_at = getelementptr %job, ptr %job, i32 0, i32 4
-  %gangs = load i64, ptr %gangs_at
-  %shares_at = getelementptr %job, ptr %job, i32 0, i32 5
-  %shares = load i64, ptr %shares_at
-  %grain_at = getelementptr %job, ptr %job, i32 0, i32 6
-  %grain = load i64, ptr %grain_at
-  %helps_at = getelementptr %job, ptr %job, i32 0, i32 7
-  %helps = load i64, ptr %helps_at
+  %kernel = %job->job.kernel
+  %args = %job->job.args
+  %gangs = %job->job.gangs
+  %shares = %job->job.share_count
+  %grain = %job->job.grain
+  %helps = %job->job.helps
   %launches = icmp eq i64 %i, 0
   %may_help = icmp ne i64 %helps, 0
   %goes_on = or i1 %launches, %may_help
@@ -59,13 +52,13 @@ share:
   %beyond = icmp uge i64 %sum, %shares
   %wrapped = sub i64 %sum, %shares
   %index = select i1 %beyond, i64 %wrapped, i64 %sum
-  %word = getelementptr %job, ptr %job, i32 0, i32 9, i64 %index
+  %shares_at = &%job->job.shares
+  %word = &%shares_at[i64 %index]->share.gangs
   br label %piece
 piece:
   %count = phi i64 [ %so_far, %share ], [ %more, %run ]
   %taken = call i64 @take(ptr %word, i64 %grain)
-  %nothing = icmp eq i64 %taken, 0
-  br i1 %nothing, label %empty, label %run
+  if eq i64 %taken, 0: empty, run
 run:
   %begin = lshr i64 %taken, 32
   %end = and i64 %taken, 4294967295
@@ -97,14 +90,15 @@ define internal i1 @invites(i32 %state, i64 %i) {{
 ; again: either it finds the job closed, or the launching thread, which closes first, sees the mark
 define internal void @help(ptr %job, i64 %i) {{
 entry:
-  %state_at = getelementptr %job, ptr %job, i32 0, i32 1
-  %state = load atomic i32, ptr %state_at acquire, align 4
+  %state_at = &%job->job.state
+  %state = %job->job.state acquire
   %useful = call i1 @invites(i32 %state, i64 %i)
   br i1 %useful, label %in, label %done
 in:
-  %mark = getelementptr %job, ptr %job, i32 0, i32 9, i64 %i, i64 1
+  %shares_at = &%job->job.shares
+  %mark = &%shares_at[i64 %i]->share.inside
   %was = atomicrmw xchg ptr %mark, i64 1 seq_cst
-  %again = load atomic i32, ptr %state_at seq_cst, align 4
+  %again = %job->job.state seq_cst
   %still = call i1 @invites(i32 %again, i64 %i)
   br i1 %still, label %run, label %leave
 run:
@@ -119,10 +113,9 @@ run:
   br label %leave
 leave:
   %out = atomicrmw xchg ptr %mark, i64 0 seq_cst
-  %after = load atomic i32, ptr %state_at seq_cst, align 4
+  %after = %job->job.state seq_cst
   %waiting = and i32 %after, 536870912
-  %waits = icmp ne i32 %waiting, 0
-  br i1 %waits, label %tell, label %done
+  if ne i32 %waiting, 0: tell, done
 tell:
   %told = atomicrmw and ptr %state_at, i32 -536870913 seq_cst
   call void @rouse(ptr %state_at)
@@ -134,34 +127,31 @@ done:
 ; returns when no member is in a job that is closed
 define internal void @gather(ptr %job, i64 %shares) noinline {{
 entry:
-  %state_at = getelementptr %job, ptr %job, i32 0, i32 1
+  %state_at = &%job->job.state
   br label %member
 member:
   %i = phi i64 [ 1, %entry ], [ %i_next, %gone ]
   %turn = phi i32 [ 0, %entry ], [ %turn_now, %gone ]
-  %more = icmp ult i64 %i, %shares
-  br i1 %more, label %look, label %done
+  if ult i64 %i, %shares: look, done
 look:
   %turn_now = phi i32 [ %turn, %member ], [ %turn_next, %spin ], [ %turn_now, %sleep ]
-  %mark = getelementptr %job, ptr %job, i32 0, i32 9, i64 %i, i64 1
+  %shares_at = &%job->job.shares
+  %mark = &%shares_at[i64 %i]->share.inside
   %in = load atomic i64, ptr %mark acquire, align 8
-  %out = icmp eq i64 %in, 0
-  br i1 %out, label %gone, label %still
+  if eq i64 %in, 0: gone, still
 gone:
   %i_next = add i64 %i, 1
   br label %member
 still:
   %turn_next = add i32 %turn_now, 1
-  %long = icmp ugt i32 %turn_next, 1024
-  br i1 %long, label %announce, label %spin
+  if ugt i32 %turn_next, 1024: announce, spin
 spin:
   {pause}
   br label %look
 announce:
   %before = atomicrmw or ptr %state_at, i32 536870912 seq_cst
   %latest = load atomic i64, ptr %mark seq_cst, align 8
-  %left = icmp eq i64 %latest, 0
-  br i1 %left, label %gone, label %sleep
+  if eq i64 %latest, 0: gone, sleep
 sleep:
   call void @sleep(ptr %state_at, i32 536870912)
   br label %look

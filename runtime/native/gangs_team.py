@@ -5,16 +5,13 @@ TEAM = """\
 ; runs the function for which member %i was called, if any
 define internal void @answer(i64 %i) {{
 entry:
-  %call = getelementptr [16 x i64], ptr @calls, i64 %i
-  %state = load atomic i64, ptr %call acquire, align 8
-  %called = icmp eq i64 %state, 2
-  br i1 %called, label %run, label %done
+  %call = getelementptr %call, ptr @calls, i64 %i
+  %state = %call->call.state acquire
+  if eq i64 %state, 2: run, done
 run:
-  %function_at = getelementptr i64, ptr %call, i64 1
-  %function = load ptr, ptr %function_at
-  %argument_at = getelementptr i64, ptr %call, i64 2
-  %argument = load ptr, ptr %argument_at
-  store atomic i64 1, ptr %call monotonic, align 8
+  %function = %call->call.function
+  %argument = %call->call.argument
+  %call->call.state = 1 monotonic
   call void %function(ptr %argument)
   br label %done
 done:
@@ -28,10 +25,9 @@ entry:
   br label %test
 test:
   %i = phi i64 [ %first, %entry ], [ %next, %other ]
-  %exists = icmp ult i64 %i, {max_threads}
-  br i1 %exists, label %try, label %none
+  if ult i64 %i, {max_threads}: try, none
 try:
-  %call = getelementptr [16 x i64], ptr @calls, i64 %i
+  %call = getelementptr %call, ptr @calls, i64 %i
   %pair = cmpxchg ptr %call, i64 0, i64 1 acq_rel monotonic
   %mine = extractvalue {{ i64, i1 }} %pair, 1
   br i1 %mine, label %taken, label %other
@@ -44,24 +40,20 @@ taken:
 enough:
   %size = load atomic i32, ptr @size acquire, align 4
   %there = zext i32 %size to i64
-  %present = icmp ule i64 %i, %there
-  br i1 %present, label %answer, label %grow
+  if ule i64 %i, %there: answer, grow
 grow:
   %grown = call i64 @grow(i64 %number)
-  %reached = icmp uge i64 %grown, %number
-  br i1 %reached, label %answer, label %busy
+  if uge i64 %grown, %number: answer, busy
 busy:
   ; no thread could be created, or another thread is creating some
   %growing = load atomic i32, ptr @growing acquire, align 4
-  %wait = icmp ne i32 %growing, 0
-  br i1 %wait, label %enough, label %again
+  if ne i32 %growing, 0: enough, again
 again:
   %size_now = load atomic i32, ptr @size acquire, align 4
   %there_now = zext i32 %size_now to i64
-  %came = icmp ule i64 %i, %there_now
-  br i1 %came, label %answer, label %refused
+  if ule i64 %i, %there_now: answer, refused
 refused:
-  store atomic i64 0, ptr %call release, align 8
+  %call->call.state = 0 release
   br label %none
 answer:
   ret i64 %i
@@ -71,12 +63,10 @@ none:
 
 ; lets member %i, which the caller took, run %function(%argument)
 define void @team_call(i64 %i, ptr %function, ptr %argument) {{
-  %call = getelementptr [16 x i64], ptr @calls, i64 %i
-  %function_at = getelementptr i64, ptr %call, i64 1
-  store ptr %function, ptr %function_at
-  %argument_at = getelementptr i64, ptr %call, i64 2
-  store ptr %argument, ptr %argument_at
-  store atomic i64 2, ptr %call release, align 8
+  %call = getelementptr %call, ptr @calls, i64 %i
+  %call->call.function = %function
+  %call->call.argument = %argument
+  %call->call.state = 2 release
   %ticket = call i32 @next_ticket()
   call void @ring(i64 %i, i32 %ticket)
   fence seq_cst
@@ -87,8 +77,8 @@ define void @team_call(i64 %i, ptr %function, ptr %argument) {{
 
 ; frees member %i, which calls this at the end of its function
 define void @team_release(i64 %i) {{
-  %call = getelementptr [16 x i64], ptr @calls, i64 %i
-  store atomic i64 0, ptr %call release, align 8
+  %call = getelementptr %call, ptr @calls, i64 %i
+  %call->call.state = 0 release
   ret void
 }}
 
@@ -120,13 +110,11 @@ entry:
 spin:
   %turn = phi i64 [ 0, %entry ], [ %turn_next, %still ]
   %seen = load atomic i64, ptr %word seq_cst, align 8
-  %changed = icmp ne i64 %seen, %value
-  br i1 %changed, label %yes, label %still
+  if ne i64 %seen, %value: yes, still
 still:
   {pause}
   %turn_next = add i64 %turn, 1
-  %more = icmp ult i64 %turn_next, %turns
-  br i1 %more, label %spin, label %no
+  if ult i64 %turn_next, %turns: spin, no
 yes:
   ret i64 1
 no:

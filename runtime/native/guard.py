@@ -23,8 +23,8 @@ import signal
 from functools import cache
 from typing import Any
 
-from .fault import Fault, read_fault
-from .guard_code import FRAME_BYTES, GUARD_CODE
+from .fault import Fault, GuardFrame, read_fault
+from .guard_code import CONSTANTS, GUARD_CODE
 
 _SIGNALS = (
     signal.SIGSEGV,
@@ -70,7 +70,7 @@ class Guard:
             "keys": ctypes.addressof(self._keys),
             "old": ctypes.addressof(self._old),
         }
-        self._code = NativeCode(GUARD_CODE, addresses, {})
+        self._code = NativeCode(GUARD_CODE, addresses, CONSTANTS)
         number, pointer = ctypes.c_uint64, ctypes.c_void_p
 
         def function(name: str, result: Any, *arguments: Any) -> Any:
@@ -115,9 +115,9 @@ class Guard:
         frame = self._last()
         if not frame:
             return False
-        raw = (ctypes.c_char * FRAME_BYTES).from_address(frame).raw
+        fault = read_fault(GuardFrame.from_address(frame))
         self._release(frame)
-        return read_fault(raw) or True
+        return fault or True
 
     def raising(self, prototype: Any, address: int) -> Any:
         """The function at an address as a callable that raises `FaultSignal`."""

@@ -1,19 +1,5 @@
 """
-The native code of guarded calls (`guard.py`). A frame, in memory of its own, per call:
-
-| bytes | |
-|---|---|
-| 0 | the frame of the call around it |
-| 8 … 56 | rbx, rbp, r12 to r15 |
-| 56, 64 | where the return address is, and what it was |
-| 72, 76 | the modes of SSE and x87 arithmetic |
-| 80, 84, 88 | of a fault: signal, code, address |
-| 96, 104, 112 | the instruction, the processor's error code, the stack pointer |
-| 120 | how many addresses the traceback has |
-| 124 | why the call ends: 0 it returned, 1 a callback failed, 2 a signal |
-| 128 | the traceback, whose rest is 0 |
-| 640 | how many callbacks into Python it is in |
-| 644 | 1 while a fault is described |
+The native code of guarded calls (`guard.py`). Each has a frame in memory of its own (`fault.py`).
 
 Walking a stack that the program has overwritten may cause a fault in the handler: the traceback then ends
 there.
@@ -24,7 +10,17 @@ and of its signal stack.
 
 from __future__ import annotations
 
-FRAME_BYTES = 768
+import ctypes
+
+from .fault import PLACES, GuardFrame
+
+CONSTANTS = {
+    "frame_bytes": ctypes.sizeof(GuardFrame),
+    "fault_bytes": GuardFrame.inside.offset - GuardFrame.signal.offset,
+    "most_places": PLACES,
+    "trace_bytes": GuardFrame.trace.size,
+}
+"""The format fields of `GUARD_CODE` besides addresses."""
 
 _ASSEMBLY = """
 .text
@@ -50,19 +46,19 @@ accopt_guard_enter:
   movups %xmm6, -176(%rbp)
   movups %xmm7, -192(%rbp)
   call accopt_guard_push@PLT
-  movq %rbx, 8(%rax)
+  movq %rbx, {rbx}(%rax)
   movq (%rbp), %rcx
-  movq %rcx, 16(%rax)
-  movq %r12, 24(%rax)
-  movq %r13, 32(%rax)
-  movq %r14, 40(%rax)
-  movq %r15, 48(%rax)
+  movq %rcx, {rbp}(%rax)
+  movq %r12, {r12}(%rax)
+  movq %r13, {r13}(%rax)
+  movq %r14, {r14}(%rax)
+  movq %r15, {r15}(%rax)
   leaq 8(%rbp), %rcx
-  movq %rcx, 56(%rax)
+  movq %rcx, {return_at}(%rax)
   movq 8(%rbp), %rcx
-  movq %rcx, 64(%rax)
-  stmxcsr 72(%rax)
-  fnstcw 76(%rax)
+  movq %rcx, {return_to}(%rax)
+  stmxcsr {sse_mode}(%rax)
+  fnstcw {x87_mode}(%rax)
   leaq accopt_guard_after(%rip), %rcx
   movq %rcx, 8(%rbp)
   movq -8(%rbp), %rdi
@@ -99,17 +95,17 @@ accopt_guard_after:
   jmpq *%rcx
 .globl accopt_guard_leave
 accopt_guard_leave:
-  movq 8(%rdi), %rbx
-  movq 16(%rdi), %rbp
-  movq 24(%rdi), %r12
-  movq 32(%rdi), %r13
-  movq 40(%rdi), %r14
-  movq 48(%rdi), %r15
-  movq 56(%rdi), %rsp
+  movq {rbx}(%rdi), %rbx
+  movq {rbp}(%rdi), %rbp
+  movq {r12}(%rdi), %r12
+  movq {r13}(%rdi), %r13
+  movq {r14}(%rdi), %r14
+  movq {r15}(%rdi), %r15
+  movq {return_at}(%rdi), %rsp
   addq $8, %rsp
-  ldmxcsr 72(%rdi)
+  ldmxcsr {sse_mode}(%rdi)
   fninit
-  fldcw 76(%rdi)
+  fldcw {x87_mode}(%rdi)
   xorl %eax, %eax
   xorl %edx, %edx
   pxor %xmm0, %xmm0
@@ -186,7 +182,7 @@ declare void @accopt_guard_back()
 @describer = internal global i64 0
 @leaving = internal global i32 0
 @overwritten = internal constant [OVERWRITTEN_BYTES x i8] c"OVERWRITTEN_TEXT"
-@passed_on = internal global [768 x i8] zeroinitializer, align 16
+@passed_on = internal global %frame zeroinitializer, align 16
 
 define i64 @place_enter() {{ ret i64 ptrtoint (ptr @accopt_guard_enter to i64) }}
 define i64 @place_back() {{ ret i64 ptrtoint (ptr @accopt_guard_back to i64) }}
@@ -194,8 +190,7 @@ define i64 @place_fault() {{ ret i64 ptrtoint (ptr @accopt_guard_fault to i64) }
 
 define i32 @key(i64 %n) {{
   %keys = inttoptr i64 {keys} to ptr
-  %at = getelementptr i32, ptr %keys, i64 %n
-  %key = load i32, ptr %at
+  %key = load i32, ptr %keys[i64 %n]
   ret i32 %key
 }}
 
@@ -213,31 +208,27 @@ define void @set(i64 %n, ptr %value) {{
 
 ; Pushes a frame for a call that begins. The thread's first call also gives it a signal stack.
 define ptr @accopt_guard_push() {{
-  %frame = call ptr @calloc(i64 1, i64 768)
+  %frame = call ptr @calloc(i64 1, i64 {frame_bytes})
   %before = call ptr @get(i64 0)
-  store ptr %before, ptr %frame
+  %frame->frame.outer = %before
   %self = call i64 @pthread_self()
   store i64 %self, ptr @owner
   store volatile i32 0, ptr @leaving
-  %outermost = icmp eq ptr %before, null
-  br i1 %outermost, label %forget, label %signals
+  if eq ptr %before, null: forget, signals
 forget:
-  %flag = getelementptr i8, ptr @passed_on, i64 124
+  %flag = &@passed_on->frame.why
   %forgotten = cmpxchg ptr %flag, i32 3, i32 0 acq_rel monotonic
   br label %signals
 signals:
   %stack = call ptr @get(i64 2)
-  %known = icmp ne ptr %stack, null
-  br i1 %known, label %end, label %first
+  if ne ptr %stack, null: end, first
 first:
   %made = call ptr @malloc(i64 65536)
   call void @set(i64 2, ptr %made)
   %description = alloca [3 x i64]
   store ptr %made, ptr %description
-  %flags = getelementptr i64, ptr %description, i64 1
-  store i64 0, ptr %flags
-  %size = getelementptr i64, ptr %description, i64 2
-  store i64 65536, ptr %size
+  store i64 0, ptr %description[i64 1]
+  store i64 65536, ptr %description[i64 2]
   %done = call i32 @sigaltstack(ptr %description, ptr null)
   br label %end
 end:
@@ -248,14 +239,11 @@ end:
 ; Pops the frame of the innermost call and returns its return address. Keeps the frame for Python on failure.
 define i64 @accopt_guard_pop() {{
   %frame = call ptr @get(i64 0)
-  %before = load ptr, ptr %frame
+  %before = %frame->frame.outer
   call void @set(i64 0, ptr %before)
-  %return_at = getelementptr i8, ptr %frame, i64 64
-  %return = load i64, ptr %return_at
-  %why_at = getelementptr i8, ptr %frame, i64 124
-  %why = load i32, ptr %why_at
-  %fine = icmp eq i32 %why, 0
-  br i1 %fine, label %drop, label %keep
+  %return = %frame->frame.return_to
+  %why = %frame->frame.why
+  if eq i32 %why, 0: drop, keep
 drop:
   call void @free(ptr %frame)
   ret i64 %return
@@ -272,8 +260,7 @@ define ptr @active() {{
 
 define void @fail() {{
   %frame = call ptr @get(i64 0)
-  %at = getelementptr i8, ptr %frame, i64 124
-  store i32 1, ptr %at
+  %frame->frame.why = 1
   ret void
 }}
 
@@ -291,17 +278,13 @@ define void @release(ptr %frame) {{
 ; Counts callbacks, when one begins or ends; returns the frame to leave if it has failed.
 define ptr @accopt_guard_count(i32 %change) {{
   %frame = call ptr @get(i64 0)
-  %none = icmp eq ptr %frame, null
-  br i1 %none, label %go_on, label %count
+  if eq ptr %frame, null: go_on, count
 count:
-  %at = getelementptr i8, ptr %frame, i64 640
-  %before = load i32, ptr %at
+  %before = %frame->frame.inside
   %after = add i32 %before, %change
-  store i32 %after, ptr %at
-  %why_at = getelementptr i8, ptr %frame, i64 124
-  %why = load i32, ptr %why_at
-  %failed = icmp ne i32 %why, 0
-  br i1 %failed, label %leave, label %go_on
+  %frame->frame.inside = %after
+  %why = %frame->frame.why
+  if ne i32 %why, 0: leave, go_on
 leave:
   ret ptr %frame
 go_on:
@@ -313,39 +296,33 @@ define void @accopt_guard_fault(i32 %signal, ptr %info, ptr %context) {{
   %frame = call ptr @get(i64 0)
   %code_at = getelementptr i8, ptr %info, i64 8
   %code = load i32, ptr %code_at
-  %none = icmp eq ptr %frame, null
-  br i1 %none, label %stranger, label %own
+  if eq ptr %frame, null: stranger, own
 own:
-  %inside_at = getelementptr i8, ptr %frame, i64 640
-  %inside = load i32, ptr %inside_at
-  %in_python = icmp ne i32 %inside, 0
-  br i1 %in_python, label %others, label %mine
+  %inside = %frame->frame.inside
+  if ne i32 %inside, 0: others, mine
 mine:
   %sent = icmp eq i32 %code, -6
-  %passed_at = getelementptr i8, ptr @passed_on, i64 124
-  %passed = load atomic i32, ptr %passed_at acquire, align 4
+  %passed = @passed_on->frame.why acquire
   %is_passed = icmp eq i32 %passed, 2
   %take = and i1 %sent, %is_passed
   br i1 %take, label %taken, label %note
 taken:
-  %from = getelementptr i8, ptr @passed_on, i64 80
-  %to = getelementptr i8, ptr %frame, i64 80
-  %copied = call ptr @memcpy(ptr %to, ptr %from, i64 560)
-  store atomic i32 3, ptr %passed_at release, align 4
+  %from = &@passed_on->frame.signal
+  %to = &%frame->frame.signal
+  %copied = call ptr @memcpy(ptr %to, ptr %from, i64 {fault_bytes})
+  @passed_on->frame.why = 3 release
   br label %go
 note:
-  %describing_at = getelementptr i8, ptr %frame, i64 644
-  %describing = load i32, ptr %describing_at
-  %again_here = icmp ne i32 %describing, 0
-  br i1 %again_here, label %go, label %first_here
+  %describing_at = &%frame->frame.described
+  %describing = %frame->frame.described
+  if ne i32 %describing, 0: go, first_here
 first_here:
   store volatile i32 1, ptr %describing_at
   call void @describe(ptr %frame, i32 %signal, ptr %info, ptr %context)
   br label %go
 go:
   store volatile i32 1, ptr @leaving
-  %why_at = getelementptr i8, ptr %frame, i64 124
-  store i32 2, ptr %why_at
+  %frame->frame.why = 2
   %rip = getelementptr i8, ptr %context, i64 168
   store ptr @accopt_guard_leave, ptr %rip
   %rdi = getelementptr i8, ptr %context, i64 104
@@ -359,10 +336,9 @@ stranger:
   %hopeless = or i1 %no_owner, %mine_too
   br i1 %hopeless, label %others, label %pass
 pass:
-  %flag = getelementptr i8, ptr @passed_on, i64 124
+  %flag = &@passed_on->frame.why
   %describer = load i64, ptr @describer
-  %again_there = icmp eq i64 %describer, %self
-  br i1 %again_there, label %told_all, label %claim
+  if eq i64 %describer, %self: told_all, claim
 claim:
   %exchanged = cmpxchg ptr %flag, i32 0, i32 1 acq_rel monotonic
   %first = extractvalue {{ i32, i1 }} %exchanged, 1
@@ -373,7 +349,7 @@ tell:
   br label %told_all
 told_all:
   store volatile i64 0, ptr @describer
-  store atomic i32 2, ptr %flag release, align 4
+  @passed_on->frame.why = 2 release
   %told = call i32 @pthread_kill(i64 %owner, i32 %signal)
   br label %rest
 rest:
@@ -381,18 +357,16 @@ rest:
   br label %rest
 others:
   %sent_to = icmp eq i32 %code, -6
-  %late_at = getelementptr i8, ptr @passed_on, i64 124
-  %late = load atomic i32, ptr %late_at acquire, align 4
+  %late = @passed_on->frame.why acquire
   %was_passed = icmp eq i32 %late, 2
   %too_late = and i1 %sent_to, %was_passed
   br i1 %too_late, label %ignore, label %before
 ignore:
-  store atomic i32 3, ptr %late_at release, align 4
+  @passed_on->frame.why = 3 release
   ret void
 before:
   %left = load volatile i32, ptr @leaving
-  %is_lost = icmp ne i32 %left, 0
-  br i1 %is_lost, label %say, label %restore
+  if ne i32 %left, 0: say, restore
 say: ; a fault in Python, whose frames are above on the stack, after one in C code
   store volatile i32 0, ptr @leaving
   %said = call i64 @write(i32 2, ptr @overwritten, i64 OVERWRITTEN_BYTES)
@@ -403,8 +377,7 @@ restore:
   %offset = mul i64 %wide, 152
   %action = getelementptr i8, ptr %old, i64 %offset
   %restored = call i32 @sigaction(i32 %signal, ptr %action, ptr null)
-  %was_sent = icmp sle i32 %code, 0
-  br i1 %was_sent, label %again, label %back
+  if sle i32 %code, 0: again, back
 again:
   %self_again = call i64 @pthread_self()
   %raised = call i32 @pthread_kill(i64 %self_again, i32 %signal)
@@ -414,46 +387,38 @@ back:
 }}
 
 define void @describe(ptr %frame, i32 %signal, ptr %info, ptr %context) {{
-  %signal_at = getelementptr i8, ptr %frame, i64 80
-  store i32 %signal, ptr %signal_at
+  %frame->frame.signal = %signal
   %code_from = getelementptr i8, ptr %info, i64 8
   %code = load i32, ptr %code_from
-  %code_at = getelementptr i8, ptr %frame, i64 84
-  store i32 %code, ptr %code_at
+  %frame->frame.code = %code
   %address_from = getelementptr i8, ptr %info, i64 16
   %address = load i64, ptr %address_from
-  %address_at = getelementptr i8, ptr %frame, i64 88
-  store i64 %address, ptr %address_at
+  %frame->frame.address = %address
   %rip_from = getelementptr i8, ptr %context, i64 168
   %rip = load i64, ptr %rip_from
-  %rip_at = getelementptr i8, ptr %frame, i64 96
-  store i64 %rip, ptr %rip_at
+  %frame->frame.instruction = %rip
   %error_from = getelementptr i8, ptr %context, i64 192
   %error_there = load i64, ptr %error_from
   %is_fault = icmp sgt i32 %code, 0
   %error = select i1 %is_fault, i64 %error_there, i64 0 ; a sent signal has the code of an earlier fault here
-  %error_at = getelementptr i8, ptr %frame, i64 104
-  store i64 %error, ptr %error_at
+  %frame->frame.error = %error
   %stack_from = getelementptr i8, ptr %context, i64 160
   %stack = load i64, ptr %stack_from
-  %stack_at = getelementptr i8, ptr %frame, i64 112
-  store i64 %stack, ptr %stack_at
-  %count_at = getelementptr i8, ptr %frame, i64 120
-  store i32 64, ptr %count_at
-  %trace = getelementptr i8, ptr %frame, i64 128
-  %cleared = call ptr @memset(ptr %trace, i32 0, i64 512)
+  %frame->frame.stack = %stack
+  %frame->frame.count = {most_places}
+  %trace = &%frame->frame.trace
+  %cleared = call ptr @memset(ptr %trace, i32 0, i64 {trace_bytes})
   %is_fetch = %error has i64 16
   br i1 %is_fetch, label %called, label %walk
 called: ; the called address has no code: the return address gives the caller
   store i64 %rip, ptr %trace
   %stack_top = inttoptr i64 %stack to ptr
   %return = load i64, ptr %stack_top
-  %second = getelementptr i8, ptr %trace, i64 8
-  store i64 %return, ptr %second
+  store i64 %return, ptr %trace[i64 1]
   ret void
 walk:
-  %count = call i32 @backtrace(ptr %trace, i32 64)
-  store i32 %count, ptr %count_at
+  %count = call i32 @backtrace(ptr %trace, i32 {most_places})
+  %frame->frame.count = %count
   ret void
 }}
 """
@@ -469,4 +434,5 @@ def _with_message(ir: str, message: bytes) -> str:
     return ir.replace("OVERWRITTEN_BYTES", str(len(message))).replace("OVERWRITTEN_TEXT", text)
 
 
-GUARD_CODE = _module_assembly(_ASSEMBLY) + _with_message(_IR, _OVERWRITTEN)
+_OFFSETS = {name: getattr(GuardFrame, name).offset for name, *_ in GuardFrame._fields_}
+GUARD_CODE = _module_assembly(_ASSEMBLY.format(**_OFFSETS)) + _with_message(_IR, _OVERWRITTEN)

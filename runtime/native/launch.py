@@ -37,19 +37,16 @@ define ptr @scratch(i32 %site, i64 %bytes) {{
 entry:
   %row = call ptr @row()
   %sizes = %row->row.scratch_bytes as ptr
-  %served = icmp ne ptr %sizes, null
-  br i1 %served, label %look, label %slow
+  if ne ptr %sizes, null: look, slow
 look:
-  %held_at = getelementptr i64, ptr %sizes, i32 %site
-  %held = load i64, ptr %held_at
+  %held = load i64, ptr %sizes[i32 %site]
   %enough = icmp uge i64 %held, %bytes
   %given = icmp ne i64 %held, 0
   %known = and i1 %enough, %given
   br i1 %known, label %answer, label %slow
 answer:
   %addresses = %row->row.scratch as ptr
-  %address_at = getelementptr ptr, ptr %addresses, i32 %site
-  %address = load ptr, ptr %address_at
+  %address = load ptr, ptr %addresses[i32 %site]
   ret ptr %address
 slow:
   %new = call ptr inttoptr (i64 {slow_scratch} to ptr)(i32 %site, i64 %bytes)
@@ -78,20 +75,16 @@ entry:
   %known_queue = and i1 %numbers, %served
   br i1 %known_queue, label %find, label %slow
 find:
-  %kernel_at = getelementptr i64, ptr %kernels, i32 %site
-  %kernel = load i64, ptr %kernel_at
-  %stream_at = getelementptr i64, ptr %streams, i64 %index
-  %stream = load i64, ptr %stream_at
+  %kernel = load i64, ptr %kernels[i32 %site]
+  %stream = load i64, ptr %streams[i64 %index]
   %no_kernel = icmp eq i64 %kernel, 0
   %no_stream = icmp eq i64 %stream, 0
-  %owner_at = getelementptr i64, ptr %owners, i32 %site
-  %owner = load i64, ptr %owner_at
+  %owner = load i64, ptr %owners[i32 %site]
   %owned = icmp ne i64 %owner, {any_queue}
   %elsewhere = icmp ne i64 %owner, %index
   %to_order = and i1 %owned, %elsewhere
   %ordered = %row->row.ordered as ptr
-  %ordered_at = getelementptr i64, ptr %ordered, i64 %index
-  %known_epoch = load i64, ptr %ordered_at
+  %known_epoch = load i64, ptr %ordered[i64 %index]
   %epoch_at = &%row->row.epoch
   %epoch = load i64, ptr %epoch_at
   %newer = icmp ne i64 %epoch, %known_epoch
@@ -103,38 +96,28 @@ known:
   br i1 %behind, label %order, label %go
 order:
   %late = call i32 @after_constructs(ptr %row, i64 %stream, i64 %index)
-  %in_time = icmp eq i32 %late, 0
-  br i1 %in_time, label %go, label %slow
+  if eq i32 %late, 0: go, slow
 go:
   %known_queues = call ptr @queues(ptr %row)
-  %queue_of = getelementptr ptr, ptr %known_queues, i64 %index
-  %own_queue = load ptr, ptr %queue_of
+  %own_queue = load ptr, ptr %known_queues[i64 %index]
   %has_own = icmp ne ptr %own_queue, null
   br i1 %has_own, label %catch, label %call
 catch:
   %caught_up = call i32 @catch_up(ptr %own_queue)
-  %is_up = icmp eq i32 %caught_up, 0
-  br i1 %is_up, label %call, label %slow
+  if eq i32 %caught_up, 0: call, slow
 call:
   %gx = load i32, ptr %launch
-  %p1 = getelementptr i32, ptr %launch, i64 1
-  %gy = load i32, ptr %p1
-  %p2 = getelementptr i32, ptr %launch, i64 2
-  %gz = load i32, ptr %p2
-  %p3 = getelementptr i32, ptr %launch, i64 3
-  %bx = load i32, ptr %p3
-  %p4 = getelementptr i32, ptr %launch, i64 4
-  %by = load i32, ptr %p4
-  %p5 = getelementptr i32, ptr %launch, i64 5
-  %bz = load i32, ptr %p5
-  %p6 = getelementptr i32, ptr %launch, i64 6
-  %shared = load i32, ptr %p6
+  %gy = load i32, ptr %launch[i64 1]
+  %gz = load i32, ptr %launch[i64 2]
+  %bx = load i32, ptr %launch[i64 3]
+  %by = load i32, ptr %launch[i64 4]
+  %bz = load i32, ptr %launch[i64 5]
+  %shared = load i32, ptr %launch[i64 6]
   %p7 = getelementptr i8, ptr %launch, i64 40
   %args = load ptr, ptr %p7
   %status = call i32 inttoptr (i64 {launch_kernel} to ptr)(i64 %kernel, i32 %gx, i32 %gy, i32 %gz,
       i32 %bx, i32 %by, i32 %bz, i32 %shared, i64 %stream, ptr %args, ptr null)
-  %launched = icmp eq i32 %status, 0
-  br i1 %launched, label %after, label %slow
+  if eq i32 %status, 0: after, slow
 after:
   br i1 %has_own, label %count, label %next
 count:
@@ -147,12 +130,10 @@ ask:
 note:
   %old = atomicrmw add ptr %epoch_at, i64 1 monotonic
   %waits = %row->row.waits
-  %is_told = icmp ne i64 %waits, 0
-  br i1 %is_told, label %join, label %done
+  if ne i64 %waits, 0: join, done
 join:
   %result = call i32 inttoptr (i64 {synchronize} to ptr)(i64 %stream)
-  %finished = icmp eq i32 %result, 0
-  br i1 %finished, label %done, label %failed
+  if eq i32 %result, 0: done, failed
 failed:
   call void inttoptr (i64 {failed} to ptr)(i32 %site, i32 %result)
   br label %done

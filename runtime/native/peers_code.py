@@ -11,14 +11,12 @@ from __future__ import annotations
 
 COPY_IR = """
 define internal i64 @field(ptr %place, i64 %word) alwaysinline {{
-  %at = getelementptr i64, ptr %place, i64 %word
-  %value = load i64, ptr %at
+  %value = load i64, ptr %place[i64 %word]
   ret i64 %value
 }}
 
 define internal ptr @pointer(ptr %place, i64 %word) alwaysinline {{
-  %at = getelementptr ptr, ptr %place, i64 %word
-  %value = load ptr, ptr %at
+  %value = load ptr, ptr %place[i64 %word]
   ret ptr %value
 }}
 
@@ -53,18 +51,15 @@ entry:
   br label %test
 test:
   %i = phi i64 [ 0, %entry ], [ %next, %ask ]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %ask, label %yes
+  if ult i64 %i, %count: ask, yes
 ask:
-  %at = getelementptr ptr, ptr %queues, i64 %i
-  %queue = load ptr, ptr %at
+  %queue = load ptr, ptr %queues[i64 %i]
   %caught_up = call i32 @catch_up(ptr %queue)
   %stream = %queue->queue.stream
   %queried = call i32 inttoptr (i64 {query} to ptr)(i64 %stream)
   %status = or i32 %caught_up, %queried
   %next = add i64 %i, 1
-  %done = icmp eq i32 %status, 0
-  br i1 %done, label %test, label %no
+  if eq i32 %status, 0: test, no
 yes:
   ret i1 true
 no:
@@ -96,8 +91,7 @@ kernel:
   ret i32 %launched
 by_engine:
   %count = %place->place.rectangles
-  %is_run = icmp eq i64 %count, 0
-  br i1 %is_run, label %run, label %each
+  if eq i64 %count, 0: run, each
 run:
   %to_context = call i64 @context_of(ptr %to_row)
   %from_context = call i64 @context_of(ptr %from_row)
@@ -116,8 +110,7 @@ each:
   %put = call i32 inttoptr (i64 {copy_rectangle} to ptr)(ptr %rectangle, i64 %stream)
   %sum = or i32 %status, %put
   %next = add i64 %i, 1
-  %more = icmp ult i64 %next, %count
-  br i1 %more, label %each, label %done
+  if ult i64 %next, %count: each, done
 done:
   ret i32 %sum
 }}
@@ -141,8 +134,7 @@ go:
   %stream = %queue->queue.stream
   %copied = call i32 @copy(ptr %place, ptr %to_row, ptr %from_row, i64 %stream,
       i1 false)
-  %good = icmp eq i32 %copied, 0
-  br i1 %good, label %join, label %no
+  if eq i32 %copied, 0: join, no
 join:
   %joined = call i32 inttoptr (i64 {synchronize} to ptr)(i64 %stream)
   %done = icmp eq i32 %joined, 0
@@ -159,18 +151,14 @@ entry:
 test:
   %i = phi i64 [ 0, %entry ], [ %next, %look ]
   %next = add i64 %i, 1
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %look, label %new
+  if ult i64 %i, %count: look, new
 look:
   %held = call i64 @field(ptr %events, i64 %next)
-  %same = icmp eq i64 %held, %event
-  br i1 %same, label %done, label %test
+  if eq i64 %held, %event: done, test
 new:
-  %full = icmp eq i64 %count, {most_events}
-  br i1 %full, label %many, label %add
+  if eq i64 %count, {most_events}: many, add
 add:
-  %place = getelementptr i64, ptr %events, i64 %next
-  store i64 %event, ptr %place
+  store i64 %event, ptr %events[i64 %next]
   store i64 %next, ptr %events
   br label %done
 many:
@@ -185,8 +173,7 @@ define internal i32 @collect_queue(ptr %events, ptr %queue, i64 %first, i64 %las
 entry:
   %stream = %queue->queue.stream
   %queried = call i32 inttoptr (i64 {query} to ptr)(i64 %stream)
-  %idle = icmp eq i32 %queried, 0
-  br i1 %idle, label %asides, label %busy
+  if eq i32 %queried, 0: asides, busy
 busy:
   %event = %queue->queue.event
   %recorded = call i32 @record(ptr %queue)
@@ -245,11 +232,9 @@ entry:
 test:
   %i = phi i64 [ 0, %entry ], [ %next, %user ]
   %sum = phi i32 [ 0, %entry ], [ %total, %user ]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %user, label %finish
+  if ult i64 %i, %count: user, finish
 user:
-  %at = getelementptr ptr, ptr %users, i64 %i
-  %its = load ptr, ptr %at
+  %its = load ptr, ptr %users[i64 %i]
   %done = call i32 @collect_queue(ptr %events, ptr %its, i64 %first, i64 %last, i64 %writes)
   %total = or i32 %sum, %done
   %next = add i64 %i, 1
@@ -284,8 +269,7 @@ entry:
 test:
   %i = phi i64 [ 2, %entry ], [ %next, %go ]
   %sum = phi i32 [ 0, %entry ], [ %total, %go ]
-  %more = icmp ule i64 %i, %count
-  br i1 %more, label %go, label %end
+  if ule i64 %i, %count: go, end
 go:
   %event = call i64 @field(ptr %events, i64 %i)
   %status = call i32 @put_behind(i64 %stream, i64 %event)
@@ -327,8 +311,7 @@ entry:
   %held = call i32 @put_behind_events(i64 %stream, ptr %events)
   %both = or i32 %after_to, %after_from
   %ordered = or i32 %both, %held
-  %in_order = icmp eq i32 %ordered, 0
-  br i1 %in_order, label %go, label %no
+  if eq i32 %ordered, 0: go, no
 go:
   %count_of_events = load i64, ptr %events
   %some = icmp ugt i64 %count_of_events, 1
@@ -342,8 +325,7 @@ go:
   %t1 = or i32 %copied, %then_marked
   %t2 = or i32 %beside_to, %beside_from
   %status = or i32 %t1, %t2
-  %good = icmp eq i32 %status, 0
-  br i1 %good, label %count, label %no
+  if eq i32 %status, 0: count, no
 count:
   br i1 %sync, label %count_rows, label %count_queues
 count_rows:

@@ -19,8 +19,7 @@ find:
   %at = mul i64 %i, {words}
   %place = getelementptr i64, ptr inttoptr (i64 {places} to ptr), i64 %at
   %first = load i64, ptr %place
-  %a = icmp eq i64 %first, %target
-  br i1 %a, label %compare, label %other
+  if eq i64 %first, %target: compare, other
 compare:
   %b = call i1 @is(ptr %place, i64 1, i64 %source)
   %c = call i1 @is(ptr %place, i64 2, i64 %size)
@@ -35,8 +34,7 @@ shapes:
   br i1 %same, label %found, label %other
 other:
   %next = add i64 %i, 1
-  %more = icmp ult i64 %next, {count}
-  br i1 %more, label %find, label %unknown
+  if ult i64 %next, {count}: find, unknown
 unknown:
   store atomic i64 0, ptr inttoptr (i64 {lock} to ptr) release, align 8
   br label %none
@@ -150,14 +148,12 @@ entry:
   br label %test
 test:
   %i = phi i64 [ 0, %entry ], [ %next, %look ]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %look, label %yes
+  if ult i64 %i, %count: look, yes
 look:
   %a = call i64 @field(ptr %one, i64 %i)
   %b = call i64 @field(ptr %other, i64 %i)
   %next = add i64 %i, 1
-  %same = icmp eq i64 %a, %b
-  br i1 %same, label %test, label %no
+  if eq i64 %a, %b: test, no
 yes:
   ret i1 true
 no:

@@ -23,8 +23,7 @@ entry:
 test:
   %low = phi i64 [ 0, %entry ], [ %low_next, %look ]
   %high = phi i64 [ %count, %entry ], [ %high_next, %look ]
-  %more = icmp ult i64 %low, %high
-  br i1 %more, label %look, label %done
+  if ult i64 %low, %high: look, done
 look:
   %sum = add i64 %low, %high
   %middle = lshr i64 %sum, 1
@@ -54,13 +53,11 @@ define internal ptr @row_at(ptr %book, i64 %address) {{
 define internal ptr @covering(ptr %book, i64 %start, i64 %bytes) {{
 entry:
   %row = call ptr @row_at(ptr %book, i64 %start)
-  %none = icmp eq ptr %row, null
-  br i1 %none, label %no, label %look
+  if eq ptr %row, null: no, look
 look:
   %end = %row->entry.end
   %last = add i64 %start, %bytes
-  %in = icmp ule i64 %last, %end
-  br i1 %in, label %yes, label %no
+  if ule i64 %last, %end: yes, no
 yes:
   ret ptr %row
 no:
@@ -73,8 +70,7 @@ entry:
   %past = add i64 %start, %bytes
   %last = sub i64 %past, 1
   %row = call ptr @row_at(ptr %book, i64 %last)
-  %none = icmp eq ptr %row, null
-  br i1 %none, label %no, label %look
+  if eq ptr %row, null: no, look
 look:
   %end = %row->entry.end
   %over = icmp ugt i64 %end, %start
@@ -92,8 +88,7 @@ entry:
   br label %test
 test:
   %i = phi i64 [ 0, %entry ], [ %next, %look ]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %look, label %no
+  if ult i64 %i, %count: look, no
 look:
   %span = getelementptr [2 x i64], ptr %table, i64 %i
   %first = %span->span.first
@@ -194,14 +189,12 @@ define internal void @let_go(ptr %book, ptr %row) {{
 define internal ptr @row_of(ptr %book, ptr %record) {{
 entry:
   %kind = %record->record.kind
-  %is_data = icmp ule i32 %kind, {last_kind}
-  br i1 %is_data, label %find, label %no
+  if ule i32 %kind, {last_kind}: find, no
 find:
   %start = call i64 @start_of(ptr %record)
   %bytes = %record->record.bytes
   %row = call ptr @covering(ptr %book, i64 %start, i64 %bytes)
-  %absent = icmp eq ptr %row, null
-  br i1 %absent, label %no, label %look
+  if eq ptr %row, null: no, look
 look:
   %base = %record->record.base
   %device = %record->record.device
@@ -209,8 +202,7 @@ look:
   %there = %row->entry.device
   %distance = sub i64 %base, %host
   %address = add i64 %there, %distance
-  %same = icmp eq i64 %address, %device
-  br i1 %same, label %yes, label %no
+  if eq i64 %address, %device: yes, no
 yes:
   ret ptr %row
 no:
@@ -224,8 +216,7 @@ entry:
 look:
   %record = getelementptr %record, ptr %records, i32 %i
   %row = call ptr @row_of(ptr %book, ptr %record)
-  %absent = icmp eq ptr %row, null
-  br i1 %absent, label %on, label %count_row
+  if eq ptr %row, null: on, count_row
 count_row:
   %open_at = &%row->entry.open
   call void @add_to(ptr %open_at, i64 %step)
@@ -243,8 +234,7 @@ entry:
 look:
   %record = getelementptr %record, ptr %records, i32 %i
   %row = call ptr @row_of(ptr %book, ptr %record)
-  %absent = icmp eq ptr %row, null
-  br i1 %absent, label %on, label %held
+  if eq ptr %row, null: on, held
 held:
   %over = call i1 @is_over(ptr %row)
   br i1 %over, label %go, label %on
@@ -272,10 +262,8 @@ define internal void @move_bytes(ptr %to, ptr %from, i64 %bytes) {{
 entry:
   for i64 %i < %bytes: byte, done
 byte:
-  %source = getelementptr i8, ptr %from, i64 %i
-  %target = getelementptr i8, ptr %to, i64 %i
-  %value = load i8, ptr %source
-  store i8 %value, ptr %target
+  %value = load i8, ptr %from[i64 %i]
+  store i8 %value, ptr %to[i64 %i]
   next %i
 done:
   ret void

@@ -113,8 +113,7 @@ entry:
   br label %test
 test:
   %k = phi i64 [ 0, %entry ], [ %next, %look ]
-  %before = icmp ult i64 %k, %i
-  br i1 %before, label %look, label %yes
+  if ult i64 %k, %i: look, yes
 look:
   %asides = &%queue->queue.asides
   %its = %asides[i64 %k]->aside.event
@@ -201,8 +200,7 @@ look:
 other:
   next %i
 new:
-  %full = icmp eq i64 %count, {ASIDES}
-  br i1 %full, label %empty, label %store
+  if eq i64 %count, {ASIDES}: empty, store
 empty:
   %drained = call i32 @drain(ptr %queue)
   br label %store
@@ -237,14 +235,12 @@ entry:
   %all = add i64 %work, %of_python
   %stamp = add i64 %all, 1
   %marked = %queue->queue.marked seq_cst
-  %same = icmp eq i64 %marked, %stamp
-  br i1 %same, label %done, label %again
+  if eq i64 %marked, %stamp: done, again
 again:
   %stream = %queue->queue.stream
   %event = %queue->queue.event
   %status = call i32 inttoptr (i64 {event_record} to ptr)(i64 %event, i64 %stream)
-  %good = icmp eq i32 %status, 0
-  br i1 %good, label %note, label %failed
+  if eq i32 %status, 0: note, failed
 note:
   %queue->queue.marked = %stamp seq_cst
   br label %done
@@ -302,20 +298,17 @@ entry:
   %ordered_at = getelementptr i64, ptr %ordered, i64 %slot
   %known = load i64, ptr %ordered_at
   %epoch = %row->row.epoch
-  %same = icmp eq i64 %epoch, %known
-  br i1 %same, label %done, label %order
+  if eq i64 %epoch, %known: done, order
 order:
   %sync = %row->row.sync as ptr
-  %unknown = icmp eq ptr %sync, null
-  br i1 %unknown, label %failed, label %look
+  if eq ptr %sync, null: failed, look
 look:
   %first = load i64, ptr %sync
   %beside = call i1 @has_asides(ptr %sync)
   br i1 %beside, label %ask, label %mark
 ask: ; asides may be the only work
   %queried = call i32 inttoptr (i64 {query} to ptr)(i64 %first)
-  %idle = icmp eq i32 %queried, 0
-  br i1 %idle, label %asides, label %mark
+  if eq i32 %queried, 0: asides, mark
 mark:
   %event = %sync->queue.event
   %marked = call i32 @record(ptr %sync)
@@ -330,8 +323,7 @@ asides:
   call void @unlock_queue(ptr %sync)
   %status = or i32 %so_far, %behind
   call void @count_work_of(ptr %row, i64 %slot)
-  %good = icmp eq i32 %status, 0
-  br i1 %good, label %note, label %failed
+  if eq i32 %status, 0: note, failed
 note:
   store i64 %epoch, ptr %ordered_at
   br label %done
@@ -345,10 +337,8 @@ done:
 define internal void @count_work_of(ptr %row, i64 %slot) {{
 entry:
   %queues = call ptr @queues(ptr %row)
-  %at = getelementptr ptr, ptr %queues, i64 %slot
-  %queue = load ptr, ptr %at
-  %some = icmp ne ptr %queue, null
-  br i1 %some, label %count, label %done
+  %queue = load ptr, ptr %queues[i64 %slot]
+  if ne ptr %queue, null: count, done
 count:
   call void @count_work(ptr %queue)
   br label %done
@@ -360,10 +350,8 @@ done:
 define internal i64 @event_of(ptr %row, i64 %slot) {{
 entry:
   %queues = call ptr @queues(ptr %row)
-  %at = getelementptr ptr, ptr %queues, i64 %slot
-  %queue = load ptr, ptr %at
-  %some = icmp ne ptr %queue, null
-  br i1 %some, label %look, label %none
+  %queue = load ptr, ptr %queues[i64 %slot]
+  if ne ptr %queue, null: look, none
 look:
   %event = %queue->queue.event
   ret i64 %event

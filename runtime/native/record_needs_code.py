@@ -36,8 +36,7 @@ define internal i1 @is_address(ptr %record) {{
 define internal i1 @attaches(ptr %book, ptr %record) {{
 entry:
   %pointer = %record->record.pointer
-  %none = icmp eq i64 %pointer, 0
-  br i1 %none, label %no, label %look
+  if eq i64 %pointer, 0: no, look
 look:
   %held = call i1 @touched(ptr %book, i64 %pointer, i64 8)
   ret i1 %held
@@ -56,16 +55,14 @@ entry:
   %bytes = %record->record.bytes
   %small = icmp ule i64 %bytes, {cell_bytes}
   %sites = %book->book.cells
-  %at = getelementptr ptr, ptr %sites, i32 %site
-  %cells = load ptr, ptr %at
+  %cells = load ptr, ptr %sites[i32 %site]
   %some = icmp ne ptr %cells, null
   %good = all %marked %whole %small %some
   br i1 %good, label %look, label %no
 look:
   %count = load i64, ptr %cells
   %wide = zext i32 %i to i64
-  %there = icmp ult i64 %wide, %count
-  br i1 %there, label %take, label %no
+  if ult i64 %wide, %count: take, no
 take:
   %first = getelementptr i64, ptr %cells, i64 1
   %cell = getelementptr %cell, ptr %first, i64 %wide
@@ -110,8 +107,7 @@ creation:
 others:
   %j = phi i32 [ 0, %entry ], [ 0, %creation ], [ %next, %apart ]
   %more = icmp ult i32 %j, {most_absent}
-  %before = icmp ult i32 %j, %i
-  br i1 %before, label %compare, label %yes
+  if ult i32 %j, %i: compare, yes
 compare:
   %other = getelementptr %record, ptr %records, i32 %j
   %other_start = call i64 @start_of(ptr %other)
@@ -145,8 +141,7 @@ look:
   %start = call i64 @start_of(ptr %record)
   %bytes = %record->record.bytes
   %row = call ptr @covering(ptr %book, i64 %start, i64 %bytes)
-  %absent = icmp eq ptr %row, null
-  br i1 %absent, label %missing, label %present
+  if eq ptr %row, null: missing, present
 present:
   %flags = %row->entry.flags
   %wanted = select i1 %sync, i64 {counts}, i64 {counts_asynchronous}
@@ -163,8 +158,7 @@ missing:
   br i1 %good, label %which, label %python
 which:
   %cell = call ptr @cell_of(ptr %book, i32 %site, ptr %records, i32 %i)
-  %fits = icmp ne ptr %cell, null
-  br i1 %fits, label %in_cell, label %other
+  if ne ptr %cell, null: in_cell, other
 in_cell:
   ret i32 2
 other:

@@ -7,8 +7,7 @@ RUN_IR = """
 ; %count triples of lower bound, extent and stride in bytes select, outermost first; size -1 for several runs
 define internal {{ i64, i64 }} @run_of(i64 %base, i64 %size, i64 %count, ptr %shapes) {{
 entry:
-  %whole = icmp eq i64 %count, 0
-  br i1 %whole, label %done, label %inner
+  if eq i64 %count, 0: done, inner
 inner:
   %last = sub i64 %count, 1
   %innermost_at = getelementptr [3 x i64], ptr %shapes, i64 %last, i64 2
@@ -35,8 +34,7 @@ each:
 next:
   %length = mul i64 %run, %extent
   %before = sub i64 %i, 1
-  %more = icmp sge i64 %before, 0
-  br i1 %more, label %each, label %done
+  if sge i64 %before, 0: each, done
 done:
   %from = phi i64 [ %base, %entry ], [ %place, %next ]
   %total = phi i64 [ %size, %entry ], [ %length, %next ]

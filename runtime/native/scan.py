@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 from ...compiler.base.packed import Code, PackedFormat
 from ..compression.codec_ir import GREATEST, SCAN_RESULT, declarations, float_text, scan_loop
+from .code import NativeCode
 
 VECTOR_BYTES = 64
 VECTORS = 2
@@ -185,12 +186,9 @@ def _rest(base_bits: int) -> str:
 
 def native_scan(base_bits: int) -> tuple[NativeScan, object]:
     """The compiled functions, and an object that must live as long as they are used."""
-    from ...compiler.backend.cache import DiskCache
-    from ...compiler.backend.jit import HostProgram
-
-    program = HostProgram(scan_ir(base_bits), cache=DiskCache.default("host"))
+    code = NativeCode(scan_ir(base_bits), optimize=3)
     names = (f"scan{base_bits}", f"scan_copy{base_bits}")
-    return NativeScan(base_bits // 8, *map(program.address, names)), program
+    return NativeScan(base_bits // 8, *map(code.address, names)), code
 
 
 EMPTY = (GREATEST[64], -GREATEST[64])

@@ -54,8 +54,7 @@ define internal void @enter() {
   br label %try
 try:
   %old = atomicrmw xchg ptr @lock, i32 1 acquire
-  %taken = icmp ne i32 %old, 0
-  br i1 %taken, label %try, label %done
+  if ne i32 %old, 0: try, done
 done:
   ret void
 }
@@ -86,8 +85,7 @@ define internal ptr @list_of(i64 %block) {
 ; Returns the start of a block for n bytes, null if there is no space, and whether the block is new.
 define internal { i64, i1 } @take(i64 %n) {
 entry:
-  %large_n = icmp ugt i64 %n, 1125899906842624
-  br i1 %large_n, label %none, label %sized
+  if ugt i64 %n, 1125899906842624: none, sized
 sized:
   %wanted = add i64 %n, 16
   %most = call i64 @llvm.umax.i64(i64 %wanted, i64 32)
@@ -106,8 +104,7 @@ sized:
 look:
   %link = phi ptr [ %list, %sized ], [ %behind, %on ]
   %free = load i64, ptr %link
-  %some = icmp ne i64 %free, 0
-  br i1 %some, label %fits, label %fresh
+  if ne i64 %free, 0: fits, fresh
 fits:
   %start = inttoptr i64 %free to ptr
   %has = load i64, ptr %start
@@ -127,8 +124,7 @@ fresh:
   %next = load i64, ptr @next
   %end = load i64, ptr @end
   %room = sub i64 %end, %next
-  %full = icmp ult i64 %room, %block
-  br i1 %full, label %without, label %new
+  if ult i64 %room, %block: without, new
 new:
   %after = add i64 %next, %block
   store i64 %after, ptr @next
@@ -155,8 +151,7 @@ none:
 define ptr @accopt_shared_malloc(i64 %n) {
   %taken = call { i64, i1 } @take(i64 %n)
   %at = extractvalue { i64, i1 } %taken, 0
-  %none = icmp eq i64 %at, 0
-  br i1 %none, label %other, label %own
+  if eq i64 %at, 0: other, own
 other:
   %q = call ptr @malloc(i64 %n)
   ret ptr %q
@@ -175,8 +170,7 @@ ask:
   %taken = call { i64, i1 } @take(i64 %n)
   %at = extractvalue { i64, i1 } %taken, 0
   %unused = extractvalue { i64, i1 } %taken, 1
-  %none = icmp eq i64 %at, 0
-  br i1 %none, label %other, label %own
+  if eq i64 %at, 0: other, own
 other:
   %q = call ptr @calloc(i64 %count, i64 %each)
   ret ptr %q
@@ -236,8 +230,7 @@ own:
 }
 
 define ptr @accopt_shared_realloc(ptr %p, i64 %n) {
-  %new = icmp eq ptr %p, null
-  br i1 %new, label %allocate, label %known
+  if eq ptr %p, null: allocate, known
 allocate:
   %a = call ptr @accopt_shared_malloc(i64 %n)
   ret ptr %a
@@ -248,21 +241,18 @@ other:
   %b = call ptr @realloc(ptr %p, i64 %n)
   ret ptr %b
 own:
-  %nothing = icmp eq i64 %n, 0
-  br i1 %nothing, label %drop, label %some
+  if eq i64 %n, 0: drop, some
 drop:
   call void @accopt_shared_free(ptr %p)
   ret ptr null
 some:
   %room = call i64 @accopt_shared_malloc_usable_size(ptr %p)
-  %fits = icmp ule i64 %n, %room
-  br i1 %fits, label %stay, label %move
+  if ule i64 %n, %room: stay, move
 stay:
   ret ptr %p
 move:
   %q = call ptr @accopt_shared_malloc(i64 %n)
-  %failed = icmp eq ptr %q, null
-  br i1 %failed, label %sorry, label %copy
+  if eq ptr %q, null: sorry, copy
 sorry:
   ret ptr null
 copy:
@@ -277,8 +267,7 @@ define ptr @accopt_shared_aligned_alloc(i64 %alignment, i64 %n) {
   %more = add i64 %n, %most
   %taken = call { i64, i1 } @take(i64 %more)
   %at = extractvalue { i64, i1 } %taken, 0
-  %none = icmp eq i64 %at, 0
-  br i1 %none, label %other, label %own
+  if eq i64 %at, 0: other, own
 other:
   %q = call ptr @aligned_alloc(i64 %alignment, i64 %n)
   ret ptr %q
@@ -302,8 +291,7 @@ define ptr @accopt_shared_memalign(i64 %alignment, i64 %n) {
 
 define i32 @accopt_shared_posix_memalign(ptr %out, i64 %alignment, i64 %n) {
   %p = call ptr @accopt_shared_aligned_alloc(i64 %alignment, i64 %n)
-  %none = icmp eq ptr %p, null
-  br i1 %none, label %full, label %done
+  if eq ptr %p, null: full, done
 full:
   ret i32 12
 done:
@@ -321,7 +309,7 @@ class SharedHeap:
 
     def __init__(self, base: int, size: int):
         self.base, self.size = base, size
-        self._code = NativeCode(_CODE.replace("{", "{{").replace("}", "}}"), {}, {})
-        begin = ctypes.CFUNCTYPE(None, ctypes.c_uint64, ctypes.c_uint64)
-        begin(self._code.address(f"{_PREFIX}begin"))(base, size)
+        self._code = NativeCode(_CODE)
+        begin = self._code.function(f"{_PREFIX}begin", None, ctypes.c_uint64, ctypes.c_uint64)
+        begin(base, size)
         self.functions = {name: self._code.address(_PREFIX + name) for name in _NAMES}

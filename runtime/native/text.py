@@ -8,8 +8,11 @@ for sequences of instructions.
     %count = %queue->queue.count acquire       ... atomically, with this ordering
     %at = &%cell->cell.open                    its address
     %cell->cell.open = 0                       store to it (with an ordering at the end: atomically)
+    %first = load i64, ptr %words[i64 %i]      load the element with that number of an array of i64
+    store i64 %first, ptr %words[i64 %i]       store to it
     %marked = %flags has i32 4                 whether one of these bits is set
     %good = all %a %b %c                       whether all of these hold (any: one of them)
+    if eq i64 %a, %b: yes, no                  compare, and go to one of two blocks
     for i64 %i < %count: look, done            a loop: block look for each %i from 0, block done after it
     next %i                                    the end of its body, in the block from which it goes on
 
@@ -35,6 +38,7 @@ _SCALARS = {
     ctypes.c_int32: "i32",
     ctypes.c_uint32: "i32",
     ctypes.c_void_p: "ptr",
+    ctypes.c_double: "double",
 }
 
 
@@ -73,7 +77,7 @@ def _type(kind: Any) -> str:
     return _SCALARS[kind]
 
 
-_VALUE = r"%[\w.]+"
+_VALUE = r"[%@][\w.]+"
 _PLACE = rf"(?P<base>{_VALUE})(?:\[(?P<index>[^\]]+)\])?->(?P<name>\w+)\.(?P<field>\w+)"
 _ORDER = r"(?: (?P<order>acquire|release|monotonic|seq_cst))?"
 _LINE = re.compile(
@@ -81,6 +85,9 @@ _LINE = re.compile(
     rf"|{_PLACE.replace('P<', 'P<s_')} = (?P<value>\S+){_ORDER.replace('P<', 'P<s_')}"
     rf"|(?P<test>{_VALUE}) = (?P<word>{_VALUE}) has (?P<mask>i\d+ .+)"
     rf"|(?P<whole>{_VALUE}) = (?P<fold>all|any) (?P<parts>.+)"
+    rf"|(?P<access>.*\b(?:load|store) (?:atomic |volatile )?(?P<element>\w+)(?: \S+)?, ptr )"
+    rf"(?P<array>{_VALUE}|inttoptr \(.+?\))\[(?P<number>[^\]]+)\](?P<rest>.*)"
+    r"|if (?P<relation>\w+ \w+ [^:]+): (?P<yes>\w+), (?P<no>\w+)"
     rf"|for (?P<kind>i\d+) %(?P<counter>[\w.]+) < (?P<limit>\S+): (?P<body>\w+), (?P<past>\w+)"
     r"|next %(?P<last>[\w.]+))"
 )
@@ -99,7 +106,7 @@ def form_of(text: str) -> str:
 
 
 _USED = re.compile(r"%(\w+)(?=, ptr )")
-_SHORT = re.compile(r"->| has i| = a(?:ll|ny) |^  for i|^  next %")
+_SHORT = re.compile(r"->| has i| = a(?:ll|ny) |^  for i|^  next %|^  if |, ptr [^,]*\[")
 """Matches lines that are abbreviations."""
 
 
@@ -124,7 +131,8 @@ class _Expansion:
     def __init__(self, text: str):
         self.block = "entry"
         self.lines: list[str] = []
-        self._stores = 0
+        self._made = 0
+        """The number of names made so far."""
         self._loops: dict[str, tuple[int, str]] = {}
         """Counter of an open loop → the line of its `phi`, and its type."""
         self._head: list[str] = []
@@ -153,6 +161,10 @@ class _Expansion:
             return self._bits(given)
         if given["whole"]:
             return self._fold(given)
+        if given["access"]:
+            return self._element(given)
+        if given["relation"]:
+            return self._branch(given)
         return self._begin(given) if given["counter"] else self._end(given["last"])
 
     @staticmethod
@@ -174,8 +186,7 @@ class _Expansion:
             yield f"  {to} = load {atomic}{kind}, ptr {at}{end}"
 
     def _write(self, given: dict[str, str]) -> Iterator[str]:
-        self._stores += 1
-        at = f"%stored.{self._stores}"
+        at = self._name("stored")
         line, kind = self._place(
             at, given["s_base"], given["s_index"], given["s_name"], given["s_field"]
         )
@@ -183,6 +194,21 @@ class _Expansion:
         order = given["s_order"]
         atomic, end = ("atomic ", f" {order}, align {_BYTES[kind]}") if order else ("", "")
         yield f"  store {atomic}{kind} {given['value']}, ptr {at}{end}"
+
+    def _name(self, what: str) -> str:
+        """A new name for a value."""
+        self._made += 1
+        return f"%{what}.{self._made}"
+
+    def _element(self, given: dict[str, str]) -> Iterator[str]:
+        at = self._name("element")
+        yield f"  {at} = getelementptr {given['element']}, ptr {given['array']}, {given['number']}"
+        yield f"  {given['access']}{at}{given['rest']}"
+
+    def _branch(self, given: dict[str, str]) -> Iterator[str]:
+        holds = self._name("if")
+        yield f"  {holds} = icmp {given['relation']}"
+        yield f"  br i1 {holds}, label %{given['yes']}, label %{given['no']}"
 
     @staticmethod
     def _bits(given: dict[str, str]) -> Iterator[str]:

@@ -26,12 +26,11 @@ import ctypes
 import os
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from .code import NativeCode
+from .text import structure
 from .threads import THREADS_IR, Team
-
-if TYPE_CHECKING:
-    from ...compiler.backend.jit import HostProgram
 
 BUFFERS = 2
 """The buffers of each thread: one is filled while the other one is in flight."""
@@ -45,10 +44,10 @@ declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
 
 ; makes the context current and returns the calling worker's number
 define internal i64 @begin(ptr %job) {{
-  %workers = call ptr @at_workers(ptr %job)
+  %workers = &%job->transfer.workers
   %number = atomicrmw add ptr %workers, i64 1 monotonic
-  %context = call ptr @get_context(ptr %job)
-  %function = call ptr @get_set_current(ptr %job)
+  %context = %job->transfer.context
+  %function = %job->transfer.set_current
   %status = call i32 %function(ptr %context)
   call void @check(ptr %job, i32 %status)
   ret i64 %number
@@ -56,10 +55,9 @@ define internal i64 @begin(ptr %job) {{
 
 define internal void @check(ptr %job, i32 %status) {{
 entry:
-  %bad = icmp ne i32 %status, 0
-  br i1 %bad, label %note, label %done
+  if ne i32 %status, 0: note, done
 note:
-  %status_at = call ptr @at_status(ptr %job)
+  %status_at = &%job->transfer.status
   %wide = zext i32 %status to i64
   store atomic i64 %wide, ptr %status_at monotonic, align 8
   br label %done
@@ -71,11 +69,11 @@ done:
 ; a unit of the back; none if all are taken or a worker has failed
 define internal {{ i64, i64 }} @take(ptr %job, i1 %last) {{
 entry:
-  %bounds = call ptr @at_bounds(ptr %job)
-  %status_at = call ptr @at_status(ptr %job)
-  %most = call i64 @get_most(ptr %job)
-  %unit = call i64 @get_unit(ptr %job)
-  %count = call i64 @get_count(ptr %job)
+  %bounds = &%job->transfer.bounds
+  %status_at = &%job->transfer.status
+  %most = %job->transfer.most
+  %unit = %job->transfer.unit
+  %count = %job->transfer.count
   %status = load atomic i64, ptr %status_at monotonic, align 8
   %good = icmp eq i64 %status, 0
   %begin = load atomic i64, ptr %bounds monotonic, align 8
@@ -85,8 +83,7 @@ look:
   %front = and i64 %word, 4294967295
   %back = lshr i64 %word, 32
   %left = sub i64 %back, %front
-  %some = icmp sgt i64 %left, 0
-  br i1 %some, label %try, label %none
+  if sgt i64 %left, 0: try, none
 try:
   %piece = call i64 @llvm.smin.i64(i64 %most, i64 %left)
   %ahead = add i64 %word, %piece
@@ -112,23 +109,21 @@ none:
 }}
 
 define internal ptr @buffer(ptr %job, i64 %slot) {{
-  %table = call ptr @get_buffers(ptr %job)
-  %at = getelementptr ptr, ptr %table, i64 %slot
-  %buffer = load ptr, ptr %at
+  %table = %job->transfer.buffers
+  %buffer = load ptr, ptr %table[i64 %slot]
   ret ptr %buffer
 }}
 
 define internal ptr @event(ptr %job, i64 %slot) {{
-  %table = call ptr @get_events(ptr %job)
-  %at = getelementptr ptr, ptr %table, i64 %slot
-  %event = load ptr, ptr %at
+  %table = %job->transfer.events
+  %event = load ptr, ptr %table[i64 %slot]
   ret ptr %event
 }}
 
 ; waits until the driver no longer uses a slot's buffer
 define internal void @await(ptr %job, i64 %slot) {{
   %event = call ptr @event(ptr %job, i64 %slot)
-  %function = call ptr @get_synchronize(ptr %job)
+  %function = %job->transfer.synchronize
   %status = call i32 %function(ptr %event)
   call void @check(ptr %job, i32 %status)
   ret void
@@ -137,7 +132,7 @@ define internal void @await(ptr %job, i64 %slot) {{
 ; returns whether the driver no longer uses a slot's buffer
 define internal i1 @ready(ptr %job, i64 %slot) {{
   %event = call ptr @event(ptr %job, i64 %slot)
-  %function = call ptr @get_query(ptr %job)
+  %function = %job->transfer.query
   %status = call i32 %function(ptr %event)
   %busy = icmp eq i32 %status, {not_ready}
   %failure = select i1 %busy, i32 0, i32 %status
@@ -151,21 +146,21 @@ define internal void @issue(ptr %job, i64 %slot, {{ i64, i64 }} %range, i1 %out)
 entry:
   %first = extractvalue {{ i64, i64 }} %range, 0
   %length = extractvalue {{ i64, i64 }} %range, 1
-  %step = call i64 @get_device_step(ptr %job)
+  %step = %job->transfer.device_step
   %bytes = mul i64 %length, %step
   %distance = mul i64 %first, %step
-  %device = call i64 @get_device(ptr %job)
+  %device = %job->transfer.device
   %address = add i64 %device, %distance
   %buffer = call ptr @buffer(ptr %job, i64 %slot)
   %buffer_word = ptrtoint ptr %buffer to i64
   %target = select i1 %out, i64 %buffer_word, i64 %address
   %source = select i1 %out, i64 %address, i64 %buffer_word
-  %stream = call i64 @get_stream(ptr %job)
-  %function = call ptr @get_copy(ptr %job)
+  %stream = %job->transfer.stream
+  %function = %job->transfer.copy
   %status = call i32 %function(i64 %target, i64 %source, i64 %bytes, i64 %stream)
   call void @check(ptr %job, i32 %status)
   %event = call ptr @event(ptr %job, i64 %slot)
-  %record = call ptr @get_record(ptr %job)
+  %record = %job->transfer.record
   %recorded = call i32 %record(ptr %event, i64 %stream)
   call void @check(ptr %job, i32 %recorded)
   ret void
@@ -174,9 +169,9 @@ entry:
 ; returns the address of a piece on the host
 define internal ptr @place(ptr %job, {{ i64, i64 }} %range) {{
   %first = extractvalue {{ i64, i64 }} %range, 0
-  %step = call i64 @get_host_step(ptr %job)
+  %step = %job->transfer.host_step
   %distance = mul i64 %first, %step
-  %host = call ptr @get_host(ptr %job)
+  %host = %job->transfer.host
   %place = getelementptr i8, ptr %host, i64 %distance
   ret ptr %place
 }}
@@ -188,17 +183,17 @@ entry:
   %length = extractvalue {{ i64, i64 }} %range, 1
   %place = call ptr @place(ptr %job, {{ i64, i64 }} %range)
   %buffer = call ptr @buffer(ptr %job, i64 %slot)
-  %host_step = call i64 @get_host_step(ptr %job)
-  %device_step = call i64 @get_device_step(ptr %job)
+  %host_step = %job->transfer.host_step
+  %device_step = %job->transfer.device_step
   %first_target = select i1 %out, ptr %place, ptr %buffer
   %first_source = select i1 %out, ptr %buffer, ptr %place
   %target_step = select i1 %out, i64 %host_step, i64 %device_step
   %source_step = select i1 %out, i64 %device_step, i64 %host_step
-  %a = call double @get_a(ptr %job)
-  %b = call double @get_b(ptr %job)
-  %stride = call i64 @get_stride(ptr %job)
-  %function = call ptr @get_move(ptr %job)
-  %block = call i64 @get_block(ptr %job)
+  %a = %job->transfer.a
+  %b = %job->transfer.b
+  %stride = %job->transfer.stride
+  %function = %job->transfer.move
+  %block = %job->transfer.block
   %target_bytes = mul i64 %block, %target_step
   %source_bytes = mul i64 %block, %source_step
   %host_bytes = mul i64 %block, %host_step
@@ -227,8 +222,7 @@ ask_to_read:
   br label %asked
 asked:
   %at_next = add i64 %at, 64
-  %asks = icmp slt i64 %at_next, %host_bytes
-  br i1 %asks, label %ask, label %go
+  if slt i64 %at_next, %host_bytes: ask, go
 go:
   %result = call i32 %function(ptr %target, ptr %source, i64 %number, double %a, double %b, i64 %stride)
   %wide = zext i32 %result to i64
@@ -237,7 +231,7 @@ go:
 done:
   br i1 %more, label %look, label %end
 end:
-  %total = call ptr @at_total(ptr %job)
+  %total = &%job->transfer.total
   %old = atomicrmw add ptr %total, i64 %sum_next monotonic
   ret void
 }}
@@ -251,8 +245,7 @@ look:
   %turn = phi i64 [ 0, %entry ], [ %other, %go ]
   %range = call {{ i64, i64 }} @take(ptr %job, i1 false)
   %length = extractvalue {{ i64, i64 }} %range, 1
-  %some = icmp ne i64 %length, 0
-  br i1 %some, label %go, label %done
+  if ne i64 %length, 0: go, done
 go:
   %slot = add i64 %base, %turn
   call void @await(ptr %job, i64 %slot)
@@ -270,8 +263,7 @@ entry:
   %base = mul i64 %number, {buffers}
   %begin = call {{ i64, i64 }} @take(ptr %job, i1 false)
   %begin_length = extractvalue {{ i64, i64 }} %begin, 1
-  %any = icmp ne i64 %begin_length, 0
-  br i1 %any, label %fetch, label %done
+  if ne i64 %begin_length, 0: fetch, done
 fetch:
   call void @await(ptr %job, i64 %base)
   call void @issue(ptr %job, i64 %base, {{ i64, i64 }} %begin, i1 true)
@@ -304,12 +296,12 @@ entry:
   %piece_high = getelementptr double, ptr %piece, i64 1
   %number = call i64 @begin(ptr %job)
   %base = mul i64 %number, {buffers}
-  %table = call ptr @get_found(ptr %job)
+  %table = %job->transfer.found
   %own = getelementptr [2 x double], ptr %table, i64 %number
   %own_high = getelementptr double, ptr %own, i64 1
-  %scan = call ptr @get_scan(ptr %job)
-  %scan_copy = call ptr @get_scan_copy(ptr %job)
-  %idle = call i64 @get_idle(ptr %job)
+  %scan = %job->transfer.scan
+  %scan_copy = %job->transfer.scan_copy
+  %idle = %job->transfer.idle
   br label %look
 look:
   %turn = phi i64 [ 0, %entry ], [ %next_turn, %merge ]
@@ -320,8 +312,7 @@ look:
   %back = xor i1 %free, true
   %range = call {{ i64, i64 }} @take(ptr %job, i1 %back)
   %length = extractvalue {{ i64, i64 }} %range, 1
-  %some = icmp ne i64 %length, 0
-  br i1 %some, label %go, label %done
+  if ne i64 %length, 0: go, done
 go:
   %source = call ptr @place(ptr %job, {{ i64, i64 }} %range)
   br i1 %free, label %send, label %read
@@ -353,6 +344,7 @@ done:
 """
 
 
+@structure("transfer")
 class TransferJob(ctypes.Structure):
     """
     One transfer of `count` elements, in units of `unit`. The units not taken are those from the lower half
@@ -402,50 +394,19 @@ class TransferJob(ctypes.Structure):
         return min((self.bounds & 0xFFFF_FFFF) * self.unit, self.count)
 
 
-def _accessors() -> str:
-    """IR functions for the fields of a job, all of which have 8 bytes: `at_…` and `get_…`."""
-    kinds: dict[object, str] = {
-        ctypes.c_int64: "i64",
-        ctypes.c_void_p: "ptr",
-        ctypes.c_double: "double",
-    }
-    text = ""
-    for name, kind, *_ in TransferJob._fields_:
-        at, type = getattr(TransferJob, name).offset, kinds[kind]
-        text += f"""
-define internal ptr @at_{name}(ptr %job) alwaysinline {{
-  %at = getelementptr i8, ptr %job, i64 {at}
-  ret ptr %at
-}}
-define internal {type} @get_{name}(ptr %job) alwaysinline {{
-  %at = call ptr @at_{name}(ptr %job)
-  %value = load {type}, ptr %at
-  ret {type} %value
-}}
-"""
-    return text
-
-
 class NativeTransfer:
     """The compiled functions."""
 
     def __init__(self) -> None:
-        from ...compiler.backend.cache import DiskCache
-        from ...compiler.backend.jit import HostProgram
-
-        text = THREADS_IR + _accessors() + _IR.format(buffers=BUFFERS, not_ready=NOT_READY)
-        self._program = HostProgram(text, cache=DiskCache.default("host"))
+        constants = {"buffers": BUFFERS, "not_ready": NOT_READY}
+        code = NativeCode(THREADS_IR + _IR, constants=constants, optimize=3)
         pointer = ctypes.c_void_p
         types = (pointer, pointer, pointer, ctypes.c_int64)
-        self._perform = self._program.function("perform", None, *types)
+        self._perform = code.function("perform", None, *types)
         self._team = Team()
-        dismiss = self._program.function("dismiss", None, pointer)
-        self._dismiss = weakref.finalize(
-            self, _dismiss, self._program, dismiss, self._team, os.getpid()
-        )
-        self._workers = {
-            name: self._program.address(f"worker_{name}") for name in ("in", "out", "find")
-        }
+        dismiss = code.function("dismiss", None, pointer)
+        self._dismiss = weakref.finalize(self, _dismiss, code, dismiss, self._team, os.getpid())
+        self._workers = {name: code.address(f"worker_{name}") for name in ("in", "out", "find")}
         self.memcpy = ctypes.cast(ctypes.CDLL(None).memcpy, ctypes.c_void_p).value or 0
 
     def run(self, job: TransferJob, worker: Literal["in", "out", "find"]) -> None:
@@ -461,11 +422,9 @@ class NativeTransfer:
         self._dismiss()
 
 
-def _dismiss(
-    program: HostProgram, dismiss: Callable[[int], None], team: Team, process: int
-) -> None:
+def _dismiss(code: NativeCode, dismiss: Callable[[int], None], team: Team, process: int) -> None:
     """
-    Ends a team's threads; `program` is their code, which must outlive them. Does nothing in a forked
+    Ends a team's threads; `code` is their code, which must outlive them. Does nothing in a forked
     process, which has the team's memory without its threads.
     """
     if os.getpid() == process:

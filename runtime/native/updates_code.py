@@ -26,8 +26,7 @@ entry:
 look:
   %start = call i64 @start_of(ptr %record)
   %row = call ptr @covering(ptr %book, i64 %start, i64 %bytes)
-  %absent = icmp eq ptr %row, null
-  br i1 %absent, label %missing, label %present
+  if eq ptr %row, null: missing, present
 missing:
   %partly = call i1 @touched(ptr %book, i64 %start, i64 %bytes)
   %nowhere = xor i1 %partly, true
@@ -85,8 +84,7 @@ define internal i64 @plan(ptr %row, ptr %book, ptr %records, i64 %count, i1 %syn
     ptr %ordered) {{
 entry:
   %mine = call i32 @try_lock(ptr %row)
-  %locked = icmp ne i32 %mine, 0
-  br i1 %locked, label %begin, label %busy
+  if ne i32 %mine, 0: begin, busy
 begin:
   store i64 0, ptr %ordered
   %followed = %book->book.followed
@@ -100,8 +98,7 @@ look:
   %record = getelementptr %record, ptr %records, i64 %i
   %move = getelementptr %move, ptr %moves, i64 %n
   %what = call i32 @move_of(ptr %book, ptr %record, ptr %move, i64 %wanted, ptr %ordered)
-  %unknown = icmp eq i32 %what, 0
-  br i1 %unknown, label %python, label %known
+  if eq i32 %what, 0: python, known
 known:
   %noted = icmp eq i32 %what, 2
   %step = zext i1 %noted to i64
@@ -127,8 +124,7 @@ look:
   %host = %moves[i64 %i]->move.host
   %bytes = %moves[i64 %i]->move.bytes
   %home = %moves[i64 %i]->move.home
-  %goes_home = icmp ne i64 %home, 0
-  br i1 %goes_home, label %out, label %in
+  if ne i64 %home, 0: out, in
 in:
   %sent = call i32 inttoptr (i64 {copy_to} to ptr)(i64 %device, i64 %host, i64 %bytes, i64 %stream)
   br label %copied
@@ -147,15 +143,13 @@ done:
 define internal i1 @after_users(ptr %row, i64 %stream) {{
 entry:
   %queues = %row->row.asynchronous as ptr
-  %none = icmp eq ptr %queues, null
-  br i1 %none, label %yes, label %begin
+  if eq ptr %queues, null: yes, begin
 begin:
   %count = load i64, ptr %queues
   for i64 %i < %count: look, yes
 look:
   %number = add i64 %i, 1
-  %at = getelementptr ptr, ptr %queues, i64 %number
-  %queue = load ptr, ptr %at
+  %queue = load ptr, ptr %queues[i64 %number]
   %its_stream = %queue->queue.stream
   %beside = call i1 @has_asides(ptr %queue)
   %queried = call i32 inttoptr (i64 {query} to ptr)(i64 %its_stream)
@@ -195,8 +189,7 @@ catch:
 copy:
   %status = call i32 @copy_all(ptr %moves, i64 %count, i64 %stream)
   call void @count_work(ptr %queue)
-  %copied = icmp eq i32 %status, 0
-  br i1 %copied, label %join, label %no
+  if eq i32 %status, 0: join, no
 join:
   %done = call i1 @wait_now(ptr %queue)
   ret i1 %done
@@ -218,17 +211,14 @@ entry:
   %known = and i1 %served, %has_slot
   br i1 %known, label %find, label %no
 find:
-  %at = getelementptr ptr, ptr %queues, i64 %slot
-  %queue = load ptr, ptr %at
-  %used = icmp ne ptr %queue, null
-  br i1 %used, label %order, label %no
+  %queue = load ptr, ptr %queues[i64 %slot]
+  if ne ptr %queue, null: order, no
 order:
   %stream = %queue->queue.stream
   %ordered = call i32 @after_constructs(ptr %row, i64 %stream, i64 %slot)
   %caught_up = call i32 @catch_up(ptr %queue)
   %both = or i32 %ordered, %caught_up
-  %in_order = icmp eq i32 %both, 0
-  br i1 %in_order, label %copy, label %no
+  if eq i32 %both, 0: copy, no
 copy:
   %status = call i32 @copy_all(ptr %moves, i64 %count, i64 %stream)
   call void @count_work(ptr %queue)
@@ -257,11 +247,9 @@ look:
   %sync = or i1 %waits, %on_device
   %n = call i64 @plan(ptr %row, ptr %book, ptr %records, i64 %count, i1 %sync, ptr %moves,
       ptr %ordered)
-  %known = icmp sge i64 %n, 0
-  br i1 %known, label %some, label %no
+  if sge i64 %n, 0: some, no
 some:
-  %idle = icmp eq i64 %n, 0
-  br i1 %idle, label %yes, label %go
+  if eq i64 %n, 0: yes, go
 go:
   call void @enter_context(ptr %row)
   br i1 %sync, label %now, label %later

@@ -28,8 +28,7 @@ entry:
   %good = and i1 %served, %numbered
   br i1 %good, label %look, label %none
 look:
-  %at = getelementptr ptr, ptr %table, i64 %number
-  %queue = load ptr, ptr %at
+  %queue = load ptr, ptr %table[i64 %number]
   ret ptr %queue
 none:
   ret ptr null
@@ -62,8 +61,7 @@ entry:
   br i1 %marked, label %put, label %no
 put:
   %status = call i32 @put_beside(ptr %sync, i64 %event, i64 0, i64 -1, i64 1)
-  %is_put = icmp eq i32 %status, 0
-  br i1 %is_put, label %count, label %no
+  if eq i32 %status, 0: count, no
 count:
   %epoch_at = &%row->row.epoch
   %old_epoch = atomicrmw add ptr %epoch_at, i64 1 seq_cst
@@ -81,8 +79,7 @@ define internal i1 @join(i64 %number) {{
 entry:
   %row = call ptr @row()
   %queue = call ptr @queue_of(ptr %row, i64 %number)
-  %known = icmp ne ptr %queue, null
-  br i1 %known, label %look, label %no
+  if ne ptr %queue, null: look, no
 look:
   %free = call i1 @may_go_on(ptr %row, ptr %queue)
   br i1 %free, label %go_on, label %wait
@@ -109,8 +106,7 @@ entry:
   %both = and i1 %known, %other_known
   br i1 %both, label %look, label %no
 look:
-  %same = icmp eq ptr %queue, %other
-  br i1 %same, label %yes, label %put
+  if eq ptr %queue, %other: yes, put
 put:
   %stream = load i64, ptr %other
   %event = %queue->queue.event
@@ -145,21 +141,18 @@ entry:
   br i1 %served, label %look, label %no
 look:
   %followed = %book->book.followed
-  %unwatched = icmp ne i64 %followed, 0
-  br i1 %unwatched, label %first, label %no
+  if ne i64 %followed, 0: first, no
 first:
   %waited = call i1 @wait_now(ptr %sync)
   %queues = %row->row.asynchronous as ptr
-  %some = icmp ne ptr %queues, null
-  br i1 %some, label %begin, label %alone
+  if ne ptr %queues, null: begin, alone
 begin:
   %count = load i64, ptr %queues
   for i64 %i < %count: join, last
   %so_far = phi i1 [ %waited, %begin ], [ %both, %join ]
 join:
   %number = add i64 %i, 1
-  %at = getelementptr ptr, ptr %queues, i64 %number
-  %queue = load ptr, ptr %at
+  %queue = load ptr, ptr %queues[i64 %number]
   %done = call i1 @wait_now(ptr %queue)
   %both = and i1 %so_far, %done
   next %i
@@ -176,8 +169,7 @@ entry:
   %done = call i1 @join_all()
   br i1 %done, label %end, label %slow
 slow:
-  %function_at = getelementptr ptr, ptr inttoptr (i64 {slow} to ptr), i32 3
-  %function = load ptr, ptr %function_at
+  %function = load ptr, ptr inttoptr (i64 {slow} to ptr)[i32 3]
   call void %function()
   br label %end
 end:
@@ -202,8 +194,7 @@ define void @wait_async(i32 %queue, i32 %waiter) {{
   %done = call i1 @chain(i64 %wide, i64 %other)
   br i1 %done, label %end, label %slow
 slow:
-  %function_at = getelementptr ptr, ptr inttoptr (i64 {slow} to ptr), i32 1
-  %function = load ptr, ptr %function_at
+  %function = load ptr, ptr inttoptr (i64 {slow} to ptr)[i32 1]
   call void %function(i32 %queue, i32 %waiter)
   br label %end
 end:
@@ -223,8 +214,7 @@ join_them:
   br i1 %joined_all, label %end, label %slow
 each:
   %i = phi i64 [ 0, %entry ], [ %next, %done ]
-  %at = getelementptr i64, ptr %queues, i64 %i
-  %queue = load i64, ptr %at
+  %queue = load i64, ptr %queues[i64 %i]
   br i1 %sync, label %on_host, label %on_queue
 on_host:
   %joined = call i1 @join(i64 %queue)
@@ -241,8 +231,7 @@ done:
 last:
   br i1 %good, label %end, label %slow
 slow:
-  %function_at = getelementptr ptr, ptr inttoptr (i64 {slow} to ptr), i32 2
-  %function = load ptr, ptr %function_at
+  %function = load ptr, ptr inttoptr (i64 {slow} to ptr)[i32 2]
   call void %function(i32 %site, ptr %queues, i32 %count, i64 %async)
   br label %end
 end:

@@ -22,9 +22,9 @@ def test_native_code_serves_the_gpus(count: int, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     made: list[str] = []
 
-    def compiled(ir: str, compile_it=code._compiled) -> bytes:
-        made.append(ir)
-        return compile_it(ir)
+    def compiled(*arguments, compile_it=code._compiled) -> bytes:
+        made.append(arguments[0])
+        return compile_it(*arguments)
 
     monkeypatch.setattr(code, "_compiled", compiled)
     entries = Runtime((), gpus_to_come(count), number=count - 1).callbacks().keys()

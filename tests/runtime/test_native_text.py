@@ -1,10 +1,11 @@
-"""The short forms of native code: fields by name, loops, tests of bits."""
+"""The short forms of native code: fields and elements by name, loops, branches, tests of bits."""
 
 from __future__ import annotations
 
 import ctypes
 
 import pytest
+from accopt.compiler.base.options import OptLevel
 from accopt.runtime.native.code import NativeCode
 from accopt.runtime.native.text import expanded, structure
 
@@ -55,15 +56,51 @@ done:
 
 def test_fields_and_loops():
     code = NativeCode(SUM, {}, {"mask": 6})
-    total = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.POINTER(List), ctypes.c_int32)(
-        code.address("sum")
-    )
+    total = code.function("sum", ctypes.c_int64, ctypes.POINTER(List), ctypes.c_int32)
     items = [Item(flags, 0, 10**k) for k, flags in enumerate((2, 1, 4, 2))]
     numbers = List(3, (Item * 4)(*items))
     assert total(numbers, 5) == 101
     assert [item.weight for item in numbers.items] == [5, 0, 5, 0]
     assert [item.value for item in numbers.items] == [0, 10, 0, 1000]
     assert total(numbers, 0) == 10
+
+
+REVERSE = """
+@last = internal global [2 x i64] zeroinitializer
+define i64 @reverse(ptr %words, i64 %count) {
+entry:
+  %half = lshr i64 %count, 1
+  for i64 %i < %half: swap, done
+swap:
+  %behind = sub i64 %count, %i
+  %j = sub i64 %behind, 1
+  %low = load i64, ptr %words[i64 %i]
+  %high = load atomic i64, ptr %words[i64 %j] acquire, align 8
+  if slt i64 %low, %high: turn, on
+turn:
+  store i64 %high, ptr %words[i64 %i]
+  store atomic i64 %low, ptr %words[i64 %j] release, align 8
+  store i64 %high, ptr @last[i32 1]
+  br label %on
+on:
+  next %i
+done:
+  %last = load i64, ptr @last[i32 1]
+  ret i64 %last
+}
+"""
+
+
+@pytest.mark.parametrize("optimize", [None, 2])
+def test_elements_and_branches(optimize: OptLevel | None):
+    """The larger one of each pair goes to the front; the text has no fields for `str.format`."""
+    code = NativeCode(REVERSE, optimize=optimize)
+    reverse = code.function("reverse", ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
+    words = (ctypes.c_int64 * 5)(1, 7, 3, 5, 9)
+    assert reverse(words, 5) == 9
+    assert list(words) == [9, 7, 3, 5, 1]
+    assert reverse(words, 5) == 9
+    assert list(words) == [9, 7, 3, 5, 1]
 
 
 def test_fields_that_there_are_not():

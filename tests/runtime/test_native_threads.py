@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from accopt.compiler.backend.jit import HostProgram
+from accopt.runtime.native.code import NativeCode
 from accopt.runtime.native.threads import THREADS_IR, Team
 
 WORK = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
@@ -19,7 +19,7 @@ class Group:
     """A team, and how to use it from Python."""
 
     def __init__(self) -> None:
-        self.program = HostProgram(THREADS_IR)
+        self.program = NativeCode(THREADS_IR.format())
         self.team = Team()
         pointer = ctypes.c_void_p
         self._perform = self.program.function(
