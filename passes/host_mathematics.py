@@ -30,18 +30,13 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ..compiler.base.host_mathematics import FAST_PREFIX, PREFIX, VECTOR_FUNCTIONS
-from ..dialects.accx import KERNEL
 from .ir.data.host_memory import callee_name
-from .ir.kernels.device_symbols import SUFFIX
+from .ir.kernels.device_symbols import is_device_code
 from .ir.kernels.outline import symbol_table
 from .ir.ops.building import Cursor, erase
 from .ir.ops.machine import machine_of
 
 _ROOTS = frozenset(("sqrt", "sqrtf"))
-
-
-def _is_device_code(function: llvm.FuncOp) -> bool:
-    return KERNEL in function.attributes or function.sym_name.data.endswith(SUFFIX)
 
 
 def _is_library_function(name: str, symbols: dict[str, Operation]) -> bool:
@@ -62,7 +57,7 @@ class HostMathematicsPass(ModulePass):
         fast = machine_of(op).fast_math if self.fast is None else self.fast
         prefix = FAST_PREFIX if fast else PREFIX
         for function in [f for f in op.body.block.ops if isinstance(f, llvm.FuncOp)]:
-            if not _is_device_code(function):
+            if not is_device_code(function):
                 continue
             for call in [c for c in function.walk() if isinstance(c, llvm.CallOp)]:
                 name = callee_name(call)

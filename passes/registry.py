@@ -75,6 +75,7 @@ PASSES: dict[str, dict[str, str]] = {
         "host-mathematics": "HostMathematicsPass",
         "interchange-lanes": "InterchangeLanesPass",
         "stream-stores": "StreamStoresPass",
+        "move-large-locals": "MoveLargeLocalsPass",
     },
     "runtime": {
         "specialize-acc-for-host": "SpecializeAccForHostPass",
@@ -127,6 +128,7 @@ IDLE_WITHOUT_DIRECTIVES = frozenset(
         "convert-acc-compute-to-host",
         "host-mathematics",
         "interchange-lanes",
+        "move-large-locals",
         "specialize-acc-for-host",
         "convert-acc-data-to-runtime",
     )

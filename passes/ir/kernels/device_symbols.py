@@ -24,6 +24,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ....compiler.base.abi import DataKind
 from ....compiler.base.diagnostics import SourceLoc, error
 from ....compiler.base.names import c_name
+from ....dialects.accx import KERNEL
 from ..ops.building import PTR, Cursor, erase
 from ..ops.layout import size_of, type_name
 from ..ops.levels import bound_symbol
@@ -45,6 +46,11 @@ _DECLARE_KINDS = {
     acc.DataClause.ACC_DECLARE_LINK: DataKind.LINK,
     acc.DataClause.ACC_DEVICEPTR: DataKind.DEVICEPTR,
 }
+
+
+def is_device_code(function: llvm.FuncOp) -> bool:
+    """Whether `function`, at the host level, is a kernel or a device version."""
+    return KERNEL in function.attributes or function.sym_name.data.endswith(SUFFIX)
 
 
 def declare_kind(attr: acc.DeclareAttr) -> DataKind:
