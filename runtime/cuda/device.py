@@ -19,7 +19,6 @@ from ..device import (
     STAGED_BYTES,
     CellPage,
     Conversion,
-    CubinImage,
     Device,
     DevicePacker,
     DeviceProperties,
@@ -32,95 +31,19 @@ from ..device import (
     Queue,
     Strips,
 )
-from ..errors import AccRuntimeError, ErrorClass, NoDeviceError
+from ..errors import NoDeviceError
 from ..native.peers import PeerDriver, PeerWay
 from ..native.queues import NativeCatchUp, NativeQueue
 from .codec import KEY_BYTES, CudaPacker
-from .device_stack import has_recursion, heap_bytes, stack_bytes, uses_heap
-from .driver import INVALID_VALUE, NOT_READY, OUT_OF_MEMORY, SUCCESS, Driver
+from .driver import INVALID_VALUE, SUCCESS, Driver
+from .memory import CopySide, CudaMemory, copy_rows
+from .modules import CudaModules
 from .peers import DirectPeer, StagedPeer, new_way
+from .queue import CudaQueue, stream_of
 from .staging import StagingCopier
 
 if TYPE_CHECKING:
     from ..data.present import PresentTable
-
-_TELLING = (b"vprintf", b"__assertfail")
-"""Functions of device code by which the host can observe the progress of a kernel."""
-JIT_LOG_BYTES = 16 << 10
-
-
-class CudaQueue:
-    """A CUDA stream as a queue."""
-
-    def __init__(self, device: CudaDevice):
-        self._device = device
-        self._driver = device.driver
-        api = self._driver.api
-        flags = int(api.CUstream_flags.CU_STREAM_NON_BLOCKING)
-        self.handle = self._driver.call(api.cuStreamCreate, flags)
-        self.native = NativeQueue(stream=int(self.handle))
-        self._event: Any = None
-
-    @property
-    def stream(self) -> int:
-        """The driver's handle, for putting work on the stream or waiting for it; the stream has caught up
-        with its asides (`native/queues.py`)."""
-        native = self.native
-        if native.count:
-            self._device.catch_up(native)
-        return native.stream
-
-    def wait(self) -> None:
-        self._device.make_current()
-        transfers, postponed = self.native.transfers, self.native.postponed
-        status = self._driver.stream_synchronize(self.stream)
-        if status != SUCCESS:
-            self._driver.check(status, "cuStreamSynchronize")
-        self.native.settled, self.native.joined = transfers, postponed
-
-    def done(self) -> bool:
-        self._device.make_current()
-        status = self._driver.stream_query(self.stream)
-        if status == NOT_READY:
-            return False
-        self._driver.check(status, "cuStreamQuery")
-        return True
-
-    def wait_for(self, other: Queue) -> None:
-        assert isinstance(other, CudaQueue)
-        driver = self._driver
-        event = other.record()
-        self._device.make_current()
-        driver.check(driver.stream_wait_event(self.native.stream, event, 0), "cuStreamWaitEvent")
-        if other.native.transfers != other.native.settled:
-            self.native.transfers += 1
-
-    def event(self) -> int:
-        """The queue's event, made once; its device's context is current afterwards."""
-        api = self._driver.api
-        self._device.make_current()
-        if self._event is None:
-            flags = int(api.CUevent_flags.CU_EVENT_DISABLE_TIMING)
-            self._event = self._driver.call(api.cuEventCreate, flags)
-            self.native.event = int(self._event)
-        return int(self._event)
-
-    def record(self) -> int:
-        """
-        Records the queue's event after all work so far. The next call records the same event again; earlier
-        waits for it are not affected.
-        """
-        event = self.event()  # of the current context, to which the stream must belong
-        driver = self._driver
-        driver.check(driver.event_record(event, self.stream), "cuEventRecord")
-        return event
-
-    def close(self) -> None:
-        self._device.make_current()
-        if self._event is not None:
-            self._driver.call(self._driver.api.cuEventDestroy, self._event)
-            self._event = None
-        self._driver.call(self._driver.api.cuStreamDestroy, self.handle)
 
 
 def compute_capability(number: int, driver: Driver | None = None) -> tuple[int, int]:
@@ -130,7 +53,7 @@ def compute_capability(number: int, driver: Driver | None = None) -> tuple[int, 
     handle = _handle(driver, number)
     which = driver.api.CUdevice_attribute
     major, minor = (
-        int(driver.call(driver.api.cuDeviceGetAttribute, attribute, handle))
+        driver.attribute(attribute, handle)
         for attribute in (
             which.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
             which.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
@@ -169,14 +92,13 @@ class CudaDevice:
         self.make_current()
         self._queues: list[CudaQueue] = []
         self.sync_queue = self.new_queue()
-        self._modules: list[Any] = []
-        self.tells = False
+        self.memory = CudaMemory(self.driver, self.handle)
+        self.modules = CudaModules(self.driver, self.handle, self.memory)
         self._staging: StagingCopier | None = None
         self._packer: CudaPacker | None = None
         self._cells: CellPage | None = None
         self._catch_up: NativeCatchUp | None = None
         self._ways: dict[int, DirectPeer | StagedPeer] = {}
-        self.pool = self._open_pool()
 
     @staticmethod
     def count(driver: Driver) -> int:
@@ -232,17 +154,7 @@ class CudaDevice:
 
     def free_memory(self) -> int:
         self.make_current()
-        api, call = self.driver.api, self.driver.call
-        free, _ = call(api.cuMemGetInfo)
-        if self.pool is None:
-            return int(free)
-        # The pool keeps memory that the program frees.
-        which = api.CUmemPool_attribute
-        kept = call(
-            api.cuMemPoolGetAttribute, self.pool, which.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT
-        )
-        used = call(api.cuMemPoolGetAttribute, self.pool, which.CU_MEMPOOL_ATTR_USED_MEM_CURRENT)
-        return int(free) + int(kept) - int(used)
+        return self.memory.available()
 
     def managed_memory(self, most: int) -> tuple[int, int] | None:
         """
@@ -251,73 +163,51 @@ class CudaDevice:
         kernels run. Its pages are zero, and allocated where they are first used.
         """
         self.make_current()
-        api, call = self.driver.api, self.driver.call
-        which = api.CUdevice_attribute
-        if not self._attribute(which.CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS):
-            return None
-        free, _ = call(api.cuMemGetInfo)
-        size = min(int(free) * 9 // 10, most) >> 21 << 21
-        flags = int(api.CUmemAttach_flags.CU_MEM_ATTACH_GLOBAL)
-        return int(call(api.cuMemAllocManaged, size, flags)), size
+        return self.memory.managed(most)
 
     def allocate(self, size: int, queue: Queue) -> int:
         self.make_current()
-        api = self.driver.api
-        stream = _stream(queue)
-        # Wide accesses may read the rest of the 16 bytes in which an array ends.
-        size = max(-(-size // 16) * 16, 16)
-        if self.pool is None:
-            return int(self.driver.call(api.cuMemAlloc, size))
-        status, address = api.cuMemAllocAsync(size, stream)
-        if int(status) == OUT_OF_MEMORY:
-            # Queues may still hold freed blocks: wait for all work and try once more.
-            for other in self._queues:
-                other.wait()
-            self.driver.call(api.cuMemPoolTrimTo, self.pool, 0)
-            status, address = api.cuMemAllocAsync(size, stream)
-        if int(status) == OUT_OF_MEMORY:
-            raise AccRuntimeError(
-                ErrorClass.OUT_OF_MEMORY,
-                f"{size} bytes do not fit on the device; {self.free_memory()} bytes are free",
-            )
-        self.driver.check(int(status), "cuMemAllocAsync")
-        return int(address)
+        return self.memory.allocate(size, stream_of(queue), self._queues)
 
     def free(self, address: int, queue: Queue) -> None:
         self.make_current()
-        if self.pool is None:
+        if self.memory.pool is None:
             queue.wait()
             self.driver.call(self.driver.api.cuMemFree, address)
             return
-        self.driver.call(self.driver.api.cuMemFreeAsync, address, _stream(queue))
+        self.driver.call(self.driver.api.cuMemFreeAsync, address, stream_of(queue))
 
     def copy_in(self, device: int, host: int, strips: Strips, queue: Queue) -> None:
+        self._copy(device, host, strips, queue, inward=True)
+
+    def copy_out(self, host: int, device: int, strips: Strips, queue: Queue) -> None:
+        self._copy(device, host, strips, queue, inward=False)
+
+    def _copy(self, device: int, host: int, strips: Strips, queue: Queue, *, inward: bool) -> None:
         if device == host:  # managed memory
             return
         self.make_current()
-        stream = _stream(queue)
+        stream, width = stream_of(queue), strips.width
         device, host = device + strips.offset, host + strips.offset
         if strips.rows > 1:
-            self._copy_rows(device, host, strips, stream, inward=True)
-        elif strips.width >= STAGED_BYTES:
-            self._stage().copy_in(device, host, strips.width, stream)
+            on_device, on_host = (
+                CopySide(device, strips.pitch, False),
+                CopySide(host, strips.pitch, True),
+            )
+            target, source = (on_device, on_host) if inward else (on_host, on_device)
+            copy_rows(self.driver, target, source, width, strips.rows, stream)
+        elif width >= STAGED_BYTES:
+            stage = self._stage()
+            if inward:
+                stage.copy_in(device, host, width, stream)
+            else:
+                stage.copy_out(host, device, width, stream)
+        elif inward:
+            self.driver.check(self.driver.copy_in(device, host, width, stream), "cuMemcpyHtoDAsync")
         else:
-            status = self.driver.copy_in(device, host, strips.width, stream)
-            self.driver.check(status, "cuMemcpyHtoDAsync")
-
-    def copy_out(self, host: int, device: int, strips: Strips, queue: Queue) -> None:
-        if device == host:
-            return
-        self.make_current()
-        stream = _stream(queue)
-        device, host = device + strips.offset, host + strips.offset
-        if strips.rows > 1:
-            self._copy_rows(device, host, strips, stream, inward=False)
-        elif strips.width >= STAGED_BYTES:
-            self._stage().copy_out(host, device, strips.width, stream)
-        else:
-            status = self.driver.copy_out(host, device, strips.width, stream)
-            self.driver.check(status, "cuMemcpyDtoHAsync")
+            self.driver.check(
+                self.driver.copy_out(host, device, width, stream), "cuMemcpyDtoHAsync"
+            )
 
     def write(self, device: int, host: int, count: int, how: Conversion, queue: Queue) -> None:
         self._convert(device, host, count, how, queue, out=False)
@@ -329,7 +219,7 @@ class CudaDevice:
         self, device: int, host: int, count: int, how: Conversion, queue: Queue, *, out: bool
     ) -> None:
         self.make_current()
-        total = self._stage().move(device, host, count, how.native, _stream(queue), out=out)
+        total = self._stage().move(device, host, count, how.native, stream_of(queue), out=out)
         if how.note is not None:
             how.note(total)
 
@@ -338,10 +228,11 @@ class CudaDevice:
         self.make_current()
         if self._packer is None:
             which = self.driver.api.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+            processors = self.driver.attribute(which, self.handle)
             keys = self.allocate(KEY_BYTES, self.sync_queue)
             self.sync_queue.wait()
             self._packer = CudaPacker(
-                self.driver, self.load_ir, _stream, self._attribute(which), keys, self._stage
+                self.driver, self.load_ir, stream_of, processors, keys, self._stage
             )
         return self._packer
 
@@ -352,12 +243,12 @@ class CudaDevice:
         major, minor = self.compute_capability
         sm = newest_known(10 * major + minor)
         ptx = emit_ptx(text, sm=sm, cache=DiskCache.default("ptx"))
-        self.load(PtxImage(ptx))
-        return self._modules[-1]
+        self.make_current()
+        return self.modules.load(PtxImage(ptx))
 
     def copy_device(self, target: int, source: int, size: int, queue: Queue) -> None:
         self.make_current()
-        status = self.driver.copy_device(target, source, size, _stream(queue))
+        status = self.driver.copy_device(target, source, size, stream_of(queue))
         self.driver.check(status, "cuMemcpyDtoDAsync")
 
     def copy_peer(
@@ -377,13 +268,13 @@ class CudaDevice:
 
     def zero(self, address: int, size: int, queue: Queue) -> None:
         self.make_current()
-        self.driver.call(self.driver.api.cuMemsetD8Async, address, 0, size, _stream(queue))
+        self.driver.call(self.driver.api.cuMemsetD8Async, address, 0, size, stream_of(queue))
 
     def store_pointer(self, address: int, value: int, queue: Queue) -> None:
         self.make_current()
         # The driver copies small pageable sources before it returns, so the word may be freed then.
         word = ctypes.c_int64(value)
-        status = self.driver.copy_in(address, ctypes.addressof(word), 8, _stream(queue))
+        status = self.driver.copy_in(address, ctypes.addressof(word), 8, stream_of(queue))
         self.driver.check(status, "cuMemcpyHtoDAsync")
 
     def cells(self) -> CellPage | None:
@@ -396,51 +287,16 @@ class CudaDevice:
         return self._cells
 
     def load(self, image: ModuleImage) -> None:
-        """Loads PTX (compiled by the driver, whose log is in the error on failure) or a cubin."""
         self.make_current()
-        api = self.driver.api
-        if isinstance(image, CubinImage | PtxImage):
-            code = image.data if isinstance(image, CubinImage) else image.text.encode()
-            self.tells |= any(name in code for name in _TELLING)
-        if isinstance(image, CubinImage):
-            self._modules.append(self.driver.call(api.cuModuleLoadData, image.data))
-            return
-        if not isinstance(image, PtxImage):
-            raise AccRuntimeError(
-                ErrorClass.INVALID_ARGUMENT, f"a GPU cannot load a {type(image).__name__}"
-            )
-        if has_recursion(image.text):
-            self._raise_stack_limit()
-        if uses_heap(image.text):
-            self._raise_limit(api.CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE, heap_bytes(self.free_memory()))
-        log = bytearray(JIT_LOG_BYTES)
-        option = api.CUjit_option
-        options = [
-            option.CU_JIT_ERROR_LOG_BUFFER,
-            option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-        ]
-        status, module = api.cuModuleLoadDataEx(
-            image.text.encode() + b"\0", len(options), options, [log, len(log)]
-        )
-        if int(status) != SUCCESS:
-            text = bytes(log).split(b"\0")[0].decode(errors="replace").strip()
-            raise AccRuntimeError(
-                ErrorClass.EXECUTION,
-                f"the driver rejects the program's PTX: {self.driver.describe(int(status))}\n{text}",
-                remedy="this is a fault in accopt, or a --target newer than this GPU",
-            )
-        self._modules.append(module)
+        self.modules.load(image)
+
+    @property
+    def tells(self) -> bool:
+        return self.modules.tells
 
     def global_address(self, symbol: str) -> int:
         self.make_current()
-        api = self.driver.api
-        for module in self._modules:
-            status, address, _ = api.cuModuleGetGlobal(module, symbol.encode())
-            if int(status) == SUCCESS:
-                return int(address)
-        raise AccRuntimeError(
-            ErrorClass.EXECUTION, f"the loaded GPU code has no global variable '{symbol}'"
-        )
+        return self.modules.global_address(symbol)
 
     def launcher(self, symbol: str, arg_bytes: Sequence[int]) -> Launcher:
         function = self._function(symbol)
@@ -470,10 +326,10 @@ class CudaDevice:
         )
 
     def native_stream(self) -> int:
-        return _stream(self.sync_queue)
+        return stream_of(self.sync_queue)
 
     def native_handles(self, symbol: str, queue: Queue, *, alone: bool) -> tuple[int, int]:
-        return int(self._function(symbol)), _stream(queue)
+        return int(self._function(symbol)), stream_of(queue)
 
     def peer_driver(self) -> PeerDriver:
         address = self.driver.address
@@ -508,13 +364,15 @@ class CudaDevice:
         if self._cells is not None:
             self.driver.call(self.driver.api.cuMemFreeHost, self._cells.host)
             self._cells = None
-        for module in self._modules:
-            self.driver.call(self.driver.api.cuModuleUnload, module)
+        self.modules.close()
         for queue in self._queues:
             queue.close()
-        self._modules.clear()
         self._queues.clear()
         self.driver.call(self.driver.api.cuDevicePrimaryCtxRelease, self.handle)
+
+    def _function(self, symbol: str) -> Any:
+        self.make_current()
+        return self.modules.function(symbol)
 
     def _relaunch(
         self, symbol: str, function: Any, values: LaunchValues, queue: Queue, status: int
@@ -533,78 +391,16 @@ class CudaDevice:
             attribute = which.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
             self.driver.call(self.driver.api.cuFuncSetAttribute, function, attribute, shared)
         status = self.driver.launch_kernel(
-            int(function), *grid, bx, by, bz, shared, _stream(queue), args, None
+            int(function), *grid, bx, by, bz, shared, stream_of(queue), args, None
         )
         if status != SUCCESS:
             shape = f"grid {gx}x{gy}x{gz}, block {bx}x{by}x{bz}, {shared} bytes of shared memory"
             raise self.driver.failure(status, f"the launch of {symbol} ({shape})")
 
-    def _function(self, symbol: str) -> Any:
-        self.make_current()
-        api = self.driver.api
-        for module in self._modules:
-            status, function = api.cuModuleGetFunction(module, symbol.encode())
-            if int(status) == SUCCESS:
-                return function
-        raise AccRuntimeError(ErrorClass.EXECUTION, f"the loaded GPU code has no kernel '{symbol}'")
-
-    def _open_pool(self) -> Any:
-        """The default memory pool, set to keep freed memory; None if the GPU has none."""
-        api, call = self.driver.api, self.driver.call
-        supported = api.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
-        if not self._attribute(supported):
-            return None
-        pool = call(api.cuDeviceGetDefaultMemPool, self.handle)
-        threshold = api.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
-        call(api.cuMemPoolSetAttribute, pool, threshold, api.cuuint64_t(2**64 - 1))
-        return pool
-
-    def _raise_stack_limit(self) -> None:
-        api = self.driver.api
-        which = api.CUdevice_attribute
-        threads = self._attribute(which.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) * self._attribute(
-            which.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR
-        )
-        wanted = stack_bytes(self.free_memory(), threads)
-        self._raise_limit(api.CUlimit.CU_LIMIT_STACK_SIZE, wanted)
-
-    def _raise_limit(self, limit: Any, wanted: int) -> None:
-        """Raises a limit of the context to at least `wanted`; to be called before a kernel needs it."""
-        api, call = self.driver.api, self.driver.call
-        if wanted > int(call(api.cuCtxGetLimit, limit)):
-            call(api.cuCtxSetLimit, limit, wanted)
-
-    def _attribute(self, which: Any) -> int:
-        return int(self.driver.call(self.driver.api.cuDeviceGetAttribute, which, self.handle))
-
     def _stage(self) -> StagingCopier:
         if self._staging is None:
             self._staging = StagingCopier(self.driver, self._context_handle)
         return self._staging
-
-    def _copy_rows(
-        self, device: int, host: int, strips: Strips, stream: int, *, inward: bool
-    ) -> None:
-        api = self.driver.api
-        on_host = api.CUmemorytype.CU_MEMORYTYPE_HOST
-        on_device = api.CUmemorytype.CU_MEMORYTYPE_DEVICE
-        copy = api.CUDA_MEMCPY2D()
-        copy.srcMemoryType, copy.dstMemoryType = (
-            (on_host, on_device) if inward else (on_device, on_host)
-        )
-        if inward:
-            copy.srcHost, copy.dstDevice = host, device
-        else:
-            copy.srcDevice, copy.dstHost = device, host
-        copy.srcPitch = copy.dstPitch = strips.pitch
-        copy.WidthInBytes = strips.width
-        copy.Height = strips.rows
-        self.driver.call(api.cuMemcpy2DAsync, copy, stream)
-
-
-def _stream(queue: Queue) -> int:
-    assert isinstance(queue, CudaQueue)
-    return queue.stream
 
 
 def cuda_devices(count: int | None = None, driver: Driver | None = None) -> DeviceProvider:

@@ -79,6 +79,10 @@ class Driver:
             raise self.failure(int(status), function.__name__)
         return values[0] if len(values) == 1 else tuple(values) or None
 
+    def attribute(self, which: Any, device: Any) -> int:
+        """An attribute of a GPU by its handle."""
+        return int(self.call(self.api.cuDeviceGetAttribute, which, device))
+
     def check(self, status: int, name: str) -> None:
         """Raises `AccRuntimeError` unless a ctypes-bound function succeeded."""
         if status != SUCCESS:

@@ -16,10 +16,12 @@ from ..data.peer_sections import PeerStrips
 from ..native.peers import RECTANGLE_BYTES, KernelCopy
 from ..native.queues import NativeQueue
 from .driver import PEER_ACCESS_ALREADY_ENABLED, SUCCESS
+from .memory import CopySide, copy_rows
 from .rows_kernel import THREADS, WORDS, kernel_name, rows_copy, rows_kernels
 
 if TYPE_CHECKING:
-    from .device import CudaDevice, CudaQueue
+    from .device import CudaDevice
+    from .queue import CudaQueue
 
 PIECE = 4 << 20
 """Bytes of a buffer."""
@@ -52,12 +54,12 @@ def connect(to: CudaDevice, origin: CudaDevice) -> bool:
         (status, *_) = api.cuCtxEnablePeerAccess(other.context, 0)
         if int(status) not in (SUCCESS, PEER_ACCESS_ALREADY_ENABLED):
             return False
-        if own.pool is not None:  # peer access of contexts excludes the memory of pools
+        if own.memory.pool is not None:  # peer access of contexts excludes the memory of pools
             access = api.CUmemAccessDesc()
             access.location.type = api.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
             access.location.id = int(other.handle)
             access.flags = api.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
-            driver.call(api.cuMemPoolSetAccess, own.pool, [access], 1)
+            driver.call(api.cuMemPoolSetAccess, own.memory.pool, [access], 1)
     return True
 
 
@@ -195,30 +197,26 @@ class StagedPeer:
         driver.call(api.cuEventRecord, self._emptied[turn], self._into.handle)
 
     def _copy_out(self, buffer: int, source: int, piece: PeerStrips) -> None:
-        driver, api = self._driver, self._driver.api
+        driver, stream = self._driver, self._out.stream
         if piece.rows == 1:
-            status = driver.copy_out(buffer, source, piece.width, self._out.stream)
-            driver.check(status, "cuMemcpyDtoHAsync")
+            driver.check(driver.copy_out(buffer, source, piece.width, stream), "cuMemcpyDtoHAsync")
             return
-        copy = _rectangle(api, piece)
-        copy.srcMemoryType = api.CUmemorytype.CU_MEMORYTYPE_DEVICE
-        copy.srcDevice, copy.srcPitch = source, piece.source_pitch
-        copy.dstMemoryType = api.CUmemorytype.CU_MEMORYTYPE_HOST
-        copy.dstHost, copy.dstPitch = buffer, piece.width
-        driver.call(api.cuMemcpy2DAsync, copy, self._out.stream)
+        target, origin = (
+            CopySide(buffer, piece.width, True),
+            CopySide(source, piece.source_pitch, False),
+        )
+        copy_rows(driver, target, origin, piece.width, piece.rows, stream)
 
     def _copy_in(self, target: int, buffer: int, piece: PeerStrips) -> None:
-        driver, api = self._driver, self._driver.api
+        driver, stream = self._driver, self._into.stream
         if piece.rows == 1:
-            status = driver.copy_in(target, buffer, piece.width, self._into.stream)
-            driver.check(status, "cuMemcpyHtoDAsync")
+            driver.check(driver.copy_in(target, buffer, piece.width, stream), "cuMemcpyHtoDAsync")
             return
-        copy = _rectangle(api, piece)
-        copy.srcMemoryType = api.CUmemorytype.CU_MEMORYTYPE_HOST
-        copy.srcHost, copy.srcPitch = buffer, piece.width
-        copy.dstMemoryType = api.CUmemorytype.CU_MEMORYTYPE_DEVICE
-        copy.dstDevice, copy.dstPitch = target, piece.target_pitch
-        driver.call(api.cuMemcpy2DAsync, copy, self._into.stream)
+        to, origin = (
+            CopySide(target, piece.target_pitch, False),
+            CopySide(buffer, piece.width, True),
+        )
+        copy_rows(driver, to, origin, piece.width, piece.rows, stream)
 
     def close(self) -> None:
         """Releases the buffers; no transfer may be pending. The queues belong to the GPUs."""
@@ -236,12 +234,6 @@ def _new_event(device: CudaDevice) -> Any:
     device.make_current()
     api = device.driver.api
     return device.driver.call(api.cuEventCreate, int(api.CUevent_flags.CU_EVENT_DISABLE_TIMING))
-
-
-def _rectangle(api: Any, piece: PeerStrips) -> Any:
-    copy = api.CUDA_MEMCPY2D()
-    copy.WidthInBytes, copy.Height = piece.width, piece.rows
-    return copy
 
 
 def new_way(to: CudaDevice, origin: CudaDevice) -> DirectPeer | StagedPeer:
