@@ -10,6 +10,7 @@ unchanged, and this process compiles it alone and reports the errors.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 
 from xdsl.context import Context
 from xdsl.dialects import arith, gpu, llvm
@@ -62,8 +63,8 @@ def share_device_work(
     """
     Takes a module from stage `data` or an earlier one to stage `gpu`, without its kernels, and returns the
     kernels' LLVM IR. `retry` keeps what it needs, and `use_kernels` gets the LLVM IR as soon as it is
-    known. Returns None if this process must compile the module alone; it is then at stage `data` or
-    earlier. `run_pass` applies the passes that need the whole program.
+    likely to be this. Returns None if this process must compile the module alone; it is then at stage
+    `data` or earlier. `run_pass` applies the passes that need the whole program.
     """
     number = copies()
     if number < 2 or not _may_share(options) or stage_of(module) not in ("acc", "data"):
@@ -83,6 +84,9 @@ def share_device_work(
     work = ForkedCopies(
         lambda i: run_part(ctx, parts, i, options, survey=retry is not None), order, number
     )
+    with phase(LOADING):
+        # LLVM, which `use_kernels` needs.
+        import_module(f"{__name__.rpartition('.')[0]}.backend.ptx")
     with waiting("passes, by function", work.seconds):
         found = work.finish()
     if found is None:
@@ -90,10 +94,10 @@ def share_device_work(
     results = [found[i] for i in range(len(order))]
     try:
         device = _device_code(results, options)
+        use_kernels(device)
         merged = _Host(module, parts, results)
     except _Clash:
         return None
-    use_kernels(device)
     for result in results:
         add(result.phases)
         if retry is not None:

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-_DEFINITION = re.compile(r"^define [^\n]*\n.*?^}\n", re.MULTILINE | re.DOTALL)
 _KERNEL = re.compile(r"define ptx_kernel void @([\w$.-]+)\(")
 _GLOBAL_NAME = re.compile(r"@([\w$.-]+|\")")
 _VARIABLE = re.compile(r"^@([\w$.-]+) = internal addrspace\(3\) global [^\n@]*\n", re.MULTILINE)
@@ -64,7 +63,9 @@ class SeparateKernel:
 def _own_name(name: str, variables: Iterable[str]) -> re.Pattern[str]:
     rests = [re.escape(v.removeprefix(name)) for v in variables if v.startswith(name + "_")]
     ends = "".join(rf"|{rest}(?:\b|_\$_)" for rest in rests)
-    return re.compile(rf"\b{re.escape(name)}(?=_param_\d+\b|\b{ends})")
+    text = re.escape(name)
+    # The name comes first, as Python finds constant text in a tenth of the time of a boundary.
+    return re.compile(rf"{text}(?<!\w{text})(?=_param_\d+\b|\b{ends})")
 
 
 @dataclass(frozen=True)
@@ -86,11 +87,11 @@ class Module:
 @lru_cache(maxsize=1)
 def split(llvm_ir: str) -> Module | None:
     """The pieces of a module's text; None if its kernels share something, or there is only one."""
-    found = list(_DEFINITION.finditer(llvm_ir))
+    found = _definitions(llvm_ir)
     if len(found) < 2:
         return None
-    before, after = llvm_ir[: found[0].start()], llvm_ir[found[-1].end() :]
-    between = (llvm_ir[a.end() : b.start()].strip() for a, b in pairwise(found))
+    before, after = llvm_ir[: found[0].start], llvm_ir[found[-1].stop :]
+    between = (llvm_ir[a.stop : b.start].strip() for a, b in pairwise(found))
     plain = _VARIABLE.sub("", before)
     if any(between) or _GLOBAL_NAME.search(plain) or "!DI" in after or "@" in after:
         return None
@@ -99,14 +100,25 @@ def split(llvm_ir: str) -> Module | None:
     outside = (plain + _METADATA.sub("", after)).splitlines()
     around = "\n".join(line for line in outside if line)
     pieces: list[SeparateKernel] = []
-    for match in found:
-        piece = _piece(match[0], around, variables, metadata)
+    for definition in found:
+        piece = _piece(llvm_ir[definition], around, variables, metadata)
         if piece is None:
             return None
         pieces.append(piece)
     if sum(len(piece.variables) for piece in pieces) != len(variables):
         return None  # several kernels use a variable, or none does
     return Module(tuple(pieces), (before, after))
+
+
+def _definitions(llvm_ir: str) -> list[slice]:
+    """The places of the definitions of functions in a text, each with its last line."""
+    text = "\n" + llvm_ir
+    found: list[slice] = []
+    start = text.find("\ndefine ")
+    while start >= 0 and (end := text.find("\n}\n", start)) >= 0:
+        found.append(slice(start, end + 2))
+        start = text.find("\ndefine ", end + 2)
+    return found
 
 
 def _piece(
@@ -122,10 +134,9 @@ def _piece(
         return None
     own = {variable: i for i, variable in enumerate(variables) if variable in named}
     declared = "".join(variables[variable] for variable in own)
-    unnamed, times = _own_name(name, ()).subn(_NAME, definition)
-    if times != 1:
+    if len(_own_name(name, ()).findall(definition)) != 1:
         return None
-    unnamed = _own_name(name, own).sub(_NAME, declared + unnamed)
+    unnamed = _own_name(name, own).sub(_NAME, declared + definition)
     return SeparateKernel(name, definition, own, _renumbered(unnamed, around, metadata))
 
 

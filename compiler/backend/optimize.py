@@ -79,14 +79,15 @@ def optimize(
     opt_level: OptLevel,
     *,
     vectorize: bool = True,
+    pack: bool = True,
 ) -> None:
     """
-    Runs LLVM's standard pipeline of `opt_level`, with vectorisation from level 2 on; that of loops
-    only if `vectorize`.
+    Runs LLVM's standard pipeline of `opt_level`, with vectorisation from level 2 on: that of loops only if
+    `vectorize`, and that of straight-line code only if `pack`.
     """
     options = llvm.create_pipeline_tuning_options(speed_level=opt_level)
     options.loop_vectorization = vectorize and opt_level >= 2
-    options.slp_vectorization = opt_level >= 2
+    options.slp_vectorization = pack and opt_level >= 2
     options.loop_interleaving = opt_level >= 2
     options.loop_unrolling = opt_level >= 2
     builder = llvm.create_pass_builder(machine, options)

@@ -115,6 +115,22 @@ def _link_libdevice(
     builder.close()
 
 
+_PAIRS_OF_FLOATS = 100
+"""The compute capability (times ten) from which instructions compute two f32 at once."""
+_NOT_VALUES = (" inbounds i8, ptr", "getelementptr i8, ptr", " x i8]")
+"""Text that names i8 without a value of that type: addresses in bytes, and arrays of bytes."""
+
+
+def _may_have_vectors(llvm_ir: str, sm: int) -> bool:
+    """
+    Whether LLVM might find instructions to combine into vectors. NVPTX has registers of 32 bits for vectors,
+    so that only narrower values fit; without any, LLVM would search in vain, for a twentieth of its time.
+    """
+    if sm >= _PAIRS_OF_FLOATS or any(name in llvm_ir for name in (" half", " bfloat", " i16")):
+        return True
+    return llvm_ir.count(" i8") > sum(map(llvm_ir.count, _NOT_VALUES))
+
+
 def compile_kernels(llvm_ir: str, sm: int, version: int, opt_level: OptLevel) -> str:
     """PTX of a whole module, compiled in this process."""
     machine = nvptx_machine(sm, opt_level, version)
@@ -123,7 +139,8 @@ def compile_kernels(llvm_ir: str, sm: int, version: int, opt_level: OptLevel) ->
             with phase("LLVM links libdevice"):
                 _link_libdevice(module, context, machine)
         with phase("LLVM optimises"):
-            optimize(module, machine, opt_level)
+            vectors = _may_have_vectors(llvm_ir, sm)
+            optimize(module, machine, opt_level, vectorize=vectors, pack=vectors)
         with phase("LLVM writes PTX"):
             return machine.emit_assembly(module)
 
