@@ -14,7 +14,7 @@ from ..compiler.base.abi import (
 from .data.clauses import NO_FLAGS, POINTER_BYTES, Request, read_host_pointer
 from .data.ordering import Users
 from .data.peer import PeerSection, copy_peer
-from .data.present import Entry
+from .data.present import MAP_DATA, Entry
 from .device import Queue, Strips
 from .errors import API_PLACE, AccRuntimeError, ErrorClass, HostRange
 from .profiling.callbacks import Event
@@ -36,10 +36,7 @@ class DataRoutines:
         state = self._runtime.current
         if size == 0:
             return 0
-        state.expose()
-        address = state.device.allocate(size, state.sync_queue)
-        state.mapper.released.reuse(address, size)
-        state.sync_queue.wait()
+        address = state.allocate(size)
         if self._runtime.profile.active:
             self._runtime.profile.memory(Event.ALLOC, API_PLACE, state, address, size)
         return address
@@ -47,9 +44,7 @@ class DataRoutines:
     def free(self, address: int) -> None:
         state = self._runtime.current
         if address:
-            state.wait_all()
-            state.device.free(address, state.sync_queue)
-            state.sync_queue.wait()
+            state.free(address)
             if self._runtime.profile.active:
                 self._runtime.profile.memory(Event.FREE, API_PLACE, state, address, 0)
 
@@ -153,7 +148,7 @@ class DataRoutines:
                     requested=HostRange(host, size),
                     overlapping=tuple(entry.range() for entry in held),
                 )
-            entry = Entry(host, size, device, dynamic=1, pinned=True, origin="acc_map_data")
+            entry = Entry(host, size, device, dynamic=1, pinned=True, origin=MAP_DATA)
             entry.users = Users(any=True)
             state.expose()
             state.table.insert(entry)
@@ -162,7 +157,7 @@ class DataRoutines:
         state = self._runtime.current
         with state.lock:
             entry = state.table.at(host)
-            if entry is None or entry.host != host or entry.origin != "acc_map_data":
+            if entry is None or entry.host != host or entry.origin != MAP_DATA:
                 raise AccRuntimeError(
                     ErrorClass.NOT_PRESENT,
                     f"host address {host:#x} was not mapped with acc_map_data",

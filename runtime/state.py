@@ -20,7 +20,7 @@ from .data.cells import Cells
 from .data.clauses import Link, Request
 from .data.mapping import Mapper
 from .data.ordering import Ordering, Users
-from .data.present import Entry, PresentTable
+from .data.present import MAP_DATA, Entry, PresentTable
 from .data.quick_entry import QuickEntry
 from .device import Device, Launcher, ModuleImage, Queue
 from .errors import AccRuntimeError, ErrorClass, ProgramPlace
@@ -77,6 +77,8 @@ class DeviceState:
         self._scratch_queues: dict[int, Queue] = {}
         self._scratch: dict[int, tuple[int, int]] = {}
         self._outgrown: list[int] = []
+        self._allocated: dict[int, int] = {}
+        """Address → size of the memory that the program has from `acc_malloc`."""
         self.shut_down: Callable[[], ProgramPlace] | None = None
         """The place where the program last shut the device down."""
 
@@ -266,12 +268,34 @@ class DeviceState:
             queue.wait_for(last)
         self._scratch_queues[site] = queue
 
+    def allocate(self, size: int) -> int:
+        """`acc_malloc`: device memory for the program."""
+        self.expose()
+        address = self.device.allocate(size, self.sync_queue)
+        self.mapper.released.reuse(address, size)
+        self._allocated[address] = size
+        self.sync_queue.wait()
+        return address
+
+    def free(self, address: int) -> None:
+        """`acc_free`; does nothing for memory that a shutdown has released."""
+        self.wait_all()
+        if address in self.mapper.released:
+            return
+        self._allocated.pop(address, None)
+        self.device.free(address, self.sync_queue)
+        self.sync_queue.wait()
+
     def release_data(self) -> None:
         """`acc_shutdown`: waits for all work, then frees everything but declared globals."""
         self.wait_all()
-        for entry in [e for e in self.table if not e.pinned]:
+        for address, size in self._allocated.items():
+            self.device.free(address, self.sync_queue)
+            self.mapper.released.add(address, size)
+        self._allocated.clear()
+        for entry in [e for e in self.table if not e.pinned or e.origin == MAP_DATA]:
             self.table.remove(entry)
-            if not entry.shared:
+            if not entry.shared and not entry.pinned:
                 self.device.free(entry.allocation, self.sync_queue)
                 self.mapper.released.add(entry.device, entry.device_bytes)
         self.quick.forget_addresses()

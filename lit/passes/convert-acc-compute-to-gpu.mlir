@@ -28,7 +28,7 @@ acc.private.recipe @private_tmp : !llvm.ptr init {
 // CHECK-LABEL: llvm.func @stream
 // CHECK:         %[[X:[a-z_0-9]+]] = acc.present varPtr(%x : !llvm.ptr)
 // CHECK:         %[[QUEUE:[a-z_0-9]+]] = arith.constant -1073741824 : i64
-// CHECK-NEXT:    "gpu.launch_func"(%{{.*}}, %n, %[[X]], %{{.*}}, %[[QUEUE]]) <{kernel = @accopt_kernels::@stream_0_kernel
+// CHECK-NEXT:    "gpu.launch_func"(%{{.*}}, %n, %[[X]], %{{.*}}, %[[QUEUE]]) <{kernel = @accopt_kernels::@stream_kernel
 llvm.func @stream(%n: i32, %x: !llvm.ptr {llvm.noalias}, %y: !llvm.ptr {llvm.noalias}) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -101,7 +101,7 @@ llvm.func @capture(%n: i32, %x: !llvm.ptr, %y: !llvm.ptr) {
 // CHECK-LABEL: llvm.func @sum
 // CHECK:         %[[BYTES:[a-z_0-9]+]] = arith.addi
 // CHECK:         %[[SCRATCH:[a-z_0-9]+]] = llvm.call @__accopt_scratch(%{{.*}}, %[[BYTES]])
-// CHECK-NEXT:    "gpu.launch_func"({{.*}}%[[SCRATCH]], %{{[a-z_0-9]+}}) <{kernel = @accopt_kernels::@sum_0_kernel
+// CHECK-NEXT:    "gpu.launch_func"({{.*}}%[[SCRATCH]], %{{[a-z_0-9]+}}) <{kernel = @accopt_kernels::@sum_kernel
 llvm.func @sum(%n: i32, %x: !llvm.ptr, %s: !llvm.ptr) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -152,7 +152,7 @@ llvm.func @arrays(%n: i32, %x: !llvm.ptr) {
 }
 
 // CHECK-LABEL: "gpu.module"() <{sym_name = "accopt_kernels"}>
-// CHECK:         llvm.mlir.global internal @arrays_0_kernel_tmp() {addr_space = 3 : i32{{.*}}} : !llvm.array<4 x !llvm.array<16 x i32>>
+// CHECK:         llvm.mlir.global internal @arrays_kernel_tmp() {addr_space = 3 : i32{{.*}}} : !llvm.array<4 x !llvm.array<16 x i32>>
 
 // CHECK:       ^bb0(%{{.*}}: i32, %[[DX:.*]]: !llvm.ptr, %[[DY:.*]]: !llvm.ptr):
 // CHECK:         scf.for %[[START:[a-z_0-9]+]] =
@@ -166,7 +166,7 @@ llvm.func @arrays(%n: i32, %x: !llvm.ptr) {
 // CHECK:             scf.for
 // CHECK:               llvm.load
 // CHECK:               llvm.store
-// CHECK:       {sym_name = "stream_0_kernel", gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel, arg_attrs = [{}, {llvm.noalias, llvm.readonly}, {llvm.noalias}]}
+// CHECK:       {sym_name = "stream_kernel", gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel, arg_attrs = [{}, {llvm.noalias, llvm.readonly}, {llvm.noalias}]}
 
 // CHECK:         llvm.load
 // CHECK-NEXT:    arith.addi
@@ -175,7 +175,7 @@ llvm.func @arrays(%n: i32, %x: !llvm.ptr) {
 // CHECK-NEXT:      llvm.store
 // CHECK:         "gpu.barrier"
 // CHECK-NOT:     "gpu.barrier"
-// CHECK:       sym_name = "redundant_0_kernel"
+// CHECK:       sym_name = "redundant_kernel"
 
 // CHECK:         scf.if %{{leader[_0-9]*}} {
 // CHECK-NEXT:      %[[OLD:[a-z_0-9]+]] = llvm.atomicrmw add
@@ -185,7 +185,7 @@ llvm.func @arrays(%n: i32, %x: !llvm.ptr) {
 // CHECK-NEXT:    %[[T:[a-z_0-9]+]] = llvm.load %{{.*}} : !llvm.ptr<3> -> i32
 // CHECK:         scf.for
 // CHECK:           llvm.store %[[T]]
-// CHECK:       sym_name = "capture_0_kernel"
+// CHECK:       sym_name = "capture_kernel"
 
 // CHECK:         nvvm.shfl.sync bfly
 // CHECK:         "gpu.barrier"
@@ -196,8 +196,8 @@ llvm.func @arrays(%n: i32, %x: !llvm.ptr) {
 // CHECK:         scf.if
 // CHECK-NEXT:      "gpu.barrier"
 // CHECK:           scf.for %{{.*}} iter_args
-// CHECK:       sym_name = "sum_0_kernel"
+// CHECK:       sym_name = "sum_kernel"
 
 // CHECK:         scf.for
 // CHECK:         nvvm.bar.warp.sync
-// CHECK:       sym_name = "arrays_0_kernel"
+// CHECK:       sym_name = "arrays_kernel"

@@ -48,7 +48,7 @@ acc.reduction.recipe @largest : !llvm.ptr reduction_operator <add> init {
 // GPU:         math.absf
 // GPU:         llvm.atomicrmw add
 // GPU:         math.absf %of_gang
-// HOST-LABEL: llvm.func @gangs_0_host
+// HOST-LABEL: llvm.func @gangs_host
 // HOST:         arith.constant 2.500000e+00 : f32
 // HOST:         math.absf
 llvm.func @gangs(%n: i32, %s: !llvm.ptr) {
@@ -74,7 +74,7 @@ llvm.func @gangs(%n: i32, %s: !llvm.ptr) {
 // GPU-NOT:     arith.addi %partial
 // GPU:         nvvm.redux.sync umax
 // GPU:         arith.maxui %of_warp
-// HOST-LABEL: llvm.func @lanes_0_host
+// HOST-LABEL: llvm.func @lanes_host
 // HOST:         arith.maxui
 llvm.func @lanes(%n: i32, %s: !llvm.ptr) {
   %c0 = arith.constant 0 : i32

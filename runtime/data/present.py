@@ -19,6 +19,9 @@ from ..compression.arrays import Packed
 from ..errors import AccRuntimeError, ErrorClass, HostRange
 from .ordering import Users
 
+MAP_DATA = "acc_map_data"
+"""The origin of entries for device memory of the program's own."""
+
 
 @dataclass(slots=True, eq=False)
 class Entry:

@@ -111,6 +111,35 @@ def test_what_a_shutdown_has_released_is_said(tmp_path: Path) -> None:
     assert f"help: acc_shutdown at {program}:8 released what the device held; " in stale.stderr
 
 
+def test_memory_of_acc_malloc_ends_with_a_shutdown(tmp_path: Path) -> None:
+    """Uses of its address are errors, mapped or not; `acc_free` has nothing to do."""
+    program = tmp_path / "late.c"
+    program.write_text(
+        "#include <openacc.h>\n#include <stdio.h>\n#include <stdlib.h>\nint main(void) {\n"
+        "  float h[8] = {0}, *p = acc_malloc(sizeof h);\n"
+        "  acc_map_data(h, p, sizeof h);\n"
+        "  acc_shutdown(acc_device_default);\n"
+        '  if (getenv("COPY")) acc_memcpy_to_device(p, h, sizeof h);\n'
+        '  if (getenv("USE")) {\n'
+        "#pragma acc parallel loop deviceptr(p)\n"
+        "    for (int i = 0; i < 8; i++) p[i] = i;\n  }\n"
+        '  printf("%d\\n", acc_is_present(h, sizeof h));\n  acc_free(p);\n'
+        "  float *q = acc_malloc(sizeof h);\n"
+        "#pragma acc parallel loop deviceptr(q)\n"
+        "  for (int i = 0; i < 8; i++) q[i] = i;\n"
+        "  acc_memcpy_from_device(h, q, sizeof h);\n"
+        '  acc_free(q);\n  printf("%g\\n", h[7]);\n  return 0;\n}\n'
+    )
+    cases = (("host", "COPY", 8, "acc_memcpy_to_device"), ("sim", "USE", 10, "'p' in deviceptr"))
+    for target, use, line, what in cases:
+        done = accrun(program, f"--target={target}")
+        assert (done.returncode, done.stdout) == (0, "0\n7\n"), done.stderr
+        late = accrun(program, f"--target={target}", **{use: "1"})
+        assert late.returncode == 1 and f"{program}:{line}: error: in " in late.stderr
+        assert what in late.stderr and "has been released" in late.stderr
+        assert f"acc_shutdown at {program}:7 released what the device held" in late.stderr
+
+
 def test_the_environment_says_how_many(tmp_path: Path) -> None:
     program = tmp_path / "count.c"
     program.write_text(

@@ -106,7 +106,7 @@ def test_gang_dimensions():
     x = np.zeros(121, dtype=np.int32)
     run.call("f", ctypes.c_int32(11), x)
     assert x.tolist() == [1] * 121
-    assert run.log[1][:3] == ("launch", "f_0_host", 6)
+    assert run.log[1][:3] == ("launch", "f_host", 6)
 
 
 def test_private_array_of_a_loop_and_of_the_construct():

@@ -121,11 +121,13 @@ def symbol_table(module: ModuleOp) -> dict[str, Operation]:
 
 
 def kernel_name(construct: acc.ParallelOp, suffix: str, taken: Container[str]) -> str:
-    """`<function>_<line>_<suffix>`, with a number appended if that is `taken`."""
-    function = enclosing_function(construct).sym_name.data.replace(
-        ".", "_"
-    )  # PTX has no such names
-    stem = f"{function}_{SourceLoc.from_attr(construct.location).line}"
+    """
+    `<function>_<line>_<suffix>`, without the line if it is unknown, and with a number before the suffix if
+    that is `taken`.
+    """
+    stem = enclosing_function(construct).sym_name.data.replace(".", "_")  # PTX has no such names
+    line = SourceLoc.from_attr(construct.location).line
+    stem = f"{stem}_{line}" if line > 0 else stem
     name, count = f"{stem}_{suffix}", 1
     while name in taken:
         count += 1
