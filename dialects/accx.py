@@ -42,6 +42,7 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.atomic` | `scf.while` | a compare-and-exchange loop: one side effect, which passes must not split |
 | `accx.pointers` | `acc.bounds` | the section's elements are pointers to the section of the next bounds |
 | `accx.speculative` | `llvm.load` | may read unwritten elements, and the rest of an array's last 16 bytes |
+| `accx.handed_over` | `llvm.load`, `llvm.store` | a private variable that a leader gives its group |
 | `accx.volatile` | `llvm.load` | a volatile access (stores have a property) |
 | `accx.implicit_routine` | `acc.routine` | inferred, not written by the user |
 | `accx.remarks` | `acc.parallel`, functions | remarks of passes: array of {text, file, line, column} |
@@ -113,6 +114,7 @@ FROM_SERIAL = "accx.from_serial"
 ATOMIC = "accx.atomic"
 VOLATILE = "accx.volatile"
 SPECULATIVE = "accx.speculative"
+HANDED_OVER = "accx.handed_over"
 POINTERS = "accx.pointers"
 IMPLICIT_ROUTINE = "accx.implicit_routine"
 REMARKS = "accx.remarks"

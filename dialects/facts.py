@@ -96,6 +96,7 @@ FACTS: dict[str, Fact] = {
     accx.ATOMIC: Fact(UnitAttr, ("scf.while",)),
     accx.POINTERS: Fact(UnitAttr, ("acc.bounds",)),
     accx.SPECULATIVE: Fact(UnitAttr, ("llvm.load",)),
+    accx.HANDED_OVER: Fact(UnitAttr, ("llvm.load", "llvm.store")),
     accx.VOLATILE: Fact(UnitAttr, ("llvm.load",)),
     accx.IMPLICIT_ROUTINE: Fact(UnitAttr, ("acc.routine",)),
     accx.REMARKS: Fact(ArrayAttr, (), DictionaryAttr),

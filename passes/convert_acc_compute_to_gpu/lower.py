@@ -15,12 +15,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import acc, llvm, scf
-from xdsl.dialects.builtin import SymbolRefAttr
+from xdsl.dialects.builtin import SymbolRefAttr, UnitAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects import accx_bulk, accx_cache, llvm_ext
+from ...dialects.accx import HANDED_OVER
 from ...dialects.accx_scan import ScanOp
 from ...dialects.volatility import is_ordered
 from ..decisions.loop_partition import Mode
@@ -231,14 +232,17 @@ class RegionLowering:
             with k.running(Mode.THREAD, k.tracker):
                 self.lower(op, {})
             results = [k.values[r] for r in op.results]
-            return results + [k.load(slot.res, slot.elem_type) for slot in own]
+            loads = [k.insert(llvm.LoadOp(slot.res, slot.elem_type)) for slot in own]
+            for load in loads:
+                load.attributes[HANDED_OVER] = UnitAttr()
+            return results + [load.dereferenced_value for load in loads]
 
         values = by_leader(k, types, emit)
         for result, value in zip(op.results, values, strict=False):
             value.name_hint = result.name_hint
             k.values[result] = value
         for slot, value in zip(own, values[len(op.results) :], strict=True):
-            k.store(value, slot.res)
+            k.insert(llvm.StoreOp(value, slot.res)).attributes[HANDED_OVER] = UnitAttr()
 
     def _address_of(self, op: llvm.AddressOfOp) -> None:
         k = self.k

@@ -103,6 +103,16 @@ class Execution:
             FaultKind.UNINITIALISED, detail, threads, place, int(np.argmax(missing)), array=name
         )
 
+    def handed_over(self, threads: Threads, written: Value) -> Value:
+        """
+        Whether a variable in registers is set in each thread after one thread of its block gave the others
+        its value: where any of them has set it.
+        """
+        if not isinstance(written, ndarray):
+            return written
+        blocks = threads.blocks
+        return np.bincount(blocks, weights=written)[blocks] > 0
+
     # Calls through pointers
 
     def call(

@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import llvm_ext, nvvm
+from ...dialects.accx import HANDED_OVER
 from ...dialects.layout import size_of
 from ...dialects.llvm_ext.atomics import AtomicOrdering
 from .atomics import KINDS
@@ -32,7 +33,7 @@ def alloca(f: FunctionCompiler, op: Operation) -> None:
 def load(f: FunctionCompiler, op: Operation) -> None:
     assert isinstance(op, llvm.LoadOp)
     if op.ptr in f.live.cells:
-        if op.ptr in f.live.flagged:
+        if op.ptr in f.live.flagged and HANDED_OVER not in op.attributes:
             name = f.module.array_name(op.ptr.name_hint or "")
             flag = f.name_of(Flag(op.ptr))
             f.put(f"if {flag} is not True_:")
@@ -40,22 +41,29 @@ def load(f: FunctionCompiler, op: Operation) -> None:
                 f.put(f"rt.check_cell({f.threads}, {flag}, {f.place(op)}, {name!r})")
         f.result(op, f.name_of(op.ptr))
         return
-    f.result(op, _load(f, op, op.ptr, f.name_of(op.ptr), op.dereferenced_value.type, False))
+    unchecked = HANDED_OVER in op.attributes
+    f.result(op, _load(f, op, op.ptr, f.name_of(op.ptr), op.dereferenced_value.type, unchecked))
 
 
 def _load(
-    f: FunctionCompiler, op: Operation, pointer: SSAValue, name: str, type: Attribute, inside: bool
+    f: FunctionCompiler,
+    op: Operation,
+    pointer: SSAValue,
+    name: str,
+    type: Attribute,
+    unchecked: bool,
 ) -> str:
+    """The code of a load; `unchecked`: memory that may be unset, as in a copy of a whole structure."""
     parts = elements(type)
     if parts is None:
         dtype = dtype_of(type)
         if dtype is None:
             raise Unsupported(f"a load of type {type}")
         if (size := odd_bytes(type)) is not None:
-            access = f.access(op, pointer, np.uint8, not inside, _is_atomic(op))
+            access = f.access(op, pointer, np.uint8, not unchecked, _is_atomic(op))
             bytes = [f"rt.load({f.threads}, {name} + {n}, {access})" for n in range(size)]
             return f"ar.join_bytes(({', '.join(bytes)}), {type_name(type)})"
-        return f"rt.load({f.threads}, {name}, {f.access(op, pointer, dtype, not inside, _is_atomic(op))})"
+        return f"rt.load({f.threads}, {name}, {f.access(op, pointer, dtype, not unchecked, _is_atomic(op))})"
     loads = [_load(f, op, pointer, f"({name} + {offset})", part, True) for part, offset in parts]
     return f"({', '.join(loads)},)" if loads else "()"
 
@@ -70,7 +78,10 @@ def store(f: FunctionCompiler, op: Operation) -> None:
     if op.ptr in f.live.cells:
         f.put(f"{f.define(op.ptr)} = {f.name_of(op.value)}")
         if op.ptr in f.live.flagged:
-            f.put(f"{f.define(Flag(op.ptr))} = True_")
+            flag = Flag(op.ptr)
+            handed = HANDED_OVER in op.attributes
+            known = f"rt.handed_over({f.threads}, {f.name_of(flag)})" if handed else "True_"
+            f.put(f"{f.define(flag)} = {known}")
         return
     _store(f, op, f.name_of(op.ptr), f.name_of(op.value), op.value.type)
 

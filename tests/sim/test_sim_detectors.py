@@ -198,6 +198,32 @@ def test_uninitialised_private_array(tmp_path: Path) -> None:
     assert faults(program) == {(FaultKind.UNINITIALISED, 7, "t")}
 
 
+@pytest.mark.parametrize(("value", "found"), [("a[i] < 500 ? t : 0", False), ("t", True)])
+def test_a_private_variable_that_one_thread_may_set(
+    value: str, found: bool, tmp_path: Path
+) -> None:
+    """The thread that works for its gang gives the others a variable, set or not."""
+    text = f"""void f(int n, float *a, float *b)
+{{
+  float t;
+#pragma acc parallel loop gang private(t) copyin(a[0:n]) copy(b[0:2 * n])
+  for (int i = 0; i < n; i++) {{
+    if (a[i] < 500) {{
+      t = a[i];
+      b[2 * i] = 0;
+    }}
+#pragma acc loop vector
+    for (int j = 0; j < 2; j++)
+      b[2 * i + j] = {value};
+  }}
+}}
+"""
+    options = ("schedule-loops{sizes=as-written}",)
+    program = from_text(tmp_path, text, pass_options=options)
+    call(program, "f", N, floats(), floats(2 * N))
+    assert faults(program) == ({(FaultKind.UNINITIALISED, 12, "t")} if found else set())
+
+
 OUTSIDE = {
     "after the end": ("b[i] = a[i + 1];", "b[i] = a[i + 1 < n ? i + 1 : i];", "a"),
     "before the start": ("b[i - 1] = a[i];", "b[i > 0 ? i - 1 : n - 1] = a[i];", "b"),
