@@ -4,16 +4,18 @@ Merges several data clauses for one variable on one directive.
 OpenACC 3.4 does not define their combination; performed one after the other, the first would decide. They
 are merged into one clause, with a warning: it copies in if any of them does, copies out if any of them
 does, zeroes new memory if one has the `zero` modifier and none copies in, and requires present data if one
-does.
+does. A clause for a part of what an earlier one maps finds its data present, and moves nothing: a warning.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 from ...base.diagnostics import DiagnosticSink, error
-from ...directives.records import Directive, DirectiveKind, ExprSlot, VarListClause, VarRefItem
+from ...directives.records import Directive, DirectiveKind, VarListClause, VarRefItem
 from ..types import ArrayType
+from .section_ranges import Ranges, covers, ranges
 
 _IN = frozenset({"copy", "copyin"})
 _OUT = frozenset({"copy", "copyout"})
@@ -48,9 +50,9 @@ def merge_data_clauses(directive: Directive, sink: DiagnosticSink) -> None:
 
 def _merge_sections(directive: Directive, several: list[_Named], sink: DiagnosticSink) -> None:
     """Merges the items that name the same section; the whole variable is a section without text."""
-    by_section: dict[tuple[tuple[str, str], ...], list[_Named]] = {}
+    by_section: dict[Ranges, list[_Named]] = {}
     for named in several:
-        by_section.setdefault(_sections(named.item), []).append(named)
+        by_section.setdefault(ranges(named.item), []).append(named)
     if directive.is_compute:
         sections = [same[0].item for section, same in by_section.items() if section]
         if len(sections) > 1:
@@ -61,10 +63,27 @@ def _merge_sections(directive: Directive, several: list[_Named], sink: Diagnosti
                 " and pass pointers to their starts",
                 [(sections[0].loc, "the other one is here")],
             )
+    elif directive.kind is not DirectiveKind.EXIT_DATA:
+        for (outer, before), (inner, after) in combinations(by_section.items(), 2):
+            if covers(outer, inner):
+                _warn_of_part(before, after, sink)
     groups = [several] if directive.is_compute else list(by_section.values())
     for group in groups:
         if len(group) > 1:
             _merge(directive, group, sink)
+
+
+def _warn_of_part(before: list[_Named], after: list[_Named], sink: DiagnosticSink) -> None:
+    """Warns if `after` would copy what `before`, which maps all of it, does not."""
+    done, wanted = (_combined({named.clause.name for named in part}) for part in (before, after))
+    if any(wanted in copies and done not in copies for copies in (_IN, _OUT)):
+        part, whole = after[0].item, before[0].item
+        sink.warn(
+            part.loc,
+            f"'{wanted}' of a part of '{part.name}' moves nothing: '{done}' maps it already",
+            "move the part by an update directive, or name it alone",
+            [(whole.loc, "it is mapped here")],
+        )
 
 
 def _merge(directive: Directive, group: list[_Named], sink: DiagnosticSink) -> None:
@@ -126,11 +145,3 @@ def _whole(group: list[_Named]) -> VarRefItem:
     base = items[0].base.expr
     is_array = base is not None and isinstance(base.type, ArrayType)
     return next((item for item in items if bool(item.sections) != is_array), items[0])
-
-
-def _sections(item: VarRefItem) -> tuple[tuple[str, str], ...]:
-    return tuple((_text(s.lower), _text(s.length)) for s in item.sections)
-
-
-def _text(slot: ExprSlot | None) -> str:
-    return "" if slot is None else "".join(slot.text.split())
