@@ -322,9 +322,11 @@ class Program:
         File and line of the call of a routine: the place of the first of these return addresses that is in
         the program, if the line names the routine. It does not if the call was a tail call.
         """
+        from .faults import place_in
+
         codes = self._codes()
         for address in addresses:
-            found = next(filter(None, (code.place(address - 1) for code in codes)), None)
+            found = place_in(codes, address - 1)
             if found is not None:
                 _, place = found
                 return (place.file, place.line) if _names(place, routine) else None

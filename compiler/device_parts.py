@@ -271,8 +271,8 @@ def run_part(
     return PartResult(
         tuple(flatten(symbols[name]) for name in names),
         tuple(declared),
-        _elements(part.attributes.get(SITES)),
-        _elements(part.attributes.get(MESSAGES)),
+        listed(part, SITES),
+        listed(part, MESSAGES),
         texts,
         side_by_side,
         phases,
@@ -320,5 +320,7 @@ def _symbol_name(op: Operation) -> str:
     return name.data
 
 
-def _elements(attribute: Attribute | None) -> tuple[Attribute, ...]:
+def listed(module: ModuleOp, name: str) -> tuple[Attribute, ...]:
+    """The elements of a list that is an attribute of the module; empty without it."""
+    attribute = module.attributes.get(name)
     return attribute.data if isinstance(attribute, ArrayAttr) else ()

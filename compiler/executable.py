@@ -7,7 +7,6 @@ compiler itself, so that a program that has not changed goes straight from the p
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,12 +25,11 @@ from .file_copies import FilesAhead, files_alone
 from .files_apart import may_be_apart, program_apart
 from .fingerprint import compiler_fingerprint
 from .process import without_collection
-from .translate import translate
+from .translate import module_of, translate
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
-    from .c.ast import TranslationUnit
     from .c.kept_files import KeptFiles
     from .c.preprocess import PreprocessedSource, PreprocessOptions
     from .pipeline import StageCallback
@@ -59,16 +57,8 @@ def preprocess_options(options: CompileOptions) -> PreprocessOptions:
 @with_deep_stack
 def front_end(paths: Sequence[Path], options: CompileOptions, sink: DiagnosticSink) -> ModuleOp:
     """The acc-level module of the C files of one program. Raises `CompileError`."""
-    with phase(LOADING):
-        from .c.preprocess_sources import Headers
-        from .c.program import check_program, preprocess_program
-
-    reading, headers = preprocess_options(options), Headers()
-    kept = FilesAhead(paths, reading, options.target, None, headers).kept
-    sources = preprocess_program(paths, reading, sink, kept, headers)
-    return _module_of(
-        check_program(sources, sink, options.target, wall=options.wall, kept=kept), options, sink
-    )
+    sources, kept = _preprocessed(paths, options, sink, alone=None)
+    return _module_of(sources, options, sink, kept)
 
 
 @with_deep_stack
@@ -86,14 +76,8 @@ def build(
 
     Raises `CompileError` for mistakes in the program; warnings and remarks go to `sink`.
     """
-    with phase(LOADING):
-        from .c.preprocess_sources import Headers
-        from .c.program import preprocess_program
-
-    reading, headers = preprocess_options(options), Headers()
     alone = options if after_stage is None else None
-    kept = FilesAhead(paths, reading, options.target, alone, headers).kept
-    sources = preprocess_program(paths, reading, sink, kept, headers)
+    sources, kept = _preprocessed(paths, options, sink, alone)
     return build_sources(sources, options, sink, after_stage, cached=cached, kept=kept)
 
 
@@ -139,8 +123,7 @@ def build_sources(
     cache)."""
     texts = [part for source in sources for part in (source.file, source.text)]
     assembler = str(find_ptxas()) if options.target == "nvptx" else ""
-    chosen = json.dumps(options.beyond_preprocessing(), sort_keys=True)
-    key = content_key("program", compiler_fingerprint(), assembler, chosen, *texts)
+    key = content_key("program", compiler_fingerprint(), assembler, options.key(), *texts)
     store = DiskCache.default("program")
     # The simulator's kernels are IR in memory; the text of added passes is not part of the key.
     cached = cached and options.target != "sim" and not options.added_passes
@@ -191,13 +174,7 @@ def _translate(
         host_ir = None if files is None else program_apart(files, options, sink)
         if host_ir is not None:
             return Executable(host_ir, "", (), options)
-    with phase(LOADING):
-        from .c.program import check_program
-
-    # No variable refers to the trees here, so that their memory is free for what follows.
-    module = _module_of(
-        check_program(sources, sink, options.target, wall=options.wall, kept=kept), options, sink
-    )
+    module = _module_of(sources, options, sink, kept)
     if options.target != "nvptx":
         return translate(module, options, sink, after_stage, None, ahead)
     from .register_pressure import Retry, may_retry, relieve
@@ -213,13 +190,31 @@ def _translate(
     )
 
 
+def _preprocessed(
+    paths: Sequence[Path],
+    options: CompileOptions,
+    sink: DiagnosticSink,
+    alone: CompileOptions | None,
+) -> tuple[Sequence[PreprocessedSource], KeptFiles]:
+    """The preprocessed files of a program, and what is kept of them; `alone` as for `FilesAhead`."""
+    with phase(LOADING):
+        from .c.preprocess_sources import Headers
+        from .c.program import preprocess_program
+    reading, headers = preprocess_options(options), Headers()
+    kept = FilesAhead(paths, reading, options.target, alone, headers).kept
+    return preprocess_program(paths, reading, sink, kept, headers), kept
+
+
 def _module_of(
-    units: Sequence[TranslationUnit], options: CompileOptions, sink: DiagnosticSink
+    sources: Sequence[PreprocessedSource],
+    options: CompileOptions,
+    sink: DiagnosticSink,
+    kept: KeptFiles,
 ) -> ModuleOp:
     """The acc-level module of a program's files."""
     with phase(LOADING):
-        from ..dialects.quick_xdsl import attributes_unchecked
-        from .irgen import generate_module
-
-    with attributes_unchecked(not options.checks_ir):
-        return generate_module(units, sink)
+        from .c.program import check_program
+    # No variable refers to the trees here, so that their memory is free for what follows.
+    return module_of(
+        check_program(sources, sink, options.target, wall=options.wall, kept=kept), options, sink
+    )

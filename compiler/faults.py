@@ -17,6 +17,7 @@ from typing import Protocol
 from ..runtime.native.fault import Fault
 from .backend.elf import STT_FUNC, ElfFile, ElfSection, Symbol
 from .backend.jit import HostProgram, compile_program
+from .backend.library_symbols import loaded_place
 from .backend.line_table import LineTable, Place, read_line_table
 from .backend.module_parts import parts
 from .base.diagnostics import (
@@ -128,8 +129,7 @@ def _function_at(
 ) -> tuple[str, int, bytes]:
     """Name, offset in it, and instructions of the function at an offset of a section."""
     for symbol in elf.symbols:
-        inside = symbol.value <= offset < symbol.value + symbol.size
-        if symbol.section == section.number and symbol.type == STT_FUNC and inside:
+        if symbol.section == section.number and symbol.is_function_at(offset):
             name = names.get(symbol.name, symbol.name)
             return name, offset - symbol.value, _instructions(elf, symbol)
     return "?", offset, b""
@@ -145,6 +145,11 @@ class PlacedCode(Protocol):
     def place(self, address: int) -> tuple[str, SourceLoc] | None:
         """Function and C line of an instruction; None for one outside of this code."""
         ...
+
+
+def place_in(codes: Sequence[PlacedCode], address: int) -> tuple[str, SourceLoc] | None:
+    """Function and C line of an instruction of one of these codes; None for one outside of them."""
+    return next(filter(None, (code.place(address) for code in codes)), None)
 
 
 def _bytes_here(address: int) -> bytes:
@@ -169,7 +174,7 @@ def explain(
     library = ""
     for n, address in enumerate(fault.places):
         # A return address is after the call.
-        found = next(filter(None, (c.place(address - (n > 0)) for c in codes)), None)
+        found = place_in(codes, address - (n > 0))
         if found is not None:
             frames.append(found)
         elif not frames and not library:
@@ -262,20 +267,10 @@ def _pointer(
     )
 
 
-class _DynamicInfo(ctypes.Structure):
-    _fields_ = [
-        ("file", ctypes.c_char_p),
-        ("base", ctypes.c_void_p),
-        ("symbol", ctypes.c_char_p),
-        ("address", ctypes.c_void_p),
-    ]
-
-
 def _library_function(address: int) -> str:
-    """The function of a library at an address (dladdr(3))."""
-    info = _DynamicInfo()
-    found: int = ctypes.CDLL(None).dladdr(ctypes.c_void_p(address), ctypes.byref(info))
-    return (info.symbol or b"").decode() if found else ""
+    """The function of a library at an address; empty if there is none."""
+    place = loaded_place(address)
+    return (place.name or b"").decode() if place is not None else ""
 
 
 def _plain_name(name: str) -> str:

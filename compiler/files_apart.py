@@ -146,17 +146,14 @@ def _compiled(
     options: CompileOptions,
 ) -> FileAlone:
     with phase(LOADING):
-        from ..dialects.quick_xdsl import attributes_unchecked
         from .backend.jit import compile_host
         from .c.warnings import check_unit
-        from .irgen import generate_module
-        from .translate import translate
+        from .translate import module_of, translate
 
     with phase("check"):
         check_unit(unit, warned := DiagnosticSink(), wall=options.wall)
     said = DiagnosticSink()
-    with attributes_unchecked(not options.checks_ir):
-        module = generate_module([unit], said, mark=f".f{content_key(source.file)[:12]}")
+    module = module_of([unit], options, said, mark=f".f{content_key(source.file)[:12]}")
     text = translate(module, options, said).host_ir
     with phase("object code"):
         compile_host(joined([text]), options.opt_level, DiskCache.default("host"))
@@ -183,8 +180,9 @@ def _outline(unit: TranslationUnit) -> TranslationUnit:
 
 
 def _key(source: PreprocessedSource, options: CompileOptions) -> str:
-    chosen = json.dumps(options.beyond_preprocessing(), sort_keys=True)
-    return content_key("file alone", compiler_fingerprint(), chosen, source.file, source.text)
+    return content_key(
+        "file alone", compiler_fingerprint(), options.key(), source.file, source.text
+    )
 
 
 def _to_bytes(found: FileAlone) -> bytes | None:

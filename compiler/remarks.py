@@ -8,7 +8,7 @@ same remarks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
@@ -17,7 +17,7 @@ from xdsl.ir import Operation, SSAValue
 from ..dialects.accx import DATA_REGION, REMARKS, WHY
 from ..dialects.accx_compress import ESTIMATE
 from ..passes.ir.ops.schedules import schedule_of
-from .base.diagnostics import Diagnostic, Severity, SourceLoc
+from .base.diagnostics import Diagnostic, DiagnosticSink, Severity, SourceLoc
 from .base.options import TargetName
 
 REMARKS_STAGE = "transformed"
@@ -126,6 +126,16 @@ def _all(module: ModuleOp, axes: Mapping[str, str]) -> Iterator[Diagnostic]:
         text = _remark(op, axes)
         if text is not None:
             yield Diagnostic(Severity.REMARK, SourceLoc.from_attr(op.location), text)
+
+
+def adds_remarks(sink: DiagnosticSink, target: TargetName) -> Callable[[str, ModuleOp], None]:
+    """A function that is called with each stage and its module, and adds the program's remarks to `sink`."""
+
+    def after_stage(stage: str, module: ModuleOp) -> None:
+        if stage == REMARKS_STAGE:
+            sink.diagnostics += remarks_of(module, target)
+
+    return after_stage
 
 
 def remarks_of(module: ModuleOp, target: TargetName) -> list[Diagnostic]:

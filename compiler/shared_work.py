@@ -21,7 +21,7 @@ from ..dialects.accx import MESSAGES, SITE, SITES
 from .backend.forks import ForkedCopies, copies
 from .base.options import CompileOptions
 from .base.phases import LOADING, add, phase, waiting
-from .device_parts import PartResult, Parts, run_part
+from .device_parts import PartResult, Parts, listed, run_part
 from .emit import detach_kernels
 from .ir.flat import unflatten
 from .llvmir.printer import NVPTX_HEADER, module_flag
@@ -166,10 +166,10 @@ class _Host:
             places.append(place)
         run_to_stage(ctx, self.module, "gpu", limits_within(options, self.module))
         detach_kernels(self.module)
-        declared = _elements(self.module.attributes.get(SITES))
+        declared = listed(self.module, SITES)
         assert len(declared) == self._first
         self.module.attributes[SITES] = ArrayAttr((*declared, *self.sites))
-        said = dict.fromkeys((*_elements(self.module.attributes.get(MESSAGES)), *self.messages))
+        said = dict.fromkeys((*listed(self.module, MESSAGES), *self.messages))
         if said:
             self.module.attributes[MESSAGES] = ArrayAttr(said)
         for place, function in zip(places, self.functions, strict=True):
@@ -223,7 +223,3 @@ def _declarations(results: Sequence[PartResult]) -> list[Operation]:
                     assert isinstance(op, llvm.FuncOp)
                     found.setdefault(op.sym_name.data, op)
     return list(found.values())
-
-
-def _elements(attribute: Attribute | None) -> tuple[Attribute, ...]:
-    return attribute.data if isinstance(attribute, ArrayAttr) else ()

@@ -1,7 +1,11 @@
-"""From the acc level to code: `translate` runs the passes of the target on a module and emits its texts."""
+"""
+From checked C to code: `module_of` makes the acc level, `translate` runs the passes of the target on it and
+emits its texts.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .backend.host_ahead import HostAhead
@@ -13,8 +17,20 @@ from .compiled import Executable, site_table
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from .c.ast import TranslationUnit
     from .pipeline import StageCallback
     from .register_pressure import Retry
+
+
+def module_of(
+    units: Sequence[TranslationUnit], options: CompileOptions, sink: DiagnosticSink, mark: str = ""
+) -> ModuleOp:
+    """The acc-level module of checked files; `mark` as for `generate_module`."""
+    with phase(LOADING):
+        from ..dialects.quick_xdsl import attributes_unchecked
+        from .irgen import generate_module
+    with attributes_unchecked(not options.checks_ir):
+        return generate_module(units, sink, mark=mark)
 
 
 def translate(

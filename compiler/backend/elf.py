@@ -44,6 +44,10 @@ class Symbol:
     section: int
     hidden: bool = False
 
+    def is_function_at(self, offset: int) -> bool:
+        """Whether it is a function that contains the instruction at `offset` of its section."""
+        return self.type == STT_FUNC and self.value <= offset < self.value + self.size
+
 
 @dataclass(frozen=True)
 class Relocation:
@@ -79,14 +83,22 @@ class ElfFile:
         text = raw[names] if raw else None
         self.sections = [
             ElfSection(
-                i, self._text(text, h[0]) if text else "", h[1], h[2], h[3], h[4], h[5], h[6], h[7]
+                i,
+                self._text(text[4] + h[0]) if text else "",
+                h[1],
+                h[2],
+                h[3],
+                h[4],
+                h[5],
+                h[6],
+                h[7],
             )
             for i, h in enumerate(raw)
         ]
         self.symbols = list(self._symbols(SHT_SYMTAB))
 
-    def _text(self, table: tuple[int, ...], at: int) -> str:
-        start = table[4] + at
+    def _text(self, start: int) -> str:
+        """The text at a position of the file, which a zero byte ends."""
         return self.data[start : self.data.index(b"\0", start)].decode(errors="replace")
 
     def _symbols(self, kind: int) -> Iterator[Symbol]:
@@ -96,9 +108,15 @@ class ElfFile:
             names = self.sections[section.link].offset
             for at in range(section.offset, section.offset + section.size, 24):
                 name, info, other, index, value, size = struct.unpack_from("<IBBHQQ", self.data, at)
-                start = names + name
-                text = self.data[start : self.data.index(b"\0", start)].decode(errors="replace")
-                yield Symbol(text, value, size, info >> 4, info & 15, index, other & 3 != 0)
+                yield Symbol(
+                    self._text(names + name),
+                    value,
+                    size,
+                    info >> 4,
+                    info & 15,
+                    index,
+                    other & 3 != 0,
+                )
 
     @property
     def dynamic_symbols(self) -> list[Symbol]:

@@ -10,16 +10,15 @@ The array gets a name, because LLVM links such arrays but does not run them.
 from __future__ import annotations
 
 import shutil
-import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
 
 from ..base.diagnostics import UNKNOWN_LOC, CompileError, error
 from ..base.machine import target_machine
+from .binutils import run_tool, write_objects
 from .elf import ET_REL, SHF_TLS, SHN_UNDEF, STB_GLOBAL, STB_LOCAL, STB_WEAK, ElfFile
 
 CONSTRUCTORS = ("__accopt_init_begin", "__accopt_init_end")
@@ -42,6 +41,11 @@ class ForeignObject:
 
     name: str
     data: bytes
+
+    @property
+    def is_member(self) -> bool:
+        """Whether it comes from an archive."""
+        return self.name.endswith(")")
 
     @cached_property
     def elf(self) -> ElfFile:
@@ -98,35 +102,6 @@ class ForeignObject:
         return error(UNKNOWN_LOC, f"'{self.name}' {what}", remedy)
 
 
-Member = TypeVar("Member")
-
-
-def needed_members(
-    members: Iterable[Member],
-    names: Callable[[Member], tuple[frozenset[str], frozenset[str]]],
-    wanted: set[str],
-    defined: set[str],
-) -> list[Member]:
-    """
-    The members of archives that define names in `wanted` that are not in `defined`, and the members that
-    those need in turn (ld(1), archives). `names` returns the names that a member defines, and those that it
-    uses.
-    """
-    left, chosen = list(members), list[Member]()
-    progress = True
-    while progress:
-        progress = False
-        for member in list(left):
-            theirs, needs = names(member)
-            if theirs & (wanted - defined):
-                left.remove(member)
-                chosen.append(member)
-                wanted |= needs
-                defined |= theirs
-                progress = True
-    return chosen
-
-
 def merged(objects: Sequence[ForeignObject]) -> bytes:
     """Merges the objects into one. Raises `CompileError` if they cannot be linked, or if there is no
     `ld`."""
@@ -142,16 +117,7 @@ def merged(objects: Sequence[ForeignObject]) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         script, output = Path(folder) / "script", Path(folder) / "all.o"
         script.write_text(_SCRIPT)
-        inputs: list[str] = []
-        for number, each in enumerate(objects):
-            path = Path(folder) / f"{number}.o"
-            path.write_bytes(each.data)
-            inputs.append(str(path))
-        command = [linker, "-r", "-T", str(script), "-o", str(output), *inputs]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            log = done.stderr
-            for number, each in enumerate(objects):
-                log = log.replace(str(Path(folder) / f"{number}.o"), each.name)
-            raise error(UNKNOWN_LOC, f"the objects cannot be linked:\n{log.strip()}", "see above")
+        names = write_objects(folder, ((each.name, each.data) for each in objects))
+        command = [linker, "-r", "-T", str(script), "-o", str(output), *names]
+        run_tool(command, "the objects cannot be linked", names)
         return output.read_bytes()

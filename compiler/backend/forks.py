@@ -19,7 +19,7 @@ from contextlib import suppress
 from typing import IO, Generic, TypeVar
 
 from ..base.command import is_command
-from .kernel_processes import processors
+from ..base.processors import usable_processors
 
 T = TypeVar("T")
 
@@ -33,7 +33,7 @@ _MOST = 10_000
 
 def copies() -> int:
     """The number of copies of this process that may work at the same time; 1 if it must not be copied."""
-    return processors() if is_command() and hasattr(os, "fork") else 1
+    return usable_processors() if is_command() and hasattr(os, "fork") else 1
 
 
 _before: list[Callable[[], None]] = []

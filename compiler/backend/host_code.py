@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 
 import llvmlite.binding as llvm
@@ -26,9 +27,10 @@ import llvmlite.binding as llvm
 from ..base.diagnostics import CompileError
 from ..base.host_mathematics import vector_library, with_mathematics
 from ..base.machine import is_foreign, target_machine
-from ..base.options import OptLevel
+from ..base.options import OptLevel, opt_level_of
 from ..base.phases import phase
 from .optimize import open_module, optimize, without_missed_loops
+from .processes import command_for
 
 _MAY_END_LLVM = re.compile(r"@(?:fmaxf?|fminf?|llvm\.(?:max|min)(?:num|imum|imumnum)\.\w+)\(")
 
@@ -143,20 +145,13 @@ def hide_divisors(ir: str) -> str:
 
 def _compile_apart(ir: str, opt_level: OptLevel) -> bytes | None:
     """`compile_here` in another process; None if that ended without a result."""
-    # Only this process's module folders, whatever its current folder and environment.
-    places = [place for place in sys.path if place]
-    run = f"import sys; sys.path[:] = {places!r}; from {__name__} import main; sys.exit(main())"
-    command = [sys.executable, "-I", "-c", run, str(opt_level)]
+    command = command_for(__name__, "main", str(opt_level))
     result = subprocess.run(command, input=ir.encode(), capture_output=True, check=False)
     return result.stdout if result.returncode == 0 and result.stdout else None
 
 
-def main() -> int:
+def main() -> None:
     """Compiles standard input at the level given by the argument, to standard output."""
-    levels: dict[str, OptLevel] = {"2": 2, "3": 3}
-    try:
-        code = compile_here(sys.stdin.buffer.read().decode(), levels[sys.argv[1]])
-    except CompileError:
-        return 1  # reported when it is compiled again
-    sys.stdout.buffer.write(code)
-    return 0
+    with suppress(CompileError):  # reported when it is compiled again
+        code = compile_here(sys.stdin.buffer.read().decode(), opt_level_of(sys.argv[1]))
+        sys.stdout.buffer.write(code)

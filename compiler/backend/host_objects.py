@@ -17,11 +17,6 @@ def compile_object(ir: str, *, opt_level: OptLevel = 3, cache: DiskCache | None 
     The object code of a host module, optimised for this processor. With `cache`, equal texts are
     compiled once. Raises `CompileError` if LLVM rejects the text.
     """
-    return object_of(ir, opt_level, cache)
-
-
-def object_of(ir: str, opt_level: OptLevel, cache: DiskCache | None) -> bytes:
-    """As `compile_object`; the caller's thread must have a large stack (`base/deep_stack.py`)."""
     if cache is None:
         return object_code(ir, opt_level)
     return cache.get_or_make(object_key(ir, opt_level), lambda: object_code(ir, opt_level))

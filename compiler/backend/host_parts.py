@@ -19,6 +19,7 @@ from copy import copy
 from dataclasses import dataclass, field
 
 from .host_pieces import Surroundings
+from .module_text import DEFINITION
 
 WORTH_IT = 1_500_000
 """The characters of LLVM IR that take LLVM some seconds."""
@@ -31,7 +32,6 @@ _DATA = -1
 _OWN = ".own"
 """The suffix of internal names that become names of the program."""
 
-_DEFINITION = re.compile(r"^define [^\n]*\n.*?^}\n", re.MULTILINE | re.DOTALL)
 _FUNCTION = re.compile(r"define (internal )?([^@\n]*@([\w$.-]+)\([^\n]*) \{\n")
 _VARIABLE = re.compile(
     r"@([\w$.-]+) = (internal |private unnamed_addr )?((?:unnamed_addr )?(?:global|constant) )(.*)"
@@ -122,7 +122,7 @@ def _items(llvm_ir: str) -> tuple[dict[str, _Item], Surroundings] | None:
     supported here."""
     items: dict[str, _Item] = {}
     rest: list[str] = []
-    for line in _DEFINITION.sub("", llvm_ir).splitlines():
+    for line in DEFINITION.sub("", llvm_ir).splitlines():
         if found := _VARIABLE.match(line):
             items[found[1]] = _Item(found[1], line + "\n", found[2] is not None, is_function=False)
         else:
@@ -130,7 +130,7 @@ def _items(llvm_ir: str) -> tuple[dict[str, _Item], Surroundings] | None:
     around = Surroundings(rest)
     if not around.is_known or around.defined:
         return None
-    for match in _DEFINITION.finditer(llvm_ir):
+    for match in DEFINITION.finditer(llvm_ir):
         head = _FUNCTION.match(match[0])
         if head is None:
             return None

@@ -15,16 +15,15 @@ from collections import Counter
 from dataclasses import dataclass
 
 from .cache import content_key
+from .module_text import DEFINITION, renumbered
 
 _WORTH_IT = 60_000
 """The characters of LLVM IR from which a module is split; smaller ones compile fast enough."""
-_DEFINITION = re.compile(r"^define [^\n]*\n.*?^}\n", re.MULTILINE | re.DOTALL)
 _HEAD = re.compile(r"define (?!internal |private )[^@\n]*@([\w$.-]+)\(")
 _NAME = re.compile(r'@([\w$.-]+|"[^"\n]*")')
 _GLOBAL = re.compile(r'@([\w$.-]+|"[^"\n]*") = (external )?')
 _DECLARED = re.compile(r'declare [^@\n]*@([\w$.-]+|"[^"\n]*")\(')
 _NUMBERED = re.compile(r"!(\d+) = (.*)")
-_REFERENCE = re.compile(r"!(\d+)\b")
 _FOR_ALL = re.compile(r"%[^=\n]* = type |attributes #|![\w.]*[A-Za-z][\w.]* = |source_filename|;|$")
 """Matches lines that every piece gets: types, attributes, named metadata."""
 
@@ -77,26 +76,15 @@ class Surroundings:
         """A module of one definition, with metadata numbered in the order of use."""
         names = dict.fromkeys(_NAME.findall(definition))
         lines = [*self.for_all, *(self.declared[n] for n in names if n in self.declared)]
-        numbers: dict[int, int] = {}
-
-        def number(reference: re.Match[str]) -> str:
-            return f"!{numbers.setdefault(int(reference[1]), len(numbers))}"
-
-        texts = [
-            _REFERENCE.sub(number, "\n".join([*lines, definition]))
-        ]  # types come first: LLVM needs their sizes
-        done = 0
-        while done < len(numbers):
-            for old in list(numbers)[done:]:
-                texts.append(f"!{done} = " + _REFERENCE.sub(number, self.metadata[old]))
-                done += 1
-        return "\n".join([*texts, ""])
+        # types come first: LLVM needs their sizes
+        (text,), nodes = renumbered(["\n".join([*lines, definition])], self.metadata)
+        return "\n".join([text, *(f"!{n} = {node}" for n, node in enumerate(nodes)), ""])
 
 
 def split(llvm_ir: str) -> Pieces:
     """The pieces of a module; none for a small module."""
-    found = list(_DEFINITION.finditer(llvm_ir)) if len(llvm_ir) >= _WORTH_IT else []
-    around = Surroundings(_DEFINITION.sub("", llvm_ir).splitlines()) if found else None
+    found = list(DEFINITION.finditer(llvm_ir)) if len(llvm_ir) >= _WORTH_IT else []
+    around = Surroundings(DEFINITION.sub("", llvm_ir).splitlines()) if found else None
     if around is None or not around.is_known:
         return Pieces((), llvm_ir)
     used = Counter(_NAME.findall(llvm_ir))
@@ -110,7 +98,7 @@ def split(llvm_ir: str) -> Pieces:
             continue
         if defined.isdisjoint({*_NAME.findall(match[0])} - {head[1]}):
             pieces[match[0]] = _piece(head[1], match[0], around)
-    rest = _DEFINITION.sub(lambda match: "" if match[0] in pieces else match[0], llvm_ir)
+    rest = DEFINITION.sub(lambda match: "" if match[0] in pieces else match[0], llvm_ir)
     return Pieces(tuple(pieces.values()), rest)
 
 

@@ -32,7 +32,7 @@ from .cache import DiskCache, content_key, source_digest
 from .foreign_objects import CONSTRUCTORS, DESTRUCTORS, ForeignObject
 from .heap import with_own_heap
 from .host_code import initialize
-from .host_objects import compile_object, object_key, object_of
+from .host_objects import compile_object, object_key
 from .host_parts import WORTH_IT, parted
 from .host_pieces import split
 from .host_processes import compile_ahead
@@ -57,23 +57,15 @@ class HostCode:
     """Name of a function that is a piece of its own (`host_pieces.py`) → its symbol."""
 
 
+@with_deep_stack
 def compile_host(
-    ir: str, opt_level: OptLevel, cache: DiskCache, *, whole: bool = False
+    ir: str, opt_level: OptLevel, cache: DiskCache | None, *, whole: bool = False
 ) -> HostCode:
     """
     The object code of a program's host module for `HostProgram`. With `whole` it is one object, in which
-    functions have their own names, for calls from other compilers' objects.
-    """
-    return _compile_pieces(ir, opt_level, cache, whole=whole)
-
-
-@with_deep_stack
-def _compile_pieces(
-    ir: str, opt_level: OptLevel, cache: DiskCache | None, *, whole: bool
-) -> HostCode:
-    """
-    The object code of a program (`_make_pieces`). The list of a large module's objects is cached, so that
-    the module is not split again when the program starts. Raises `CompileError` if LLVM rejects the text.
+    functions have their own names, for calls from other compilers' objects. The list of a large module's
+    objects is cached, so that the module is not split again when the program starts. Raises `CompileError`
+    if LLVM rejects the text.
     """
     if cache is None or whole or not _is_large(ir):
         return _make_pieces(ir, opt_level, cache, whole=whole)[0]
@@ -98,7 +90,7 @@ def _is_large(ir: str) -> bool:
 
 def _key_of_pieces(ir: str, opt_level: OptLevel) -> str:
     """The cache key of the list of a large module's objects."""
-    maker = source_digest("host_parts.py", "host_pieces.py")
+    maker = source_digest("host_parts.py", "host_pieces.py", "module_text.py")
     return content_key("pieces", maker, object_key(ir, opt_level))
 
 
@@ -120,9 +112,9 @@ def _make_pieces(
     texts, symbols = ([_whole(ir)], {}) if whole else _objects(ir)
     if cache is not None and len(texts) > 1:
         missing = [text for text in texts if not cache.has(object_key(text, opt_level))]
-        compile_ahead(missing, cache, opt_level, lambda text: object_of(text, opt_level, cache))
+        compile_ahead(missing, cache, opt_level)
     try:
-        objects = tuple(object_of(text, opt_level, cache) for text in texts)
+        objects = tuple(compile_object(text, opt_level=opt_level, cache=cache) for text in texts)
     except CompileError:  # LLVM accepts the whole module, or reports what is wrong with it
         if whole or len(texts) == 1:
             raise
@@ -244,7 +236,7 @@ class HostProgram:
         initialize()
         _load_c_library()
         loaded = [load_library(name, library_folders, _loaded, RuntimeError) for name in libraries]
-        self.code = _compile_pieces(llvm_ir, opt_level, cache, whole=bool(objects))
+        self.code = compile_host(llvm_ir, opt_level, cache, whole=bool(objects))
         self.names = frozenset(
             _ATEXIT if name == "atexit" else name for name in exported_names(llvm_ir)
         )
@@ -281,15 +273,19 @@ class HostProgram:
         prototype = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
         for address in self._array(CONSTRUCTORS):
             prototype(address)(0, None, None)
-        register = ctypes.CDLL(None)["__cxa_atexit"]
         for address in self._array(DESTRUCTORS):
-            register(ctypes.c_void_p(address), None, None)
+            self._register(address)
 
     def at_exit(self, name: str) -> None:
         """Registers the function `name` for the end of the process; the program then stays in memory until
         that."""
+        self._register(self.address(name))
+
+    def _register(self, handler: int) -> int:
+        """As `at_exit`, by address; returns C's status."""
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))
-        ctypes.CDLL(None)["__cxa_atexit"](ctypes.c_void_p(self.address(name)), None, None)
+        register = ctypes.CDLL(None)["__cxa_atexit"]  # mangled as an attribute
+        return register(ctypes.c_void_p(handler), None, None)
 
     def _array(self, names: tuple[str, str]) -> list[int]:
         """The function pointers between two symbols."""
@@ -303,11 +299,11 @@ class HostProgram:
         one stays in memory until then.
         """
         program = weakref.ref(self)
-        register = ctypes.CDLL(None)["__cxa_atexit"]  # mangled as an attribute
 
         def atexit(handler: int) -> int:
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(program()))
-            return register(ctypes.c_void_p(handler), None, None)
+            found = program()
+            assert found is not None  # its code is running
+            return found._register(handler)
 
         self._atexit = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(atexit)
         address = ctypes.cast(self._atexit, ctypes.c_void_p).value

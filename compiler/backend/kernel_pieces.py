@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from .module_text import renumbered
+
 _KERNEL = re.compile(r"define ptx_kernel void @([\w$.-]+)\(")
 _GLOBAL_NAME = re.compile(r"@([\w$.-]+|\")")
 _VARIABLE = re.compile(r"^@([\w$.-]+) = internal addrspace\(3\) global [^\n@]*\n", re.MULTILINE)
@@ -27,8 +29,6 @@ _PLAIN_ASSEMBLY = re.compile(
 """Matches assembly of one instruction with operands, special registers and numbers, without labels and
 names of the module."""
 _METADATA = re.compile(r"^!(\d+) = (.*)$", re.MULTILINE)
-_REFERENCE = re.compile(r"!(\d+)\b")
-
 _ENTRY = re.compile(r"^\t// \.globl\t(\S+)\n", re.MULTILINE)
 _NUMBERED = re.compile(r"(\$L__BB|__local_depot)(\d+)(?!\d)")
 _DEMOTED = re.compile(r"// (\S+?)((?:_\$_\d+)*) has been demoted\n")
@@ -137,23 +137,8 @@ def _piece(
     if len(_own_name(name, ()).findall(definition)) != 1:
         return None
     unnamed = _own_name(name, own).sub(_NAME, declared + definition)
-    return SeparateKernel(name, definition, own, _renumbered(unnamed, around, metadata))
-
-
-def _renumbered(definition: str, around: str, metadata: dict[int, str]) -> str:
-    """A definition and the metadata it needs, numbered in the order of use."""
-    numbers: dict[int, int] = {}
-
-    def number(reference: re.Match[str]) -> str:
-        return f"!{numbers.setdefault(int(reference[1]), len(numbers))}"
-
-    texts = [_REFERENCE.sub(number, around), _REFERENCE.sub(number, definition)]
-    done = 0
-    while done < len(numbers):
-        for old in list(numbers)[done:]:
-            texts.append(_REFERENCE.sub(number, metadata.get(old, "")))
-            done += 1
-    return "\n".join(texts)
+    texts, nodes = renumbered([around, unnamed], metadata)
+    return SeparateKernel(name, definition, own, "\n".join([*texts, *nodes]))
 
 
 def take_apart(ptx: str, pieces: Sequence[SeparateKernel]) -> tuple[str, list[str]] | None:

@@ -6,15 +6,15 @@ processes if there is much to compile. The result is identical to the PTX of the
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from ..base.processors import usable_processors
 from .cache import DiskCache, content_key
-from .kernel_pieces import Module, split, take_apart
+from .kernel_pieces import Module, SeparateKernel, split, take_apart
 from .kernel_pieces import join as join_kernels
+from .processes import in_shares
 
 Compile = Callable[[str], str]
 """A function from LLVM IR of a module to its PTX."""
@@ -38,26 +38,20 @@ def emit_pieces(
     module = split(llvm_ir)
     if module is None:
         return None
-    keys = [content_key("kernel", *kind, piece.content) for piece in module.pieces]
-    head_key = content_key("head", *kind)
+    keys = [_key(piece, kind) for piece in module.pieces]
     store = cache.get if cache is not None else _nothing
     known = {key: found for key in keys if (found := store(key)) is not None}
-    head = store(head_key)
+    head = store(_head_key(kind))
     first = _first_places(keys)
     missing = [i for key, i in first.items() if key not in known]
     if head is None and not missing:
         missing = [0]
     for batch, ptx in _compile_all(module, _batches(module, missing), compile_here, elsewhere):
-        parts = take_apart(ptx, [module.pieces[i] for i in batch])
-        if parts is None:
+        taken = _take(module, batch, ptx, kind, cache)
+        if taken is None:
             return None
-        head = parts[0].encode()
-        for i, kernel in zip(batch, parts[1], strict=True):
-            known[keys[i]] = kernel.encode()
-            if cache is not None:
-                cache.put(keys[i], kernel.encode())
-        if cache is not None:
-            cache.put(head_key, head)
+        head = taken[0]
+        known |= taken[1]
     assert head is not None
     kernels = [known[key].decode() for key in keys]
     return join_kernels(head.decode(), module.pieces, kernels)
@@ -74,7 +68,7 @@ def missing_pieces(
     if module is None:
         return None
     pieces = module.pieces
-    keys = [content_key("kernel", *kind, piece.content) for piece in pieces]
+    keys = [_key(piece, kind) for piece in pieces]
     missing = [i for key, i in _first_places(keys).items() if not cache.has(key)]
     lengths = {i: len(pieces[i].definition) for i in missing}
     batches: list[list[int]] = []
@@ -100,13 +94,39 @@ def compile_pieces(
     cache: DiskCache,
 ) -> None:
     """Compiles some pieces of a module into the cache, where `emit_pieces` finds them."""
+    ptx = compile_here(module.text(module.pieces[i] for i in indices))
+    _take(module, indices, ptx, kind, cache)
+
+
+def _take(
+    module: Module,
+    indices: Sequence[int],
+    ptx: str,
+    kind: Sequence[str],
+    cache: DiskCache | None,
+) -> tuple[bytes, dict[str, bytes]] | None:
+    """The head and the kernels, by key, in the PTX of some pieces; they become entries of the cache. None if
+    the PTX has an unexpected form."""
     pieces = [module.pieces[i] for i in indices]
-    parts = take_apart(compile_here(module.text(pieces)), pieces)
+    parts = take_apart(ptx, pieces)
     if parts is None:
-        return
-    for piece, kernel in zip(pieces, parts[1], strict=True):
-        cache.put(content_key("kernel", *kind, piece.content), kernel.encode())
-    cache.put(content_key("head", *kind), parts[0].encode())
+        return None
+    head = parts[0].encode()
+    texts = zip(pieces, parts[1], strict=True)
+    kernels = {_key(piece, kind): kernel.encode() for piece, kernel in texts}
+    if cache is not None:
+        for key, kernel in kernels.items():
+            cache.put(key, kernel)
+        cache.put(_head_key(kind), head)
+    return head, kernels
+
+
+def _key(piece: SeparateKernel, kind: Sequence[str]) -> str:
+    return content_key("kernel", *kind, piece.content)
+
+
+def _head_key(kind: Sequence[str]) -> str:
+    return content_key("head", *kind)
 
 
 def _first_places(keys: Sequence[str]) -> dict[str, int]:
@@ -122,26 +142,12 @@ def _nothing(key: str) -> None:
     return None
 
 
-def processors() -> int:
-    """How many processors this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except (AttributeError, OSError):  # not on this system
-        return os.cpu_count() or 1
-
-
 def _batches(module: Module, missing: Sequence[int]) -> list[list[int]]:
     """The missing pieces in consecutive batches of about the same length, one for each process."""
     sizes = {i: len(module.pieces[i].definition) for i in missing}
     whole = sum(sizes.values())
-    count = max(1, min(len(missing), processors(), whole // _WORTH_A_PROCESS))
-    shares: list[list[int]] = [[] for _ in range(count)]
-    loads = [0] * count
-    for i in sorted(missing, key=lambda i: -sizes[i]):
-        least = loads.index(min(loads))
-        shares[least].append(i)
-        loads[least] += sizes[i]
-    return [sorted(share) for share in shares if share]
+    count = max(1, min(len(missing), usable_processors(), whole // _WORTH_A_PROCESS))
+    return [sorted(share) for share in in_shares(missing, sizes.__getitem__, count)]
 
 
 def _compile_all(
@@ -183,11 +189,3 @@ class _Process:
             return None
         output, _ = self._process.communicate()
         return output.decode() if self._process.returncode == 0 and output else None
-
-
-def command_for(module: str, function: str, *arguments: str) -> list[str]:
-    """A command that calls a function of this package with arguments in a process of its own."""
-    # Only this process's module folders, whatever its current folder and environment.
-    places = [place for place in sys.path if place]
-    run = f"import sys; sys.path[:] = {places!r}; from {module} import {function}; {function}()"
-    return [sys.executable, "-I", "-c", run, *arguments]

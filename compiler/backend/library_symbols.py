@@ -28,8 +28,8 @@ _LINK_MAP = 2
 """glibc's `RTLD_DL_LINKMAP`: `dladdr1` returns the loaded file of an address."""
 
 
-class _Place(ctypes.Structure):
-    """glibc's `Dl_info`."""
+class LoadedPlace(ctypes.Structure):
+    """glibc's `Dl_info`: a loaded file, its address, and the symbol that contains an address."""
 
     _fields_ = (
         ("file", ctypes.c_char_p),
@@ -57,9 +57,17 @@ def library_symbols(libraries: Sequence[ctypes.CDLL], names: Collection[str]) ->
     return found
 
 
+def loaded_place(address: int) -> LoadedPlace | None:
+    """The loaded file and symbol that contain an address (dladdr(3)); None if it is in none."""
+    place = LoadedPlace()
+    return (
+        place if ctypes.CDLL(None).dladdr(ctypes.c_void_p(address), ctypes.byref(place)) else None
+    )
+
+
 def _file_of(address: int) -> int | None:
     """The handle of the loaded file that contains `address`: glibc's handles are addresses of link maps."""
-    place, link_map = _Place(), ctypes.c_void_p()
+    place, link_map = LoadedPlace(), ctypes.c_void_p()
     where = ctypes.c_void_p(address)
     ok = ctypes.CDLL(None)["dladdr1"](where, ctypes.byref(place), ctypes.byref(link_map), _LINK_MAP)
     return link_map.value if ok else None

@@ -13,11 +13,13 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from ..base.diagnostics import UNKNOWN_LOC, error
+from ..base.options import OptLevel, opt_level_of
 from ..base.phases import Phase, add, apart, phase, waiting
 from .cache import DiskCache, content_key, source_digest
 from .forks import ForkedCopies, copies
-from .kernel_processes import command_for, compile_pieces, emit_pieces, missing_pieces
-from .optimize import OptLevel, open_module, optimize
+from .kernel_processes import compile_pieces, emit_pieces, missing_pieces
+from .optimize import open_module, optimize
+from .processes import command_for
 from .toolkit import find_libdevice
 
 _TRIPLE = "nvptx64-nvidia-cuda"
@@ -197,7 +199,7 @@ class _Form:
     @property
     def kind(self) -> tuple[str, ...]:
         """The part of cache keys that does not depend on the text."""
-        digest = source_digest("ptx.py", "kernel_pieces.py", "optimize.py")
+        digest = source_digest("ptx.py", "kernel_pieces.py", "module_text.py", "optimize.py")
         return digest, llvmlite.__version__, *self.arguments
 
     def compile(self, llvm_ir: str) -> str:
@@ -251,7 +253,6 @@ class PtxAhead:
 
 def main() -> None:
     """Compiles standard input for the compute capability, PTX version and level given, to standard output."""
-    levels: dict[str, OptLevel] = {"0": 0, "1": 1, "2": 2, "3": 3}
     text = sys.stdin.buffer.read().decode()
-    ptx = compile_kernels(text, int(sys.argv[1]), int(sys.argv[2]), levels[sys.argv[3]])
+    ptx = compile_kernels(text, int(sys.argv[1]), int(sys.argv[2]), opt_level_of(sys.argv[3]))
     sys.stdout.buffer.write(ptx.encode())

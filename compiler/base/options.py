@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -10,6 +11,13 @@ TargetName = Literal["nvptx", "host", "sim"]
 OptLevel = Literal[0, 1, 2, 3]
 Sizes = Literal["advice", "as-written"]
 TARGETS: tuple[TargetName, ...] = ("nvptx", "host", "sim")
+
+
+def opt_level_of(text: str) -> OptLevel:
+    """The optimisation level in an argument, "0" to "3"."""
+    levels: dict[str, OptLevel] = {"0": 0, "1": 1, "2": 2, "3": 3}
+    return levels[text]
+
 
 DEFAULT_SM = 90
 OLDEST_SM = 70
@@ -78,6 +86,10 @@ class CompileOptions:
     def beyond_preprocessing(self) -> dict[str, object]:
         """The options that matter for a file that is already preprocessed, by name."""
         return {name: value for name, value in asdict(self).items() if name not in _PREPROCESSING}
+
+    def key(self) -> str:
+        """These options as a text, for the keys of results."""
+        return json.dumps(self.beyond_preprocessing(), sort_keys=True)
 
 
 _PREPROCESSING = (

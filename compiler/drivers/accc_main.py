@@ -18,9 +18,9 @@ from collections.abc import Container, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..backend.foreign_objects import ForeignObject, needed_members
+from ..backend.foreign_objects import ForeignObject
 from ..base.command import begin_command
 from ..base.deep_stack import with_deep_stack
 from ..base.diagnostics import (
@@ -39,23 +39,20 @@ from ..base.progress import telling_progress
 from ..c.preprocess import PreprocessedSource, macros, read_source, without_openmp
 from ..internal_error import guarded
 from .assembly import SUFFIXES, assembled
-from .c_options import answer, command_error, prepared_or_leave, tell_search
-from .customary_options import translated_or_leave
+from .c_options import answer, command_error, prepared, tell_search
+from .customary_options import translate
 from .dependencies import add_dependency_arguments, write_dependencies
-from .driver_options import add_compile_arguments, add_version, compile_options
+from .driver_options import add_compile_arguments, add_libraries, add_version, compile_options
 from .file_kinds import refuse_machine_code, refuse_other_language
-from .object_file import ObjectFile, read_objects
-from .outputs import print_output, write_output
-from .reporting import report, reporting_options, require_no_failing
+from .object_file import ObjectFile, needed, read_objects
+from .outputs import write_output, write_text
+from .reporting import options_or_leave, report, require_no_failing, take_options
 
 if TYPE_CHECKING:
-    from xdsl.dialects.builtin import ModuleOp
-
-    from ..base.options import CompileOptions, TargetName
+    from ..base.options import CompileOptions
     from ..c.preprocess_sources import Headers
     from ..checked_files import CheckedFiles
     from ..compiled import Executable
-    from ..pipeline import StageCallback
 
 _REFUSED = {
     "-S": "single files are not compiled to assembly: 'accopt --emit=ptx' prints the kernels of a program",
@@ -104,11 +101,9 @@ def _argument_parser() -> argparse.ArgumentParser:
         help="an executable that contains its code and the runtime, for machines without accopt",
     )
     parser.add_argument("-o", dest="output", metavar="FILE", type=Path, help="file to write")
-    repeated: dict[str, Any] = {"action": "append", "default": []}
-    parser.add_argument("-l", dest="libraries", metavar="NAME", help="shared library", **repeated)
-    parser.add_argument("-L", dest="library_dirs", metavar="DIR", help="its folder", **repeated)
+    add_libraries(parser)
     parser.add_argument(
-        "--linker-word", dest="linker_words", help=argparse.SUPPRESS, **repeated
+        "--linker-word", dest="linker_words", action="append", default=[], help=argparse.SUPPRESS
     )  # options in -Wl, for the linker of a shared library
     add_version(parser)
     add_timing(parser)
@@ -177,7 +172,7 @@ class _Command:
         paths = [Path(name) for name in self.args.inputs]
         options = preprocess_options(compile_options(self.args))
         if self.args.macros_only:
-            self._write("".join(macros(path, options) for path in paths))
+            write_text(self.args.output, "".join(macros(path, options) for path in paths))
             return
         sink = DiagnosticSink()
         texts: list[str] = []
@@ -192,13 +187,7 @@ class _Command:
         text = "".join(texts)
         if self.args.without_lines:
             text = re.sub(r"^(?:#[ \t]*(?:line[ \t]+)?\d.*)?\n", "", text, flags=re.MULTILINE)
-        self._write(text)
-
-    def _write(self, text: str) -> None:
-        if self.args.output is None:
-            print_output(text)
-        else:
-            write_output(self.args.output, text.encode(errors="surrogateescape"))
+        write_text(self.args.output, text)
 
     def _compile(self) -> None:
         for name in self.args.inputs:
@@ -311,7 +300,11 @@ class _Command:
         except NoDeviceError:  # the program may run on another machine
             here = replace(options, target="nvptx")
         try:
-            watch = _remarks(sink, args, here.target)
+            watch = None
+            if args.remarks:
+                from ..remarks import adds_remarks
+
+                watch = adds_remarks(sink, here.target)
             here = replace(here, host_lines=args.shared)
             executable = build_sources(sources, here, sink, watch, kept=kept)
             require_no_failing(sink.diagnostics)
@@ -348,12 +341,8 @@ class _Command:
         from ..backend.symbols import declared_names
 
         foreign = [each for each in inputs if isinstance(each, ForeignObject)]
-        chosen = [each for each in foreign if not each.name.endswith(")")]
-        members = [each for each in foreign if each.name.endswith(")")]
         wanted = {"main", *declared_names(executable.host_ir)}
-        wanted = wanted.union(*(each.undefined for each in chosen))
-        defined = set(exported_names(executable.host_ir)).union(*(each.defined for each in chosen))
-        return chosen + needed_members(members, _names, wanted, defined)
+        return needed(foreign, wanted, set(exported_names(executable.host_ir)))
 
     def _check_references(
         self,
@@ -385,7 +374,7 @@ class _Command:
             elif path.suffix in SUFFIXES:
                 found.append(ForeignObject(name, self._assembled(path)))
             elif ".so" in path.suffixes:
-                self.args.libraries.append(str(path.resolve()))
+                self.args.libraries = [*self.args.libraries, str(path.resolve())]
             else:
                 refuse_other_language(path, "C or an object")
                 found += read_objects(path)
@@ -404,17 +393,9 @@ class _Command:
         compilers' objects stay, as only the compiled code shows which of them are needed (`_foreign`).
         """
 
-        def is_member(each: ObjectFile | ForeignObject) -> bool:
-            return each.name.endswith(")") if isinstance(each, ForeignObject) else each.is_member
-
         if "--whole-archive" in self.args.linker_words:
             return list(inputs)
-        given = [each for each in inputs if not is_member(each)]
-        members = [each for each in inputs if is_member(each)]
-        wanted = {"main"}.union(*(each.undefined for each in given))
-        defined = set[str]().union(*(each.defined for each in given))
-        chosen = needed_members(members, _names, wanted, defined)
-        kept = {id(each) for each in (*given, *chosen)}
+        kept = {id(each) for each in needed(inputs, {"main"}, set())}
         return [each for each in inputs if id(each) in kept or isinstance(each, ForeignObject)]
 
     def _archive(self, name: str) -> Path | None:
@@ -440,25 +421,6 @@ class _Command:
         return args
 
 
-def _names(each: ObjectFile | ForeignObject) -> tuple[frozenset[str], frozenset[str]]:
-    """The names that an object defines, and those that it uses from others."""
-    return each.defined, each.undefined
-
-
-def _remarks(
-    sink: DiagnosticSink, args: argparse.Namespace, target: TargetName
-) -> StageCallback | None:
-    if not args.remarks:
-        return None
-    from ..remarks import REMARKS_STAGE, remarks_of
-
-    def after_stage(stage: str, module: ModuleOp) -> None:
-        if stage == REMARKS_STAGE:
-            sink.diagnostics += remarks_of(module, target)
-
-    return after_stage
-
-
 def _print(sink: DiagnosticSink, known: Container[str] = ()) -> tuple[str, ...]:
     """Prints the messages in `sink` that are not in `known`, empties it, and returns all of them."""
     texts = tuple(render(diagnostic) for diagnostic in sink.diagnostics)
@@ -471,11 +433,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of the `accc` command: its exit status."""
     if argv is None:
         begin_command()
-    given = prepared_or_leave(reporting_options(sys.argv[1:] if argv is None else argv))
+    given = options_or_leave(
+        lambda sink: prepared(take_options(sys.argv[1:] if argv is None else argv), sink)
+    )
     if (text := answer(given)) is not None:
         print(text)
         return 0
-    arguments = translated_or_leave(given)
+    arguments = options_or_leave(lambda sink: translate(given, sink))
     if "-v" in given:
         arguments.insert(0, "--verbose")
     if "-ffat-lto-objects" in given:

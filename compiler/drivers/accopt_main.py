@@ -46,13 +46,13 @@ from ..ir.printing import print_ir
 from ..ir.reading import check_saved, decode, parse_ir, read_ir_text
 from ..pipeline import ACC, run_to_stage, stage_names, stage_of
 from ..process import run_command, without_collection
-from ..remarks import REMARKS_STAGE, remarks_of
+from ..remarks import adds_remarks
 from ..shared_work import share_device_work
 from .driver_options import add_compile_arguments, add_version, compile_options
 from .file_kinds import IR, refuse_machine_code, refuse_other_language
 from .instrumentation import Instrumentation, PassWatch, pass_names
-from .outputs import print_output, write_output
-from .reporting import report, reporting_options, require_no_failing
+from .outputs import print_output, write_text
+from .reporting import options_or_leave, report, require_no_failing, take_options
 
 _EPILOG = """\
 examples:
@@ -185,10 +185,6 @@ class AccoptMain:
         self.sink = DiagnosticSink()
         self.passes = Instrumentation(_watch(args), debug_info=args.print_debuginfo)
 
-    def after_stage(self, stage: str, module: ModuleOp) -> None:
-        if self.args.remarks and stage == REMARKS_STAGE:
-            self.sink.diagnostics += remarks_of(module, self.options.target)
-
     def process(self, module: ModuleOp, default_stage: str) -> str:
         stop: str | None = self.args.stop_before
         stage = self.args.emit or (stage_names(self.options.target)[-1] if stop else default_stage)
@@ -210,7 +206,7 @@ class AccoptMain:
                     text_stage or stage,
                     self.options,
                     self.passes.run,
-                    self.after_stage,
+                    adds_remarks(self.sink, self.options.target) if self.args.remarks else None,
                     stop_before=stop,
                     every_pass=not self.only_code(),
                 )
@@ -289,14 +285,8 @@ class AccoptMain:
             finally:
                 self.report()
         self.passes.report()
-        self.write("".join(output))
+        write_text(Path(self.args.output) if self.args.output else None, "".join(output))
         return 0
-
-    def write(self, text: str) -> None:
-        if not self.args.output:
-            print_output(text)
-        else:
-            write_output(Path(self.args.output), text.encode(errors="surrogateescape"))
 
 
 def _split(text: str) -> list[str]:
@@ -311,7 +301,7 @@ def _split(text: str) -> list[str]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of the `accopt` command. Returns the exit status."""
-    own = reporting_options(sys.argv[1:] if argv is None else argv)
+    own = options_or_leave(lambda _: take_options(sys.argv[1:] if argv is None else argv))
     args = _argument_parser().parse_args(own)
     with without_collection():
         return guarded(lambda: _run(args))

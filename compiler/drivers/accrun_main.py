@@ -27,31 +27,33 @@ from ..base.phases import LOADING, phase
 from ..base.progress import telling_progress
 from ..internal_error import guarded
 from ..process import without_collection
-from .c_options import prepared_or_leave
-from .customary_options import translated_or_leave
-from .driver_options import add_compile_arguments, add_version, at_least_one, compile_options
+from .c_options import prepared
+from .customary_options import translate
+from .driver_options import (
+    add_compile_arguments,
+    add_libraries,
+    add_version,
+    at_least_one,
+    compile_options,
+)
 from .file_kinds import IR, refuse_machine_code, refuse_other_language
 from .native_ahead import native_code_ahead, native_code_is_known
-from .reporting import reporting_options, require_no_failing
+from .reporting import options_or_leave, require_no_failing, take_options
 from .run_program import (
     context_ahead,
     device_count,
     device_number,
-    device_queues,
     device_type,
     for_this_machine,
     in_place,
-    late,
-    patience,
     print_diagnostics,
-    profile_libraries,
+    run_options_for,
     run_program,
     seconds,
-    thread_count,
 )
 
 if TYPE_CHECKING:
-    from xdsl.dialects.builtin import ModuleOp
+    pass
 
 
 def _argument_parser() -> argparse.ArgumentParser:
@@ -68,22 +70,7 @@ def _argument_parser() -> argparse.ArgumentParser:
     add_version(parser)
     add_compile_arguments(parser, auto_target=True)
     group = parser.add_argument_group("running")
-    group.add_argument(
-        "-l",
-        dest="libraries",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="shared library to link, by name or path",
-    )
-    group.add_argument(
-        "-L",
-        dest="library_dirs",
-        metavar="DIR",
-        action="append",
-        default=[],
-        help="folder to look for libraries in",
-    )
+    add_libraries(group)
     group.add_argument(
         "--device",
         type=int,
@@ -162,7 +149,7 @@ def _program_files(args: argparse.Namespace) -> list[Path]:
     for name in args.sources:
         path = Path(name)
         if ".so" in path.suffixes:
-            args.libraries.append(str(path.resolve()))
+            args.libraries = [*args.libraries, str(path.resolve())]
             continue
         if path.suffix != IR:
             refuse_other_language(path, "a C file")
@@ -182,18 +169,11 @@ def _run(args: argparse.Namespace, program_arguments: list[str], until_start: Ex
     if native_code_is_known(device_type() if args.target == "auto" else args.target, devices):
         context.start()  # otherwise this process is forked first
     with phase(LOADING):
-        from ..api import RunOptions
         from ..c.program import load_program
         from ..executable import build, build_ir, preprocess_options
         from ..references import check_references
 
     sink = DiagnosticSink()
-
-    def after_stage(stage: str, module: ModuleOp) -> None:
-        from ..remarks import REMARKS_STAGE, remarks_of
-
-        if stage == REMARKS_STAGE:
-            sink.diagnostics += remarks_of(module, options.target)
 
     options = for_this_machine(compile_options(args), args.target, args.sm, number)
     paths = _program_files(args)
@@ -201,26 +181,29 @@ def _run(args: argparse.Namespace, program_arguments: list[str], until_start: Ex
     trace = TraceOptions.from_environment(os.environ)
     if args.compression_report:
         trace = replace(trace, compression=True)
-    run_options = RunOptions(
-        device_number=number,
-        device_queues=device_queues() and not args.no_device_queues,
-        devices=devices,
+    run_options = run_options_for(
+        number,
+        devices,
+        queues=not args.no_device_queues,
+        threads=args.threads,
+        time_limit=args.patience,
+        runs_late=args.late,
+        trace=trace,
         libraries=tuple(args.libraries),
         library_folders=tuple(args.library_dirs),
-        threads=args.threads or thread_count(),
         shared_memory=args.shared_memory or options.managed,
         checks=not args.no_checks,
         counters=args.report,
-        patience=args.patience or patience(),
-        late=args.late or late(),
-        trace=trace,
-        profile_libraries=profile_libraries(),
     )
     try:
         with native_code_ahead(options.target, run_options), telling_progress():
             if options.target == "nvptx":
                 context.start()
-            watch = after_stage if args.remarks else None
+            watch = None
+            if args.remarks:
+                from ..remarks import adds_remarks
+
+                watch = adds_remarks(sink, options.target)
             if is_ir:
                 executable = build_ir(paths[0], options, sink, watch)
             else:
@@ -251,8 +234,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         begin_command()
     own, program_arguments = _split_arguments(sys.argv[1:] if argv is None else argv)
-    own = prepared_or_leave(reporting_options(own))
-    args = _argument_parser().parse_intermixed_args(translated_or_leave(own))
+    own = options_or_leave(lambda sink: translate(prepared(take_options(own), sink), sink))
+    args = _argument_parser().parse_intermixed_args(own)
     with without_collection():
         return guarded(lambda: in_place(lambda: _timed_run(args, program_arguments)))
 

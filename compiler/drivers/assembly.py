@@ -6,11 +6,11 @@ makes objects from them, which are linked like objects of other compilers.
 from __future__ import annotations
 
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..backend.binutils import run_tool
 from ..base.diagnostics import UNKNOWN_LOC, error
 
 SUFFIXES = (".s", ".S", ".sx")
@@ -37,8 +37,5 @@ def assembled(path: Path, include_dirs: Sequence[Path], defines: Sequence[str]) 
         command = [tool, "-o", str(output), str(path)]
         if not plain:
             command += ["-c", *(f"-I{d}" for d in include_dirs), *(f"-D{d}" for d in defines)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            log = done.stderr.strip()
-            raise error(UNKNOWN_LOC, f"'{path}' cannot be assembled:\n{log}", "see above")
+        run_tool(command, f"'{path}' cannot be assembled")
         return output.read_bytes()

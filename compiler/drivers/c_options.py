@@ -15,7 +15,6 @@ from pathlib import Path
 
 from ..base.diagnostics import UNKNOWN_LOC, CommandLineError, Diagnostic, DiagnosticSink, Severity
 from ..base.machine import is_foreign, machine_folder
-from .reporting import report, report_options
 
 _SEPARATE = ("-isystem", "-idirafter", "-iquote", "-include", "-imacros")
 """Options whose argument may be attached; the parsers expect it as a word of its own."""
@@ -126,18 +125,6 @@ def prepared(arguments: Sequence[str], sink: DiagnosticSink) -> list[str]:
         else:
             found += _one(argument, sink)
     return found + _linker(words, given, sink)
-
-
-def prepared_or_leave(arguments: Sequence[str]) -> list[str]:
-    """`prepared` for a driver: on a mistake, prints it and ends the process with status 2."""
-    sink = DiagnosticSink()
-    try:
-        found = prepared(arguments, sink)
-    except CommandLineError as mistake:
-        report(mistake.diagnostics)
-        sys.exit(2)
-    report_options(sink.diagnostics)
-    return found
 
 
 def _with_files(arguments: Sequence[str], depth: int) -> Iterator[str]:

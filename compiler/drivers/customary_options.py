@@ -7,13 +7,11 @@ generation for a CPU), so that `CFLAGS` of gcc, clang and nvc work unchanged.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Sequence
 
-from ..base.diagnostics import UNKNOWN_LOC, CommandLineError, DiagnosticSink
+from ..base.diagnostics import UNKNOWN_LOC, DiagnosticSink
 from .accelerator_options import accelerator_options
 from .known_options import unknown_option
-from .reporting import report, report_options
 
 _RENAMED: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"-O(?:fast)|-fast", ("-O3", "--fast-math")),
@@ -59,19 +57,6 @@ def translate(arguments: Sequence[str], sink: DiagnosticSink | None = None) -> l
             if sink is not None and message not in warned:
                 sink.warn(UNKNOWN_LOC, message)
             warned.add(message)
-    return found
-
-
-def translated_or_leave(arguments: Sequence[str]) -> list[str]:
-    """`translate` for a driver: prints warnings; on a mistake, prints it and ends the process with status
-    2."""
-    sink = DiagnosticSink()
-    try:
-        found = translate(arguments, sink)
-    except CommandLineError as mistake:
-        report(mistake.diagnostics)
-        sys.exit(2)
-    report_options(sink.diagnostics)
     return found
 
 

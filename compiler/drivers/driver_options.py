@@ -88,6 +88,24 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, auto_target: bool 
     _add_passes(group)
 
 
+def add_libraries(group: argparse._ActionsContainer) -> None:  # pyright: ignore[reportPrivateUsage]
+    """Adds `-l` and `-L`."""
+    group.add_argument(
+        "-l",
+        dest="libraries",
+        metavar="NAME",
+        help="shared library to link, by name or path",
+        **_REPEATED,
+    )
+    group.add_argument(
+        "-L",
+        dest="library_dirs",
+        metavar="DIR",
+        help="folder to look for libraries in",
+        **_REPEATED,
+    )
+
+
 _REPEATED: dict[str, Any] = {"action": "append", "default": []}
 
 

@@ -9,10 +9,10 @@ symbol whose name says so, for the message of other linkers.
 
 from __future__ import annotations
 
-import subprocess
 import tempfile
 from pathlib import Path
 
+from ..backend.binutils import run_tool
 from ..backend.elf import ElfFile
 from ..backend.host_objects import compile_object
 from ..backend.jit import exported_names
@@ -51,11 +51,7 @@ def fat_object(executable: Executable, held: bytes) -> bytes:
         section.write_bytes(held)
         words = [f"--add-section={SECTION}={section}"]
         words.append(f"--set-section-flags={SECTION}=readonly,exclude")
-        done = subprocess.run(
-            [objcopy, *words, str(path)], capture_output=True, text=True, check=False
-        )
-        if done.returncode != 0:
-            raise error(UNKNOWN_LOC, f"the object cannot be written: {done.stderr.strip()}")
+        run_tool([objcopy, *words, str(path)], "the object cannot be written")
         return path.read_bytes()
 
 

@@ -18,7 +18,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ...runtime.native.guard import Fault
-from ..backend.elf import SHF_EXECINSTR, STT_FUNC, ElfFile
+from ..backend.elf import SHF_EXECINSTR, ElfFile
 from ..backend.line_table import read_line_table
 from ..base.diagnostics import UNKNOWN_LOC, CompileError, SourceLoc, render
 from ..faults import explain
@@ -343,8 +343,7 @@ class LoadedFile:
         """The name of the function that contains an address; None if there is none."""
         offset = address - self.base
         for symbol in (*self.elf.symbols, *self.elf.dynamic_symbols):
-            inside = symbol.value <= offset < symbol.value + symbol.size
-            if symbol.type == STT_FUNC and symbol.section and inside:
+            if symbol.section and symbol.is_function_at(offset):
                 return symbol.name
         return None
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import shlex
 import sys
 import zlib
@@ -24,14 +23,10 @@ from .run_program import (
     context_ahead,
     device_count,
     device_number,
-    device_queues,
     for_this_machine,
     in_place,
-    late,
-    patience,
-    profile_libraries,
+    run_options_for,
     run_program,
-    thread_count,
 )
 
 if TYPE_CHECKING:
@@ -161,22 +156,13 @@ def run_executable(
     Runs a program on device `number` with the settings in the environment; `argv` begins with its file.
     Calls `starts` just before `main`. Returns the program's exit status.
     """
-    from ...runtime.profiling.trace import TraceOptions
-    from ..api import RunOptions
-
-    run_options = RunOptions(
-        device_number=number,
-        devices=device_count(),
-        device_queues=device_queues(),
-        threads=thread_count(),
+    run_options = run_options_for(
+        number,
+        device_count(),
         shared_memory=executable.options.managed,
         libraries=tuple(libraries),
         library_folders=with_origin(folders, Path(argv[0])),
         objects=objects,
-        trace=TraceOptions.from_environment(os.environ),
-        patience=patience(),
-        late=late(),
-        profile_libraries=profile_libraries(),
     )
     return run_program(executable, run_options, argv, starts)
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from ..backend.foreign_objects import ForeignObject
 from ..base.diagnostics import UNKNOWN_LOC, error
@@ -128,3 +129,29 @@ def _read(name: str, data: bytes, *, is_member: bool = False) -> ObjectFile | Fo
         (key, data[end:]) if key else None,
         is_member,
     )
+
+
+Linkable = TypeVar("Linkable", bound=ObjectFile | ForeignObject)
+
+
+def needed(objects: Sequence[Linkable], wanted: set[str], defined: set[str]) -> list[Linkable]:
+    """
+    The objects that are not members of archives; and the members that define names in `wanted`, or that these
+    objects use, but do not define and are not in `defined`; and the members that those need in turn (ld(1),
+    archives).
+    """
+    chosen = [each for each in objects if not each.is_member]
+    wanted = wanted.union(*(each.undefined for each in chosen))
+    defined = defined.union(*(each.defined for each in chosen))
+    left = [each for each in objects if each.is_member]
+    progress = True
+    while progress:
+        progress = False
+        for member in list(left):
+            if member.defined & (wanted - defined):
+                left.remove(member)
+                chosen.append(member)
+                wanted |= member.undefined
+                defined |= member.defined
+                progress = True
+    return chosen

@@ -27,6 +27,15 @@ def write_output(path: Path, data: bytes) -> None:
         ) from e
 
 
+def write_text(path: Path | None, text: str) -> None:
+    """Writes a text to a file, or to standard output without `path`. Raises as `write_output` and
+    `print_output` do."""
+    if path is None:
+        print_output(text)
+    else:
+        write_output(path, text.encode(errors="surrogateescape"))
+
+
 def print_output(text: str) -> None:
     """Writes to standard output. Raises `CompileError` if that fails, `BrokenPipeError` without a reader."""
     try:

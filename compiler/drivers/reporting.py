@@ -12,7 +12,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from ..base.diagnostics import (
     UNKNOWN_LOC,
     CompileError,
     Diagnostic,
+    DiagnosticSink,
     Severity,
     SourceLoc,
     error,
@@ -98,13 +99,18 @@ def take_options(arguments: Sequence[str]) -> list[str]:
     return rest
 
 
-def reporting_options(arguments: Sequence[str]) -> list[str]:
-    """`take_options` for a command line: on a mistake, prints it and ends the process with status 2."""
+def options_or_leave(read: Callable[[DiagnosticSink], list[str]]) -> list[str]:
+    """The result of `read`, which reads a command line, for a driver: prints its warnings; on a mistake,
+    prints that too and ends the process with status 2."""
+    sink = DiagnosticSink()
     try:
-        return take_options(arguments)
+        found = read(sink)
     except CompileError as mistake:
+        report_options(sink.diagnostics)
         report(mistake.diagnostics)
         sys.exit(2)
+    report_options(sink.diagnostics)
+    return found
 
 
 def _changed(old: Reporting, argument: str) -> Reporting | None:

@@ -12,10 +12,11 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from ...runtime.cuda.context_ahead import ContextAhead
 from ...runtime.errors import AccRuntimeError, NoDeviceError, ProgramFault
+from ...runtime.profiling.trace import TraceOptions
 from ..at_exit import AtExit
 from ..base.diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink, error
 from ..base.machine import VARIABLE, check_machine, is_foreign, target_machine
@@ -30,6 +31,35 @@ if TYPE_CHECKING:
     from ..api import Program, RunOptions
     from ..base.options import CompileOptions, TargetName
     from ..compiled import Executable
+
+
+def run_options_for(
+    number: int,
+    devices: int | None,
+    *,
+    queues: bool = True,
+    threads: int = 0,
+    time_limit: float | None = None,
+    runs_late: bool = False,
+    **given: Any,
+) -> RunOptions:
+    """
+    How a program is run on device `number` of `devices`, by the settings in the environment where the command
+    line has none; `given` are the other fields of `RunOptions`.
+    """
+    from ..api import RunOptions
+
+    given.setdefault("trace", TraceOptions.from_environment(os.environ))
+    return RunOptions(
+        device_number=number,
+        devices=devices,
+        device_queues=device_queues() and queues,
+        threads=threads or thread_count(),
+        patience=time_limit or patience(),
+        late=runs_late or late(),
+        profile_libraries=profile_libraries(),
+        **given,
+    )
 
 
 def print_diagnostics(sink: DiagnosticSink) -> None:

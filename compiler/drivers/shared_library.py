@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import ctypes
 import json
-import os
-import subprocess
 import sys
 import sysconfig
 import tempfile
@@ -20,7 +18,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ..backend.binutils import run_tool, write_objects
 from ..backend.host_objects import compile_object
+from ..backend.library_symbols import loaded_place
 from ..backend.module_parts import linked, parts
 from ..backend.symbols import declared_names
 from ..base.diagnostics import UNKNOWN_LOC, error
@@ -41,10 +41,9 @@ class _Table(ctypes.Structure):
 def attach(address: int) -> None:
     """Starts the runtime of the library whose table is at `address`, and fills its slots."""
     from ...runtime.device import NativeImage, PtxImage
-    from ...runtime.profiling.trace import TraceOptions
     from ...runtime.program import Runtime
-    from ..api import RunOptions, open_devices
-    from .run_program import device_count, device_number, device_queues
+    from ..api import open_devices
+    from .run_program import device_count, device_number, run_options_for
 
     table = _Table.from_address(address)
     described = json.loads(table.text)
@@ -55,13 +54,13 @@ def attach(address: int) -> None:
 
     target = described["target"]
     count = device_count()
-    options = RunOptions(device_number=device_number(target, count), devices=count)
+    options = run_options_for(device_number(target, count), count)
     runtime = Runtime(
         tuple(described["sites"]),
         open_devices(target, options),
         number=options.device_number,
-        trace=TraceOptions.from_environment(os.environ),
-        device_queues=device_queues(),
+        trace=options.trace,
+        device_queues=options.device_queues,
     )
     callbacks = runtime.callbacks()
     if any(name not in callbacks for name in described["names"]):
@@ -79,9 +78,9 @@ def attach(address: int) -> None:
 
 
 def _library_at(address: int) -> ctypes.CDLL:
-    info = (ctypes.c_void_p * 4)()
-    ctypes.CDLL(None).dladdr(ctypes.c_void_p(address), info)
-    return ctypes.CDLL(ctypes.string_at(info[0] or 0).decode())
+    place = loaded_place(address)
+    assert place is not None
+    return ctypes.CDLL(place.file.decode())
 
 
 def link_library(
@@ -102,8 +101,8 @@ def link_library(
         raise error(
             UNKNOWN_LOC, "-shared is not for the simulated GPU", "use --target=host or nvptx"
         )
-    names = [name for name in declared_names(executable.host_ir) if is_of_runtime(name)]
-    if names and is_foreign():
+    routines = [name for name in declared_names(executable.host_ir) if is_of_runtime(name)]
+    if routines and is_foreign():
         raise error(
             UNKNOWN_LOC,
             "a library for another kind of processor cannot have directives:"
@@ -111,49 +110,21 @@ def link_library(
             "link it on a computer with that processor",
         )
     level = executable.options.opt_level
-    objects = [
-        (
-            "program.o",
-            compile_object(with_ends(linked(parts(executable.host_ir))), opt_level=level),
-        ),
-        *foreign,
-    ]
+    program = with_ends(linked(parts(executable.host_ir)))
+    objects = [("program.o", compile_object(program, opt_level=level)), *foreign]
     if target_machine() == "x86_64":
-        objects.append(
-            (
-                "faults.o",
-                compile_object(handler_code(traceback=executable.options.debug_info), opt_level=1),
-            )
-        )
-    if names:
-        objects.append(("start.o", compile_object(_start_code(executable, names), opt_level=1)))
+        handler = handler_code(traceback=executable.options.debug_info)
+        objects.append(("faults.o", compile_object(handler, opt_level=1)))
+    if routines:
+        start = _start_code(executable, routines)
+        objects.append(("start.o", compile_object(start, opt_level=1)))
     with tempfile.TemporaryDirectory() as folder:
-        paths: list[str] = []
-        for number, (_, data) in enumerate(objects):
-            path = Path(folder) / f"{number}.o"
-            path.write_bytes(data)
-            paths.append(str(path))
+        names = write_objects(folder, objects)
         output = Path(folder) / "library.so"
-        command = [
-            linker,
-            "-shared",
-            "--eh-frame-hdr",
-            "-z",
-            "noexecstack",
-            "-o",
-            str(output),
-            *words,
-            *paths,
-        ]
-        command += [f"-L{f}" for f in folders]
+        command = [linker, "-shared", "--eh-frame-hdr", "-z", "noexecstack", "-o", str(output)]
+        command += [*words, *names, *(f"-L{f}" for f in folders)]
         command += [name if "/" in name else f"-l{name}" for name in libraries]
-        command += _own_libraries()
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            log = done.stderr
-            for path, (name, _) in zip(paths, objects, strict=True):
-                log = log.replace(path, name)
-            raise error(UNKNOWN_LOC, f"the library cannot be linked:\n{log.strip()}", "see above")
+        run_tool([*command, *_own_libraries()], "the library cannot be linked", names)
         return output.read_bytes()
 
 

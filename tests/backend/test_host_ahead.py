@@ -19,7 +19,7 @@ IR = "define i32 @main() {\n  ret i32 0\n}\n"
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DiskCache:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(host_ahead, "_WORTH_A_PROCESS", 10)
-    monkeypatch.setattr(host_ahead, "processors", lambda: 2)
+    monkeypatch.setattr(host_ahead, "usable_processors", lambda: 2)
     return DiskCache.default("host")
 
 

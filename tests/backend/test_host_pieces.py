@@ -149,7 +149,7 @@ def test_functions_are_found_by_their_names(tmp_path: Path, whole: bool) -> None
 
 def test_other_processes_compile_a_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_processes, "_WORTH_A_PROCESS", 10)
-    monkeypatch.setattr(host_processes, "processors", lambda: 2)
+    monkeypatch.setattr(host_processes, "usable_processors", lambda: 2)
     compiled: list[str] = []
 
     def watched(text: str, level: object) -> bytes:
@@ -160,7 +160,7 @@ def test_other_processes_compile_a_share(tmp_path: Path, monkeypatch: pytest.Mon
     text = module("1.0", "2.0", "3.0")
     found = jit.compile_host(text, 1, DiskCache(tmp_path))
     assert len(found.objects) == 4 and 0 < len(compiled) < 4
-    monkeypatch.setattr(host_processes, "processors", lambda: 1)
+    monkeypatch.setattr(host_processes, "usable_processors", lambda: 1)
     assert jit.compile_host(text, 1, DiskCache(tmp_path / "alone")) == found
 
 

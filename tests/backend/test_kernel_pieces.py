@@ -77,7 +77,7 @@ def test_pieces_are_joined_to_the_same_text(ir: str):
 @pytest.mark.parametrize("processes", [1, 2])
 def test_the_ptx_is_that_of_the_whole_module(ir: str, processes: int, monkeypatch, compiled):
     monkeypatch.setattr(kernel_processes, "_WORTH_A_PROCESS", 1000)
-    monkeypatch.setattr(kernel_processes.os, "sched_getaffinity", lambda _: range(processes))
+    monkeypatch.setattr(kernel_processes, "usable_processors", lambda: processes)
     text = ptx.emit_ptx(ir)
     assert len(compiled) == 1 and (compiled[0] == len(KERNELS)) is (processes == 1)
     assert text == whole(ir)
@@ -128,7 +128,7 @@ SUM = (
 
 def test_each_kernel_has_its_shared_variables(tmp_path: Path, monkeypatch, compiled):
     monkeypatch.setattr(kernel_processes, "_WORTH_A_PROCESS", 1000)
-    monkeypatch.setattr(kernel_processes.os, "sched_getaffinity", lambda _: range(2))
+    monkeypatch.setattr(kernel_processes, "usable_processors", lambda: 2)
     sums = [SUM.replace("FACTOR", factor) for factor in ("2", "i", "a[0]")]
     ir = device_ir(tmp_path, *sums)
     module = split(ir)
@@ -146,7 +146,7 @@ def test_each_kernel_has_its_shared_variables(tmp_path: Path, monkeypatch, compi
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_equal_kernels_are_compiled_once(tmp_path: Path, processes: int, monkeypatch, compiled):
-    monkeypatch.setattr(kernel_processes.os, "sched_getaffinity", lambda _: range(processes))
+    monkeypatch.setattr(kernel_processes, "usable_processors", lambda: processes)
     sums = [SUM.replace("FACTOR", factor) for factor in ("2", "i")]
     ir = device_ir(tmp_path, sums[0], KERNELS[0], sums[0], sums[1], KERNELS[0], sums[0])
     text = ptx.emit_ptx(ir)
@@ -173,7 +173,7 @@ def test_an_edit_compiles_one_kernel(ir: str, tmp_path: Path, compiled):
 
 def test_processes_that_fail_are_replaced(ir: str, monkeypatch, compiled):
     monkeypatch.setattr(kernel_processes, "_WORTH_A_PROCESS", 1000)
-    monkeypatch.setattr(kernel_processes.os, "sched_getaffinity", lambda _: range(2))
+    monkeypatch.setattr(kernel_processes, "usable_processors", lambda: 2)
     monkeypatch.setattr(ptx, "command_for", lambda *_: ["/bin/false"])
     assert ptx.emit_ptx(ir) == whole(ir)
     assert len(compiled) == 3

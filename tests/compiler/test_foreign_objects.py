@@ -7,8 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from accopt.compiler.backend.foreign_objects import ForeignObject, needed_members
+from accopt.compiler.backend.foreign_objects import ForeignObject
 from accopt.compiler.drivers import accc_main
+from accopt.compiler.drivers.object_file import needed
 
 pytestmark = pytest.mark.skipif(
     shutil.which("gcc") is None or shutil.which("ld") is None, reason="needs gcc and binutils"
@@ -97,12 +98,12 @@ def test_what_cannot_be_linked_is_named(folder: Path, capsys: pytest.CaptureFixt
 def test_archives_give_what_is_needed():
     class Member(ForeignObject):
         def __init__(self, name: str, defined: set[str], undefined: set[str]):
-            super().__init__(name, b"")
+            super().__init__(f"lib.a({name})", b"")
             self.__dict__ |= {"defined": frozenset(defined), "undefined": frozenset(undefined)}
 
     members = [Member("c", {"c"}, set()), Member("a", {"a"}, {"b"}), Member("b", {"b"}, {"x"})]
-    chosen = needed_members(members, lambda m: (m.defined, m.undefined), {"a", "x"}, {"x"})
-    assert [each.name for each in chosen] == ["a", "b"]
+    chosen = needed(members, {"a", "x"}, {"x"})
+    assert [each.name for each in chosen] == ["lib.a(a)", "lib.a(b)"]
 
 
 def test_assembly_is_left_to_others(
