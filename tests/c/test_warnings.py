@@ -217,7 +217,55 @@ double brought(int n, double *p, double *q, double *r, double *s) {
 """
 
 
-@pytest.mark.parametrize("text", [_OVERFLOWS, _LOST], ids=["overflows", "lost"])
+_ASSIGNED = """
+double reduced(int n, const double *a, double *b) {
+    double x = 0, y = 0, z = 0, u = 0, v = 0, w = 0, last = 0, biggest = 0;
+    int found = 0, count = 0, some = 0, value = n / 2;
+#pragma acc parallel loop reduction(+:x, y) reduction(max:biggest)
+    for (int i = 0; i < n; i++) {
+        x = a[i];                               // assigned-reduction
+        y += a[i];
+        if (a[i] > biggest) biggest = a[i];
+    }
+#pragma acc parallel loop reduction(+:z, last) reduction(||:found) reduction(|:some) reduction(+:count)
+    for (int i = 0; i < n; i++) {
+        z = a[i];                               // assigned-reduction
+        if (i == n - 1) last = a[i];
+        found = 1;
+        some = value;
+        count = 1;                              // assigned-reduction
+    }
+#pragma acc parallel reduction(max:u) num_gangs(8)
+    {
+        u = 1;
+#pragma acc loop reduction(max:v)
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < 3; j++)
+                v = b[i] + j;                   // assigned-reduction
+    }
+#pragma acc parallel loop reduction(+:w) copyin(a[0:n])
+    for (int i = 0; i < n; i++) {
+        w = w + a[i];
+        double s = 0;
+#pragma acc loop reduction(+:s)
+        for (int j = 0; j < n; j++) s += a[j];
+        b[i] = s;
+    }
+#pragma acc serial loop reduction(+:u)
+    for (int i = 0; i < n; i++) u = a[i];
+#pragma acc parallel loop reduction(+:v)
+    for (int i = 0; i < n; i++) {
+        if (a[i] < 0) continue;
+        v = 1;
+    }
+    return x + y + z + u + v + w + last + biggest + found + count + some;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "text", [_OVERFLOWS, _LOST, _ASSIGNED], ids=["overflows", "lost", "assigned"]
+)
 def test_results_that_go_elsewhere_need_no_wall(text: str) -> None:
     text, expected = marked(text)
     sink = DiagnosticSink()

@@ -8,6 +8,7 @@ from ...base.diagnostics import Diagnostic, DiagnosticSink
 from ...base.library_headers import is_library
 from .. import ast as c
 from ..tree import Node, walk
+from .assigned_reductions import assigned_reductions
 from .effects import without_effect
 from .formats import wrong_formats
 from .lost_writes import lost_writes
@@ -40,6 +41,7 @@ def _function(function: c.FunctionDecl, *, wall: bool) -> Iterator[Diagnostic]:
     yield from assigned_conditions(nodes, wall=wall)
     yield from overflowing_writes(function, nodes)
     yield from lost_writes(function, nodes)
+    yield from assigned_reductions(nodes)
     if not wall:
         return
     yield from empty_bodies(nodes)
