@@ -49,7 +49,9 @@ def assigned_reductions(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
 
 def _reduced(node: c.AccStmt) -> Iterator[tuple[c.VarDecl, ReductionClause]]:
     for clause in node.directive.clauses:
-        for item in clause.items if isinstance(clause, ReductionClause) else ():
+        if not isinstance(clause, ReductionClause):
+            continue
+        for item in clause.items:
             base = item.base.expr
             if isinstance(base, c.VarRef) and is_scalar(base.decl.type):
                 yield base.decl, clause
