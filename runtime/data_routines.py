@@ -241,7 +241,7 @@ class DataRoutines:
             raise AccRuntimeError(ErrorClass.INVALID_NULL_POINTER, "copy to or from a null pointer")
         state = self._runtime.current
         for address in addresses[1:] if what else addresses:  # the first one is the host's
-            state.mapper.check_address(address, f"{address:#x}")
+            state.mapper.actions.check_address(address, f"{address:#x}")
         on = state.queue(queue, self._runtime.thread.default_async)
         profile = self._runtime.profile
         watched = (

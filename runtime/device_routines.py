@@ -54,7 +54,7 @@ class DeviceRoutines:
                 return device.properties().memory
             if which == DeviceProperty.FREE_MEMORY:
                 with state.lock:
-                    state.mapper.free_kept()
+                    state.mapper.actions.free_kept()
                 state.sync_queue.wait()  # until then, memory that constructs freed is in use
                 return device.free_memory()
         return int(which == DeviceProperty.SHARED_MEMORY_SUPPORT and device.shares_memory)

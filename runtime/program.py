@@ -152,7 +152,7 @@ class Runtime:
     def _begin(self, state: DeviceState) -> None:
         """Prepares a device at its first use."""
         self.observation.watch(state)
-        state.mapper.compressor.measure = self.trace.options.compression
+        state.mapper.actions.compressor.measure = self.trace.options.compression
         if self._shared is not None:
             state.share(*self._shared)
         state.start(self._image, self._host_address)
@@ -184,7 +184,7 @@ class Runtime:
                     ProgramPlace("the end of the program"), state.device.name
                 ) from None
             if self.trace.options.compression:
-                for line in state.mapper.compressor.reports.lines():
+                for line in state.mapper.actions.compressor.reports.lines():
                     print(line, file=self.trace.out, flush=True)
         summary = self.trace.summary()
         if summary:
@@ -403,8 +403,8 @@ class Runtime:
         """Performs the clauses with the lock held; returns whether the host has to wait."""
         state.place = place
         state.quick.before(requests, what)
-        mapper = state.mapper
-        mapper.moved = False
+        mapper, actions = state.mapper, state.mapper.actions
+        actions.moved = False
         synchronous = queue is state.sync_queue
         if what == "enter":
             mapper.enter(requests, queue)
@@ -415,9 +415,9 @@ class Runtime:
             if not synchronous:
                 state.quick.updated(requests)
         state.quick.after()
-        if mapper.moved and not synchronous:
+        if actions.moved and not synchronous:
             state.leaves_device(queue)
-        return mapper.moved and synchronous
+        return actions.moved and synchronous
 
 
 def _no_symbols(symbol: str) -> int:

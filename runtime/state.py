@@ -58,7 +58,7 @@ class DeviceState:
             device.native_stream(),
             clears_blocks=device.clears_blocks,
         )
-        self.mapper.blocks = self.quick
+        self.mapper.actions.blocks = self.quick
         self.launchers: list[Launcher | None] = [None] * len(sites)
         self._sites = sites
         self.native = DeviceRow()
@@ -195,7 +195,7 @@ class DeviceState:
     def wait_all(self) -> None:
         for queue in self.queues():
             queue.wait()
-        self.mapper.ordering.wait()
+        self.mapper.actions.ordering.wait()
 
     def start(self, image: ModuleImage | None, host_address: Callable[[str], int]) -> None:
         """Loads the program's kernels and enters its declared globals into the present table."""
@@ -272,7 +272,7 @@ class DeviceState:
         """`acc_malloc`: device memory for the program."""
         self.expose()
         address = self.device.allocate(size, self.sync_queue)
-        self.mapper.released.reuse(address, size)
+        self.mapper.actions.released.reuse(address, size)
         self._allocated[address] = size
         self.sync_queue.wait()
         return address
@@ -280,7 +280,7 @@ class DeviceState:
     def free(self, address: int) -> None:
         """`acc_free`; does nothing for memory that a shutdown has released."""
         self.wait_all()
-        if address in self.mapper.released:
+        if address in self.mapper.actions.released:
             return
         self._allocated.pop(address, None)
         self.device.free(address, self.sync_queue)
@@ -291,24 +291,24 @@ class DeviceState:
         self.wait_all()
         for address, size in self._allocated.items():
             self.device.free(address, self.sync_queue)
-            self.mapper.released.add(address, size)
+            self.mapper.actions.released.add(address, size)
         self._allocated.clear()
         for entry in [e for e in self.table if not e.pinned or e.origin == MAP_DATA]:
             self.table.remove(entry)
             if not entry.shared and not entry.pinned:
                 self.device.free(entry.allocation, self.sync_queue)
-                self.mapper.released.add(entry.device, entry.device_bytes)
+                self.mapper.actions.released.add(entry.device, entry.device_bytes)
         self.quick.forget_addresses()
         for address in (*(address for address, _ in self._scratch.values()), *self._outgrown):
             self.device.free(address, self.sync_queue)
         self._scratch.clear()
         self._outgrown.clear()
         self._scratch_queues.clear()
-        self.mapper.free_kept()
+        self.mapper.actions.free_kept()
         self.sync_queue.wait()
 
     def close(self) -> None:
         """Waits for all work and closes the device."""
         self.wait_all()
-        self.mapper.free_kept()
+        self.mapper.actions.free_kept()
         self.device.close()

@@ -138,7 +138,7 @@ class CompressionRoutines:
         if entry is None or entry.packed is None:
             return 0
         r = entry.packed.report
-        self._runtime.current.mapper.compressor.reports.settle([r])
+        self._runtime.current.mapper.actions.compressor.reports.settle([r])
         errors = (r.absolute, r.relative) if r.measured else (-1.0, -1.0)
         incoming = r.saturated_in + r.saturated_packing
         stores = r.saturated_stores if r.counted else -1
@@ -149,7 +149,7 @@ class CompressionRoutines:
     def report(self) -> None:
         """Prints a line for each compressed array so far."""
         ctypes.CDLL(None).fflush(None)
-        for line in self._runtime.current.mapper.compressor.reports.lines():
+        for line in self._runtime.current.mapper.actions.compressor.reports.lines():
             print(line, file=sys.stderr, flush=True)
 
     def _enter(

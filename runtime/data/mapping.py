@@ -10,22 +10,22 @@ sections are never mapped. On a device that shares memory with the host only dat
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import Literal, Protocol, TypeAlias
+from typing import TypeAlias
 
 from ...compiler.base.abi import DataFlag, DataKind
-from ..compression.arrays import Compressor, check_whole
-from ..device import Device, Queue, Strips
+from ..device import Device, Queue
 from ..errors import AccRuntimeError, ErrorClass, HostRange
-from .clauses import POINTER_BYTES, WORDS, Link, Request, read_host_pointer
+from .absent import not_present
+from .actions import COPIES_IN, COPIES_OUT, DataActions
+from .attachment import Attachments
+from .clauses import Link, Request, read_host_pointer
 from .host_pages import ENOUGH, is_mapped
 from .inferred import SKIPPED, can_enter, is_inferred
 from .ordering import Ordering
 from .pointer_rows import parts
 from .present import Entry, PresentTable
-from .released import Released
-from .sections import innermost_run, split_around, strips_of
+from .sections import innermost_run
 from .spans import overlapping
 
 _ALLOCATING = frozenset(
@@ -38,68 +38,31 @@ _ALLOCATING = frozenset(
         DataKind.LINK,
     )
 )
-_COPIES_IN = frozenset((DataKind.COPY, DataKind.COPYIN))
-_COPIES_OUT = frozenset((DataKind.COPY, DataKind.COPYOUT))
 _NOT_MAPPED = frozenset((DataKind.DEVICEPTR, DataKind.USE_DEVICE, DataKind.ATTACH, DataKind.DETACH))
 
 Observer: TypeAlias = Callable[[Request, Entry, Queue], None]
 """Called with each entry that was added to the present table, or removed from it."""
 
-Watch: TypeAlias = Callable[[str, Request, int, Queue], AbstractContextManager[None]]
-"""Called with each device action: its kind, request, bytes and queue; the result wraps the action."""
-
-
-def no_watch(what: str, request: Request, size: int, queue: Queue) -> AbstractContextManager[None]:
-    """The `Watch` of a program that is not traced."""
-    return nullcontext()
-
-
-class Blocks(Protocol):
-    """Keeps freed blocks of device memory whose last user was the synchronous queue."""
-
-    def take_block(self, size: int) -> int | None:
-        """A block of `size` bytes; None if there is none."""
-        ...
-
-    def keep_block(self, address: int, size: int) -> int | None:
-        """Keeps a block; returns a block to free instead, if there is one."""
-        ...
-
-    def drain(self) -> Sequence[int]:
-        """Returns all kept blocks, and keeps none."""
-        ...
-
 
 class Mapper:
-    """
-    Performs data clauses on one device's present table and memory.
-
-    `moved` becomes true with the first action that was put on a queue, so that a synchronous
-    construct knows whether there is anything to wait for; the caller resets it.
-    """
+    """Performs data clauses on one device's present table and, by its `actions`, memory."""
 
     def __init__(
         self,
         device: Device,
         table: PresentTable,
-        watch: Watch = no_watch,
         read_pointer: Callable[[int], int] = read_host_pointer,
         ordering: Ordering | None = None,
     ):
         self.device = device
         self.table = table
-        self.moved = False
         self.links: list[Link] = []
-        self.compressor = Compressor(device)
-        self.watch = watch
-        self.ordering = ordering or Ordering(device)
+        self.actions = DataActions(device, ordering or Ordering(device))
+        self.attachments = Attachments(table, self.actions, read_pointer)
         self.expose: Callable[[], None] = lambda: None
         """Called before a device address is passed to the program, or the program uses one."""
         self.mapped: Observer | None = None
         self.unmapped: Observer | None = None
-        self.released = Released()
-        self.blocks: Blocks | None = None
-        """Keeps freed blocks of device memory for later."""
         self._read_pointer = read_pointer
 
     def enter(self, requests: Sequence[Request], queue: Queue) -> None:
@@ -119,7 +82,7 @@ class Mapper:
         for part in entered:
             if part.pointer and part.kind not in (DataKind.DEVICEPTR, DataKind.USE_DEVICE):
                 size = max(part.bytes, 0)
-                self.attach(part.pointer, part.base, part.start, size, queue, part)
+                self.attachments.attach(part.pointer, part.base, part.start, size, queue, part)
 
     def _find_staying(self, requests: Sequence[Request], queue: Queue) -> None:
         """
@@ -212,11 +175,11 @@ class Mapper:
             if entry is None:
                 if request.flags & DataFlag.IF_PRESENT or self.device.shares_memory:
                     continue
-                raise self._not_present(request)
+                raise not_present(request, self.table)
             if request.kind == DataKind.UPDATE_SELF:
-                self._copy("copy out", entry, request, queue)
+                self.actions.copy("copy out", entry, request, queue)
             else:
-                self._copy("copy in", entry, request, queue)
+                self.actions.copy("copy in", entry, request, queue)
 
     # Data, at entry
 
@@ -256,13 +219,13 @@ class Mapper:
             if entry is None:
                 request.device = request.base
                 return False
-        elif request.flags & DataFlag.ALWAYS_IN and kind in _COPIES_IN:
-            self._copy("copy in", entry, request, queue)
-        self.ordering.use(entry.users, queue)
-        self.compressor.check(entry, request)
+        elif request.flags & DataFlag.ALWAYS_IN and kind in COPIES_IN:
+            self.actions.copy("copy in", entry, request, queue)
+        self.actions.ordering.use(entry.users, queue)
+        self.actions.compressor.check(entry, request)
         self._count(entry, request, 1)
         request.device = entry.device_address(request.base)
-        self.compressor.deliver(entry, request)
+        self.actions.compressor.deliver(entry, request)
         return True
 
     def _enter_absent(self, request: Request, queue: Queue) -> Entry | None:
@@ -272,19 +235,18 @@ class Mapper:
             # Host memory is never packed, so the kernel needs a copy on every device.
             shared = False
             if request.kind == DataKind.NO_CREATE and request.packed.decodes:
-                raise self._not_present(request)
+                raise not_present(request, self.table)
         if shared or request.kind == DataKind.NO_CREATE:
             return None
         if request.kind not in _ALLOCATING:
-            raise self._not_present(request)
-        if request.kind in _COPIES_IN or request.kind in _COPIES_OUT:
+            raise not_present(request, self.table)
+        if request.kind in COPIES_IN or request.kind in COPIES_OUT:
             self._check_host_memory(request)
         entry = self.map(request, queue)
-        if request.kind in _COPIES_IN:
-            self._copy("copy in", entry, request, queue)
+        if request.kind in COPIES_IN:
+            self.actions.copy("copy in", entry, request, queue)
         elif request.flags & DataFlag.ZERO:
-            with self.watch("zero", request, entry.device_bytes, queue):
-                self.device.zero(entry.device, entry.device_bytes, queue)
+            self.actions.zero(entry, request, queue)
         return entry
 
     @staticmethod
@@ -305,7 +267,7 @@ class Mapper:
         implicit = bool(request.flags & DataFlag.IMPLICIT)
         if entry is None:
             if request.kind == DataKind.PRESENT and implicit and not self.device.shares_memory:
-                raise self._not_present(request)
+                raise not_present(request, self.table)
             unmapped = self.device.shares_memory or request.kind == DataKind.NO_CREATE
             request.device = request.base if unmapped else 0
             return
@@ -318,14 +280,7 @@ class Mapper:
         base = request.base
         entry = Entry(request.start, request.bytes, request.start, base=base, shared=request.stays)
         if not request.stays:
-            with self.watch("allocate", request, request.bytes, queue):
-                if request.packed is None:
-                    entry.device = self._allocate(request, queue)
-                else:
-                    copied = request.kind in _COPIES_IN
-                    entry.packed = self.compressor.create(request, copied, queue)
-                    entry.device = self.compressor.place(entry.packed, request)
-            self.moved = True
+            self.actions.obtain(entry, request, queue)
         name = f"'{request.name}'"
         entry.origin = f"{request.origin}, {name}" if request.origin else name
         self.table.insert(entry)
@@ -335,50 +290,12 @@ class Mapper:
             self.mapped(request, entry, queue)
         return entry
 
-    def _allocate(self, request: Request, queue: Queue) -> int:
-        """
-        Allocates a block for a section: a kept one of that size if there is one, zeroed if the device
-        requires that and nothing is copied to it. If memory is short, frees the kept blocks first.
-        """
-        size, kept = request.bytes, None
-        if self.blocks is not None and queue is self.device.sync_queue:
-            kept = self.blocks.take_block(size)
-        if kept is not None:
-            if self.device.clears_blocks and request.kind not in _COPIES_IN:
-                self.device.zero(kept, size, queue)
-            return kept
-        try:
-            address = self.device.allocate(size, queue)
-        except AccRuntimeError as failed:
-            if failed.kind is not ErrorClass.OUT_OF_MEMORY or not self.free_kept():
-                raise
-            address = self.device.allocate(size, queue)
-        self.released.reuse(address, size)
-        return address
-
-    def free_kept(self) -> int:
-        """Frees the kept blocks; returns their number."""
-        kept = self.blocks.drain() if self.blocks is not None else ()
-        for address in kept:
-            self.device.free(address, self.device.sync_queue)
-        return len(kept)
-
-    def _free(self, entry: Entry, queue: Queue) -> None:
-        """Frees an entry's block, or keeps it if the queue is its only user."""
-        ordered = queue is self.device.sync_queue and not entry.users.queues and not entry.users.any
-        if self.blocks is None or not ordered or entry.packed is not None:
-            self.ordering.free(entry.allocation, entry.users, queue)
-            return
-        instead = self.blocks.keep_block(entry.device, entry.bytes)
-        if instead is not None:
-            self.device.free(instead, queue)
-
     def _translate(self, request: Request) -> int:
         """The device address for clauses that look data up without counting."""
         if request.kind in (DataKind.DEVICEPTR, DataKind.USE_DEVICE):
             self.expose()
         if request.base == 0 or request.kind == DataKind.DEVICEPTR:
-            self.check_address(request.base, f"'{request.name}' in deviceptr")
+            self.actions.check_address(request.base, f"'{request.name}' in deviceptr")
             return request.base
         entry = self._entry_of(request)
         if entry is not None:
@@ -388,17 +305,8 @@ class Mapper:
             request.flags & DataFlag.IF_PRESENT or self.device.shares_memory
         )
         if absent_is_error:
-            raise self._not_present(request)
+            raise not_present(request, self.table)
         return request.base
-
-    def check_address(self, address: int, what: str) -> None:
-        """Raises `acc_error_not_present` for an address of device memory that was released."""
-        if address in self.released:
-            raise AccRuntimeError(
-                ErrorClass.NOT_PRESENT,
-                f"{what} is an address of device memory that has been released",
-                remedy="ask for the address again, after the data has been mapped again",
-            )
 
     # Data, at exit
 
@@ -410,7 +318,7 @@ class Mapper:
             return
         entry = self._entry_of(request)
         if entry is None:
-            if request.kind in _COPIES_OUT and not request.dynamic and self.released:
+            if request.kind in COPIES_OUT and not request.dynamic and self.actions.released:
                 self._check_results(request)
             return
         if not request.dynamic and request.device != entry.device_address(request.base):
@@ -420,15 +328,15 @@ class Mapper:
             self._count(entry, request, -1)
         dying = held > 0 and not entry.live
         always = bool(request.flags & DataFlag.ALWAYS_OUT)
-        if request.kind in _COPIES_OUT and (dying or always):
-            self._copy("copy out", entry, request, queue)
+        if request.kind in COPIES_OUT and (dying or always):
+            self.actions.copy("copy out", entry, request, queue)
         if dying:
             self.unmap(entry, request, queue)
 
     def _check_results(self, request: Request) -> None:
         """Raises `acc_error_not_present` for results at the end of a region that were released before."""
-        if request.device + request.offset in self.released:
-            raise self._not_present(request)
+        if request.device + request.offset in self.actions.released:
+            raise not_present(request, self.table)
 
     def _exit_empty(self, request: Request) -> None:
         entry = self.table.at(request.start)
@@ -440,11 +348,10 @@ class Mapper:
         """Removes an entry from the table and frees its device memory, ordered on the queue."""
         self.table.remove(entry)
         for link in self._links_of(entry):
-            self.ordering.before_copy(entry.users, queue)
+            self.actions.ordering.before_copy(entry.users, queue)
             self.device.store_pointer(link.slot, 0, queue)
         if not entry.shared:
-            with self.watch("free", request, entry.bytes, queue):
-                self._free(entry, queue)
+            self.actions.free(entry, request, queue)
         if self.unmapped is not None:
             self.unmapped(request, entry, queue)
 
@@ -457,51 +364,6 @@ class Mapper:
         else:
             entry.dynamic += step
 
-    # Attachment
-
-    def attach(
-        self, pointer: int, value: int, target: int, size: int, queue: Queue, request: Request
-    ) -> None:
-        """
-        Attaches the pointer object at host address `pointer`, which holds `value`, to the device
-        copy of the `size` bytes at `target` (2.6.7). Nothing happens unless both are present.
-        """
-        holder = self.table.containing(pointer, POINTER_BYTES)
-        if holder is None or value == 0:
-            return
-        self.ordering.use(holder.users, queue)
-        count = holder.attachments.get(pointer, 0)
-        if count == 0:
-            pointee = self.table.containing(target, size)
-            if pointee is None:
-                return
-            self.ordering.use(pointee.users, queue)
-            self.ordering.before_copy(holder.users, queue)
-            address = holder.device_address(pointer)
-            with self.watch("attach", request, POINTER_BYTES, queue):
-                self.device.store_pointer(address, pointee.device_address(value), queue)
-            self.moved = True
-        holder.attachments[pointer] = count + 1
-        if count == 0:
-            self.table.renew(holder)
-
-    def detach(self, pointer: int, finalize: bool, queue: Queue, request: Request) -> None:
-        """Undoes one attach (2.6.8), or all with `finalize`; then restores the host address."""
-        holder = self.table.containing(pointer, POINTER_BYTES)
-        count = holder.attachments.get(pointer, 0) if holder else 0
-        if holder is None or count == 0:
-            return
-        if count > 1 and not finalize:
-            holder.attachments[pointer] = count - 1
-            return
-        del holder.attachments[pointer]
-        self.table.renew(holder)
-        self.ordering.before_copy(holder.users, queue)
-        address = holder.device_address(pointer)
-        with self.watch("detach", request, POINTER_BYTES, queue):
-            self.device.store_pointer(address, self._read_pointer(pointer), queue)
-        self.moved = True
-
     def _exit_attachment(self, request: Request, queue: Queue) -> None:
         """Performs the detach of a clause, unless the clause itself does nothing."""
         finalize = bool(request.flags & DataFlag.FINALIZE)
@@ -513,71 +375,7 @@ class Mapper:
                 return  # at entry it was absent
             if (entry.dynamic if request.dynamic else entry.structured) == 0 and not finalize:
                 return
-        self.detach(request.pointer, finalize, queue, request)
-
-    # Transfers
-
-    def _copy(
-        self, what: Literal["copy in", "copy out"], entry: Entry, request: Request, queue: Queue
-    ) -> None:
-        """Copies the section of `request` to the device, or back, unless host and device share it."""
-        if entry.shared:
-            return
-        inwards = what == "copy in"
-        self.ordering.before_copy(entry.users, queue)
-        self.ordering.use(entry.users, queue)
-        if entry.packed is not None:
-            strips = strips_of(request.shape, request.offset, request.bytes)
-            check_whole(request, entry.packed.format)
-            pack = self.compressor.copy_in if inwards else self.compressor.copy_out
-            with self.watch(what, request, entry.packed.size_of(request.bytes), queue):
-                pack(entry, request.start, strips, queue)
-            self.moved = True
-            return
-        device, host = entry.device_address(request.start), request.start
-        for strips in self._strips(entry, request):
-            with self.watch(what, request, strips.width * strips.rows, queue):
-                if inwards:
-                    self.device.copy_in(device, host, strips, queue)
-                else:
-                    self.device.copy_out(host, device, strips, queue)
-            self.moved = True
-
-    def _strips(self, entry: Entry, request: Request) -> Iterable[Strips]:
-        """
-        The bytes to move for a request, without attached pointers: a host address is useless on the device,
-        and a device address must not reach the host.
-        """
-        strips = strips_of(request.shape, request.offset, request.bytes)
-        if not entry.attachments:
-            return strips
-        words = sorted(a - request.start for a in entry.attachments)
-        return split_around(strips, words, POINTER_BYTES)
+        self.attachments.detach(request.pointer, finalize, queue, request)
 
     def _links_of(self, entry: Entry) -> list[Link]:
         return [k for k in self.links if k.host < entry.end and entry.host < k.host + k.bytes]
-
-    def _not_present(self, request: Request) -> AccRuntimeError:
-        clause = WORDS[request.kind]
-        if request.flags & DataFlag.IMPLICIT:
-            message = (
-                f"'{request.name}' is used in the construct, is not present on the device,"
-                " and its extent is unknown"
-            )
-            remedy = (
-                f"add a data clause that states its extent, such as copy({request.name}[0:n]),"
-                " to this construct or to a data construct around it"
-            )
-        else:
-            message = f"'{request.name}' in {clause} is not present on the device"
-            remedy = (
-                f"map it first: enter data copyin({request.name}), or a data construct around this"
-            )
-        near = self.table.overlapping(request.start, max(request.bytes, 1))
-        return AccRuntimeError(
-            ErrorClass.NOT_PRESENT,
-            message,
-            requested=HostRange(request.start, request.bytes),
-            overlapping=tuple(e.range() for e in near),
-            remedy=remedy,
-        )

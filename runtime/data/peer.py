@@ -155,7 +155,7 @@ def _put(
     for side, used, queue in ((to, entry, queues[0]), (origin, other, queues[1])):
         if not synchronous:
             if used is not None:
-                side.state.mapper.ordering.use(used.users, queue)
+                side.state.mapper.actions.ordering.use(used.users, queue)
             continue
         for user in _users(side):
             queue.wait_for(user)
@@ -199,7 +199,9 @@ def _words(to: PeerSection, origin: PeerSection) -> list[int]:
 def _native_side(section: PeerSection, number: int, default: int, *, run: bool) -> Side:
     state = section.state
     entry, address = section.find()
-    users = [] if entry is None else state.mapper.ordering.others(entry.users, state.sync_queue)
+    users = (
+        [] if entry is None else state.mapper.actions.ordering.others(entry.users, state.sync_queue)
+    )
     return Side(
         section.base + section.offset if run else section.base,
         state.row,
@@ -230,4 +232,4 @@ def _users(side: PeerSection) -> list[Queue]:
         entry, _ = side.find()
         if entry is None:
             return []
-        return side.state.mapper.ordering.pending(entry.users, side.state.sync_queue)
+        return side.state.mapper.actions.ordering.pending(entry.users, side.state.sync_queue)

@@ -17,50 +17,22 @@ import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ...compiler.base.abi import RECORD_BYTES, RECORD_DEVICE_AT, RECORD_FORMAT, DataFlag, DataKind
-from ..compression.arrays import Answer, answer_for
+from ...compiler.base.abi import RECORD_BYTES, RECORD_DEVICE_AT, RECORD_FORMAT, DataFlag
+from ..compression.arrays import Answer
 from ..device import Queue
 from ..native.data import DeviceSlots, EnteredRegion, Served
-from .cells import Cell, Cells
-from .clauses import POINTER_BYTES, Request, read_host_pointer
+from .cells import Cells
+from .clauses import Request
 from .coming_and_going import leaving, only_counts_or_maps
-from .in_place import NOT_SIMPLE, InPlace, records_in_place
-from .pointer_rows import Part, expand
+from .found import FoundRecord, RecordFinder, found_in_place
+from .in_place import records_in_place
 from .present import Entry, PresentTable
 
-_LAST_SIMPLE_KIND = int(DataKind.NO_CREATE)
 _IN_PLACE = int(DataFlag.IN_PLACE)
-_COMPRESSED = int(DataFlag.COMPRESSED)
 _CELL = int(DataFlag.CELL)
-_ROWS = int(DataFlag.ROWS)
-_UNBOUNDED = int(DataFlag.UNBOUNDED)
 _DEVICE = struct.Struct("=q")
-_TRIPLE = struct.Struct("=qqq")
 _unpack = RECORD_FORMAT.unpack_from
 _string_at = ctypes.string_at
-
-
-@dataclass(slots=True)
-class _Found:
-    """The result of looking up a record: its entry, and the attachments of its pointer object."""
-
-    entry: Entry
-    attachments: dict[int, int] | None
-    pointer: int
-    device: int
-    cell: Cell | None = None
-    answer: Answer | None = None
-    rows: Sequence[_Found] = ()
-    """The rows of a section through an array of pointers, whose array is `entry`."""
-    watched: Sequence[tuple[int, bytes]] = ()
-    """Addresses of the pointers of such a section and the sizes, with the pointers' values."""
-    tied: bool = False
-    """Whether the record is in place; and whether it is so only if other records of the construct are
-    (`in_place.py`)."""
-
-    def all(self) -> tuple[_Found, ...]:
-        """This result and those of its rows."""
-        return (self, *self.rows)
 
 
 @dataclass(slots=True)
@@ -71,12 +43,19 @@ class _Remembered:
     before: bytes
     after: bytes
     entries: list[Entry]
-    attached: list[_Found]
+    attached: list[FoundRecord]
     """The results whose pointer object is on the device."""
     cells: list[Served]
     answers: list[Answer]
     """The answers to the descriptors of compressed arrays."""
     watched: list[tuple[int, bytes]]
+
+    def count(self, step: int) -> None:
+        """Changes the counters of all entries and attachments."""
+        for entry in self.entries:
+            entry.structured += step
+        for found in self.attached:
+            found.count_attachment(step)
 
     def as_region(self) -> EnteredRegion:
         """The records in the form that native code takes over."""
@@ -109,6 +88,7 @@ class QuickEntry:
         self._clears_blocks = clears_blocks
         self._stream = stream
         self._cells = cells
+        self._finder = RecordFinder(table, cells)
         self._remembered: dict[int, _Remembered] = {}
         self._native: DeviceSlots | None = None
 
@@ -215,7 +195,7 @@ class QuickEntry:
             known is None
             or known.epoch != self._table.epoch
             or (raw != known.before and raw != known.after)
-            or not all(_attached(found) for found in known.attached)
+            or not all(found.attached for found in known.attached)
             or not all(answer.agrees() for answer in known.answers)
             or any(_string_at(address, len(held)) != held for address, held in known.watched)
             or (known.cells and not (synchronous and _free(known.cells) and self._claim(site)))
@@ -228,7 +208,7 @@ class QuickEntry:
             for cell, base, size in known.cells:
                 cell.serve(base, size)
                 cell.store()
-            _count_all(known, 1)
+            known.count(1)
             ctypes.memmove(records, known.after, len(raw))
             for answer in known.answers:
                 answer.give()
@@ -253,8 +233,8 @@ class QuickEntry:
         known = self._remembered.get(site)
         same = known is not None and known.epoch == self._table.epoch and raw == known.after
         if known is not None and same:
-            _count_all(known, -1)
-            held = all(_attached(found) for found in known.attached)
+            known.count(-1)
+            held = all(found.attached for found in known.attached)
             for entry in known.entries:
                 if entry.structured < 0 or not (
                     entry.structured > 0 or entry.dynamic > 0 or entry.pinned
@@ -266,11 +246,11 @@ class QuickEntry:
                 if known.cells:
                     self._release(site)
                 return 0
-            _count_all(known, 1)
+            known.count(1)
         return self._exit_each(site, raw, count)
 
     def take_block(self, size: int) -> int | None:
-        """As in `Blocks` (`mapping.py`); native code may take these blocks, too."""
+        """As in `Blocks` (`actions.py`); native code may take these blocks, too."""
         return None if self._native is None else self._native.rows.take_block(size)
 
     def keep_block(self, address: int, size: int) -> int | None:
@@ -291,18 +271,18 @@ class QuickEntry:
         self, site: int, records: int, count: int, raw: bytes, queue: Queue | None
     ) -> int:
         after = bytearray(raw)
-        all_found: list[_Found] = []
+        all_found: list[FoundRecord] = []
         shared = self._shared(raw) if queue is None and self._works_in_place else {}
         claimed = queue is None and _has_cells(raw) and self._claim(site)
         for at in range(0, RECORD_BYTES * count, RECORD_BYTES):
-            found = shared.get(at) or self._find(raw, at, site if claimed else None)
-            if found is None or not all(_attached(part) for part in found.all()):
+            found = shared.get(at) or self._finder.find(raw, at, site if claimed else None)
+            if found is None or not all(part.attached for part in found.all()):
                 break
             if found.cell is not None:
                 found.cell.store()
             if found.answer is not None:
                 found.answer.give()
-            _count(found, 1)
+            found.count(1)
             if queue is not None:
                 for part in found.all():
                     part.entry.users.add(queue)
@@ -310,9 +290,9 @@ class QuickEntry:
             _DEVICE.pack_into(after, at + RECORD_DEVICE_AT, found.device)
         if len(all_found) < count:
             # A later record may map a pointer object that an earlier one attaches, or tied data.
-            keep = next((i for i, f in enumerate(all_found) if _may_attach(f)), len(all_found))
+            keep = next((i for i, f in enumerate(all_found) if f.may_attach), len(all_found))
             for found in all_found[keep:]:
-                _count(found, -1)
+                found.count(-1)
             del all_found[keep:]
         if claimed and not any(found.cell is not None for found in all_found):
             self._release(site)
@@ -340,22 +320,22 @@ class QuickEntry:
             at = index * RECORD_BYTES
             if index in in_cells or is_in_place(raw, at):
                 continue
-            found = self._find(raw, at, None)
+            found = self._finder.find(raw, at, None)
             if found is None or _DEVICE.unpack_from(raw, at + RECORD_DEVICE_AT)[0] != found.device:
                 return index + 1
-            _count(found, -1)
+            found.count(-1)
             if any(
-                part.entry.structured < 0 or not part.entry.live or not _attached(part)
+                part.entry.structured < 0 or not part.entry.live or not part.attached
                 for part in found.all()
             ):
-                _count(found, 1)
+                found.count(1)
                 return index + 1
         return 0
 
-    def _shared(self, raw: bytes) -> dict[int, _Found]:
+    def _shared(self, raw: bytes) -> dict[int, FoundRecord]:
         """The results of records that may be in place, by their offsets in `raw`."""
         return {
-            at: _found_in_place(known) for at, known in records_in_place(raw, self._table).items()
+            at: found_in_place(known) for at, known in records_in_place(raw, self._table).items()
         }
 
     def _leave_cell(self, site: int, raw: bytes, index: int) -> bool:
@@ -367,77 +347,6 @@ class QuickEntry:
         cell.fetch()
         cell.entry.structured -= 1
         return True
-
-    def _find(self, raw: bytes, at: int, cells_of: int | None) -> _Found | None:
-        """
-        The result for the record at `at`, if its clause only counts present data, or can use a cell of the
-        site `cells_of`; otherwise None.
-        """
-        base, offset, size, pointer, _, kind, flags, _, dims, shape = _unpack(raw, at)
-        if size <= 0 or base == 0 or kind > _LAST_SIMPLE_KIND or flags & NOT_SIMPLE:
-            return None
-        if dims:
-            return self._find_rows(raw, at)
-        entry = self._table.containing(base + offset, size)
-        if (
-            entry is None
-            and flags & _UNBOUNDED
-            and not self._table.overlapping(base + offset, size)
-        ):
-            entry = self._table.section_of(base)
-        answer = None
-        packed = entry.packed if entry is not None else None
-        if packed is not None or flags & _COMPRESSED:
-            if packed is None or not flags & _COMPRESSED:
-                return None
-            answer = answer_for(packed, shape)
-            if answer is None:
-                return None
-        if entry is None:
-            if cells_of is None or not flags & _CELL or offset or pointer:
-                return None
-            cell = self._cells.find(cells_of, at // RECORD_BYTES, base, size)
-            return cell and _Found(cell.entry, None, 0, cell.entry.device, cell)
-        holder = self._table.containing(pointer, POINTER_BYTES) if pointer else None
-        attachments = holder.attachments if holder is not None else None
-        return _Found(entry, attachments, pointer, entry.device_address(base), answer=answer)
-
-    def _find_rows(self, raw: bytes, at: int) -> _Found | None:
-        """The result for the record at `at`, if it is a section through an array of pointers."""
-        base, _, _, pointer, _, _, flags, _, dims, shape = _unpack(raw, at)
-        if not flags & _ROWS or flags & _COMPRESSED:
-            return None
-        triples = _string_at(shape, _TRIPLE.size * dims)
-        watched = [(shape, triples)]
-        found: list[_Found] = []
-        dimensions = list(_TRIPLE.iter_unpack(triples))
-        for part in expand(base, pointer, dimensions, read_host_pointer):
-            answer = None if part.shape else self._find_part(part)
-            if answer is None:
-                return None
-            found.append(answer)
-            if part.is_block:
-                start = part.base + part.offset
-                watched.append((start, _string_at(start, part.bytes)))
-        found[0].rows, found[0].watched = found[1:], watched
-        return found[0]
-
-    def _find_part(self, part: Part) -> _Found | None:
-        start, holder = part.base + part.offset, None
-        entry = self._table.containing(start, part.bytes) if part.base and part.bytes > 0 else None
-        if entry is None or entry.packed is not None:
-            return None
-        if part.pointer:
-            holder = self._table.containing(part.pointer, POINTER_BYTES)
-        attachments = holder.attachments if holder is not None else None
-        return _Found(entry, attachments, part.pointer, entry.device_address(part.base))
-
-
-def _found_in_place(known: InPlace) -> _Found:
-    entries = [Entry(start, end - start, start, pinned=True) for start, end in known.spans]
-    parts = [_Found(entry, None, 0, known.base) for entry in entries]
-    parts[0].rows, parts[0].watched, parts[0].tied = parts[1:], known.watched, known.tied
-    return parts[0]
 
 
 def is_in_place(records: bytes, at: int) -> bool:
@@ -459,7 +368,7 @@ def _stays_present(known: _Remembered) -> bool:
     return all(e.pinned or held[id(e)] > 0 for e in known.entries)
 
 
-def _stay_attached(attached: list[_Found]) -> bool:
+def _stay_attached(attached: list[FoundRecord]) -> bool:
     counts: dict[tuple[int, int], int] = {}
     for found in attached:
         counters = found.attachments
@@ -471,40 +380,6 @@ def _stay_attached(attached: list[_Found]) -> bool:
 
 def _free(cells: list[Served]) -> bool:
     return not any(cell.in_use for cell, _, _ in cells)
-
-
-def _attached(found: _Found) -> bool:
-    """Whether the pointer object is already attached, or not on the device."""
-    return found.attachments is None or found.attachments.get(found.pointer, 0) > 0
-
-
-def _may_attach(found: _Found) -> bool:
-    return found.tied or (found.pointer != 0 and found.attachments is None)
-
-
-def _count_all(known: _Remembered, step: int) -> None:
-    for entry in known.entries:
-        entry.structured += step
-    for found in known.attached:
-        _count_attachment(found, step)
-
-
-def _count(found: _Found, step: int) -> None:
-    for part in found.all():
-        part.entry.structured += step
-        if part.attachments is not None:
-            _count_attachment(part, step)
-
-
-def _count_attachment(found: _Found, step: int) -> None:
-    """Changes the attachment counter by `step`; a counter that becomes zero is removed."""
-    counters = found.attachments
-    assert counters is not None
-    count = counters.get(found.pointer, 0) + step
-    if count:
-        counters[found.pointer] = count
-    else:
-        del counters[found.pointer]
 
 
 def has_cells(records: int, count: int) -> bool:

@@ -131,7 +131,7 @@ class NativeEntries:
         for state in states:
             with state.lock:
                 state.quick.settle()
-                state.mapper.free_kept()
+                state.mapper.actions.free_kept()
                 state.quick.native = None
 
     def copied(self, known: Known) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 
+from ..data.actions import no_watch
 from ..data.clauses import Request
-from ..data.mapping import no_watch
 from ..device import Queue
 from ..sites import Site
 from ..state import DeviceState
@@ -32,7 +32,7 @@ class Observation:
         """Reports the device's transfers to the trace and to callbacks."""
         mapper, profile = state.mapper, self.profile
         watched = self.trace.active or profile.active
-        mapper.watch = partial(self._watch, state) if watched else no_watch
+        mapper.actions.watch = partial(self._watch, state) if watched else no_watch
         mapper.mapped = profile.mapped if profile.active else None
         mapper.unmapped = profile.unmapped if profile.active else None
 

@@ -99,12 +99,12 @@ def test_a_pointer_without_a_section_is_what_is_present_of_its_array(mapper):
 def test_inner_region_of_present_data_moves_nothing(device, mapper, kind):
     outer, inner = request(DataKind.CREATE), request(kind)
     mapper.enter([outer], Q)
-    mapper.moved = False
+    mapper.actions.moved = False
     mapper.enter([inner], Q)
-    assert inner.device == outer.device and not mapper.moved
+    assert inner.device == outer.device and not mapper.actions.moved
     change_on_device(device, outer.device, 16)
     mapper.exit([inner], Q)
-    assert host_bytes(device, 16) == FIRST and not mapper.moved
+    assert host_bytes(device, 16) == FIRST and not mapper.actions.moved
     mapper.exit([outer], Q)
     assert host_bytes(device, 16) == FIRST and not device.live
 

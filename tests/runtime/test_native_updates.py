@@ -310,8 +310,8 @@ def test_addresses_from_before_a_shutdown(gpus, monkeypatch):
     gpus.data("data_enter", [old])
     assert gpus.slow == ["data_enter"], "no more"
     monkeypatch.undo()
-    state.mapper.released.reuse(place, x.nbytes)
-    assert not state.mapper.released
+    state.mapper.actions.released.reuse(place, x.nbytes)
+    assert not state.mapper.actions.released
     gpus.enter(y)
     gpus.leave(y)
 
