@@ -29,6 +29,7 @@ After:
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import reduce
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm
@@ -137,14 +138,12 @@ def _check_access(
             distance = at.sub(here, lower)
             own = at.value(arith.CmpiOp(distance, length, "uge"), "outside")
             missed.append((own, checks.number(use, op, section, dim), [here, lower, length]))
-            outside = own if outside is None else at.value(arith.OrIOp(outside, own))
+            outside = at.any_bits(outside, own)
         assert outside is not None
         if len(sections) > 1:
             missed[-len(element.indices) :] = [(outside, missed[-1][1], missed[-1][2])]
     if len(sections) > 1:
-        everywhere = missed[0][0]
-        for condition, _, _ in missed[1:]:
-            everywhere = at.value(arith.AndIOp(everywhere, condition))
+        everywhere = reduce(at.both, [condition for condition, _, _ in missed])
         missed = [(everywhere, *missed[0][1:])]
     for condition, number, values in missed:
         then = at.if_then(condition)

@@ -67,7 +67,6 @@ from .ir.ops.levels import routine_level
 from .ir.ops.machine import machine_of
 from .ir.ops.schedules import schedule_of, set_schedule
 from .ir.ops.versions import (
-    branches,
     can_have_versions,
     copy_construct,
     erase_original,
@@ -264,7 +263,7 @@ def make_versions(rows: Rows, elements: int = SIDE_BY_SIDE) -> bool:
             break
         longest = at.i64(version.longest)
         fits = at.value(arith.CmpiOp(mean, longest, "sle"), "fits")
-        then, at = branches(at, fits)
+        then, at = at.if_else(fits)
         _version(construct, version, elements, then)
     erase_original(construct)
     return True

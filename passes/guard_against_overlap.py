@@ -66,7 +66,6 @@ from .ir.ops.building import Cursor
 from .ir.ops.layout import size_of
 from .ir.ops.loop_order import confine_to_gang, make_sequential
 from .ir.ops.versions import (
-    branches,
     can_have_versions,
     copy_construct,
     drop_wait,
@@ -340,7 +339,7 @@ def _make_versions(
     if not can_have_versions(construct):
         emit_construct_wait(construct)
         drop_wait(construct)
-    then, other = branches(Cursor.before(construct), condition)
+    then, other = Cursor.before(construct).if_else(condition)
     copy = copy_construct(construct, other)
     for loop in _marked(copy):
         del loop.attributes[CONDITIONAL]

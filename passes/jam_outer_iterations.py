@@ -51,7 +51,6 @@ from .ir.loops.jamming import (
     check_body,
     clone_into,
     explain,
-    if_full,
     set_bounds,
     trip_count,
 )
@@ -170,7 +169,7 @@ def jam(nest: JammedNest, construct: acc.ParallelOp) -> None:
     first = cursor.value(arith.MuliOp(tile, size, overflow=NSW), "first")
     past = cursor.value(arith.AddiOp(first, size, overflow=NSW), "past")
     full = cursor.value(arith.CmpiOp(past, trips, "sle"), "full")
-    then, otherwise = if_full(cursor, full)
+    then, otherwise = cursor.if_else(full)
 
     maps = _row_maps(nest, first, then)
     Jam(maps).operations(originals, then)

@@ -63,7 +63,6 @@ from .ir.loops.jamming import (
     check_body,
     clone_into,
     explain,
-    if_full,
     iteration_value,
     set_bounds,
 )
@@ -127,7 +126,7 @@ def jam(found: Strided) -> None:
     first = cursor.value(arith.MuliOp(number, cursor.i64(lanes * count), overflow=NSW))
     first = cursor.value(arith.AddiOp(first, lane, overflow=NSW), "first")
     last = cursor.value(arith.AddiOp(first, cursor.i64((count - 1) * lanes), overflow=NSW), "last")
-    then, otherwise = if_full(cursor, cursor.value(arith.CmpiOp(last, trips, "slt"), "full"))
+    then, otherwise = cursor.if_else(cursor.value(arith.CmpiOp(last, trips, "slt"), "full"))
 
     base = iteration_value(first, lower, step, variable, then)
     maps: list[dict[SSAValue, SSAValue]] = [{variable: base}]

@@ -51,7 +51,6 @@ from .ir.ops.levels import loop_levels
 from .ir.ops.loop_order import make_sequential
 from .ir.ops.notes import note
 from .ir.ops.versions import (
-    branches,
     can_have_versions,
     copy_construct,
     move_construct,
@@ -140,7 +139,7 @@ def keep_short_rows(construct: acc.ParallelOp) -> None:
     enough = _has_enough(row, construct)
     if enough is None:
         return
-    then, otherwise = branches(Cursor.before(construct), enough)
+    then, otherwise = Cursor.before(construct).if_else(enough)
     copy = copy_construct(construct, otherwise)
     *_, short = loops_in(copy)
     make_sequential(short, "it has too few iterations to give each one a thread")

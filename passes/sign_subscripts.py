@@ -49,7 +49,6 @@ from .ir.ops.building import Cursor, constant_value, erase
 from .ir.ops.gpu_pass import GpuPass
 from .ir.ops.purity import erase_unused
 from .ir.ops.versions import (
-    branches,
     can_have_versions,
     copy_construct,
     move_construct,
@@ -171,7 +170,7 @@ def sign_subscripts(construct: acc.ParallelOp) -> None:
             return
         condition = emit_test(construct, found.needed)
         condition.name_hint = "no_wrap"
-        then, otherwise = branches(Cursor.before(construct), condition)
+        then, otherwise = Cursor.before(construct).if_else(condition)
         copy_construct(construct, otherwise)
         move_construct(construct, then)
     apply(found, construct)

@@ -60,7 +60,6 @@ from .ir.ops.gpu_pass import GpuPass
 from .ir.ops.levels import loop_levels
 from .ir.ops.notes import note
 from .ir.ops.versions import (
-    branches,
     can_have_versions,
     copy_construct,
     move_construct,
@@ -361,7 +360,7 @@ def _choose(
         choice.operands[0] = both
         return choice
     condition.name_hint = "in_rows"
-    then, otherwise = branches(Cursor.before(construct), condition)
+    then, otherwise = Cursor.before(construct).if_else(condition)
     copy_construct(construct, otherwise)
     move_construct(construct, then)
     return construct.parent_op()

@@ -67,7 +67,6 @@ from .ir.loops.jamming import (
     check_body,
     clone_into,
     explain,
-    if_full,
     iteration_value,
     set_bounds,
     trip_count,
@@ -366,7 +365,7 @@ def stage(loop: acc.LoopOp, threads: int, staged: Sequence[Staged]) -> None:
     first = at.value(arith.MuliOp(at.to_i64(variable), at.i64(threads), overflow=NSW), "first")
     number = at.value(arith.AddiOp(first, at.to_i64(thread), overflow=NSW), "number")
     past = at.value(arith.AddiOp(first, at.i64(threads), overflow=NSW), "past")
-    together, apart = if_full(at, at.value(arith.CmpiOp(past, trips, "sle"), "full"))
+    together, apart = at.if_else(at.value(arith.CmpiOp(past, trips, "sle"), "full"))
 
     def values(cursor: Cursor) -> Values:
         lower, step = loop.lowerbound[0], loop.step[0]

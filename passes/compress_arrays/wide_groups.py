@@ -140,7 +140,7 @@ def widen(wide: WideLoop, construct: acc.ParallelOp) -> None:
     addresses = [_address(access, frame) for access in wide.accesses]
     bytes = [wide.bytes_of(access) for access in wide.accesses]
     whole = frame.aligned(zip(addresses, bytes, strict=True))
-    then, otherwise = frame.branches(whole)
+    then, otherwise = frame.at.if_else(whole)
     _emit_whole(wide, frame, addresses, then)
     frame.one_by_one(otherwise)
     frame.finish()

@@ -26,11 +26,11 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects.accx import UNROLL
 from ..decisions.polynomials import Polynomial
 from ..ir.loops.groups import copy_all
-from ..ir.loops.jamming import NSW, explain, if_full, set_bounds, trip_count
+from ..ir.loops.jamming import NSW, explain, set_bounds, trip_count
 from ..ir.loops.row_gangs import settle_rows
 from ..ir.ops.acc_ops import PRIVATIZING_OPS, set_operand_groups
 from ..ir.ops.building import Cursor, constant_value, erase
-from ..ir.ops.versions import branches, can_have_versions, copy_construct, queue_outside
+from ..ir.ops.versions import can_have_versions, copy_construct, queue_outside
 from ..ir.values.region_values import HostEmitter, RegionSymbols
 from .schedules import narrow_blocks, scale_gangs
 from .windows import Access, Window, WindowPlace
@@ -62,26 +62,23 @@ def make_versions(
             conditions[at.value(llvm.PtrToIntOp(base, i64)), bytes] = None
     together: dict[int, SSAValue] = {}
     for value, bytes in conditions:
-        known = together.get(bytes)
-        together[bytes] = value if known is None else at.value(arith.OrIOp(known, value))
+        together[bytes] = at.any_bits(together.get(bytes), value)
     aligned: SSAValue | None = None
     for bytes, bits in together.items():
-        rest = at.value(arith.AndIOp(bits, at.i64(bytes - 1)))
-        even = at.value(arith.CmpiOp(rest, at.i64(0), "eq"), "aligned")
-        aligned = even if aligned is None else at.value(arith.AndIOp(aligned, even), "aligned")
+        aligned = at.both(aligned, at.is_multiple(bits, bytes, "aligned"), "aligned")
     assert aligned is not None
     if threads:
         for window in windows:
             enough = at.i64(threads * window.rows * window.columns)
             results = _iterations(window, symbols, emit, at)
             many = at.value(arith.CmpiOp(results, enough, "sge"), "many")
-            aligned = at.value(arith.AndIOp(aligned, many), "large")
+            aligned = at.both(aligned, many, "large")
             # For rows too short to give most lanes a group, one column per lane is better.
             columns = next(_trips(window, symbols, emit, at))
             half = at.i64(LANES // 2 * window.columns)
             long = at.value(arith.CmpiOp(columns, half, "sge"), "long")
-            aligned = at.value(arith.AndIOp(aligned, long), "large")
-    then, otherwise = branches(at, aligned)
+            aligned = at.both(aligned, long, "large")
+    then, otherwise = at.if_else(aligned)
     other = copy_construct(construct, otherwise)
     copies = dict(zip(construct.walk(), other.walk(), strict=True))
     construct.detach()
@@ -161,7 +158,7 @@ def open_window(window: Window, construct: acc.ParallelOp, symbols: RegionSymbol
     whole = at.value(arith.AndIOp(whole, at.value(arith.CmpiOp(past, upper, "sle"))), "whole")
     rows = _Rows(window, at)
     whole = rows.whole(whole)
-    then, otherwise = if_full(at, whole)
+    then, otherwise = at.if_else(whole)
     _Emitter(window, rows.first, first, then).run()
     from_column = otherwise.value(arith.MaxSIOp(first, lower))
     to_column = otherwise.value(arith.MinSIOp(past, upper))

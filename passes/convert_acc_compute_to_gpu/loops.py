@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import IntegerType, i32, i64
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import SSAValue
 
 from ..decisions.loop_partition import Partition
 from ..ir.ops.building import Cursor, constant_trips, constant_value
@@ -237,15 +237,10 @@ def _tile(
     place: Cursor = k
     if bodies is not None:
         full = k.compare("sge", remaining, tile, "full")
-        then, otherwise = Block(), Block()
-        for block in (then, otherwise):
-            Cursor.at_end(block, k.loc).insert(scf.YieldOp())
-        k.insert(scf.IfOp(full, [], Region(then), Region(otherwise)))
-        assert then.last_op is not None and otherwise.last_op is not None
-        with k.at(Cursor.before(then.last_op, k.loc)):
+        whole, place = k.if_else(full)
+        with k.at(whole):
             first = _nsw_add(k, base, k.zero_extend(number, space.counter), "first")
             bodies(_side_by_side(k, space, first, count, elements))
-        place = Cursor.before(otherwise.last_op, k.loc)
     with k.at(place):
         here = k.value(arith.MinSIOp(remaining, tile), "here")
         here = k.value(arith.TruncIOp(here, i32), "here")

@@ -141,14 +141,8 @@ def _by_leader_in_warp(
     with k.at(Cursor.at_end(then, k.loc)):
         k.insert(scf.YieldOp(*emit()))
     with k.at(Cursor.at_end(otherwise, k.loc)):
-        k.insert(scf.YieldOp(*[_any_value(k, type) for type in types]))
+        k.insert(scf.YieldOp(*map(k.zero, types)))
     return [shuffle(k, nvvm.ShflKind.IDX, r, k.i32(0), size) for r in branch.results]
-
-
-def _any_value(k: Kernel, type: Attribute) -> SSAValue:
-    if isinstance(type, llvm.LLVMPointerType):
-        return k.value(llvm.ZeroOp.create(result_types=[type]))
-    return k.constant(0, type)
 
 
 def _offsets(types: Sequence[Attribute]) -> tuple[list[int], int]:

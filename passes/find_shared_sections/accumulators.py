@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith, llvm, scf
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.volatility import is_ordered
 from ..decisions.shared_sections import constant_side
@@ -117,8 +117,10 @@ def keep_in_registers(loop: scf.ForOp, stores: Sequence[llvm.StoreOp]) -> scf.Fo
 
 def _load_if(condition: SSAValue, address: SSAValue, type_: Attribute, at: Cursor) -> SSAValue:
     """The value at an address if a condition holds, else 0."""
-    then, otherwise = Block(), Block()
-    inside, outside = Cursor.at_end(then, at.loc), Cursor.at_end(otherwise, at.loc)
-    inside.insert(scf.YieldOp(inside.load(address, type_)))
-    outside.insert(scf.YieldOp(outside.constant(0, type_)))
-    return at.value(scf.IfOp(condition, [type_], Region(then), Region(otherwise)), "start")
+    (start,) = at.either(
+        condition,
+        lambda inside: [inside.load(address, type_)],
+        lambda outside: [outside.zero(type_)],
+        ["start"],
+    )
+    return start

@@ -52,7 +52,6 @@ from ..ir.ops.gpu_pass import GpuPass
 from ..ir.ops.layout import size_of
 from ..ir.ops.notes import note
 from ..ir.ops.versions import (
-    branches,
     can_have_versions,
     copy_construct,
     move_construct,
@@ -144,7 +143,7 @@ def _has_whole_pieces(
     total: SSAValue | None = None
     for loop in sides:
         rest = at.value(arith.AndIOp(at.to_i64(loop.upperbound[0]), at.i64(FULL_SIDE - 1)))
-        total = rest if total is None else at.value(arith.OrIOp(total, rest))
+        total = at.any_bits(total, rest)
     for terms in found:
         lower, upper, _ = bounds_of(terms.loop)
         turns = constant_side([constant_value(lower), constant_value(upper)])
@@ -156,7 +155,7 @@ def _has_whole_pieces(
             return False
         first, end = at.to_i64(_outside(at, lower)), at.to_i64(_outside(at, upper))
         rest = at.value(arith.AndIOp(at.sub(end, first), at.i64(PIECE - 1)))
-        total = rest if total is None else at.value(arith.OrIOp(total, rest))
+        total = at.any_bits(total, rest)
     if total is None:
         return True
     return at.value(arith.CmpiOp(total, at.i64(0), "eq"), "whole_pieces")
@@ -177,7 +176,7 @@ def _has_several(construct: acc.ParallelOp, found: Sequence[Terms]) -> SSAValue 
             return False
         first, end = at.to_i64(_outside(at, lower)), at.to_i64(_outside(at, upper))
         several = at.value(arith.CmpiOp(at.sub(end, first), at.i64(1), "sgt"))
-        total = several if total is None else at.value(arith.AndIOp(total, several), "several")
+        total = at.both(total, several, "several")
     return True if total is None else total
 
 
@@ -208,7 +207,7 @@ def name_sections(construct: acc.ParallelOp) -> None:
         if several is False or (several is not True and not may_choose):
             return
         if several is not True:
-            then, otherwise = branches(Cursor.before(construct), several)
+            then, otherwise = Cursor.before(construct).if_else(several)
             copy = copy_construct(construct, then)
             move_construct(construct, otherwise)
             construct, found = copy, _terms_in(copy)
@@ -223,7 +222,7 @@ def name_sections(construct: acc.ParallelOp) -> None:
     if isinstance(whole, bool):
         _cut(construct, whole=whole, edges=_has_edges(found))
         return
-    then, otherwise = branches(Cursor.before(construct), whole)
+    then, otherwise = Cursor.before(construct).if_else(whole)
     copy = copy_construct(construct, then)
     _fill(copy)
     _cut(copy, whole=True)

@@ -84,7 +84,6 @@ from ..ir.ops.machine import machine_of
 from ..ir.ops.purity import is_pure_call, only_reads
 from ..ir.ops.schedules import given_sizes, schedule_of
 from ..ir.ops.versions import (
-    branches,
     can_have_versions,
     copy_construct,
     move_construct,
@@ -275,7 +274,7 @@ def _leave_short_loops(construct: acc.ParallelOp, condition: SSAValue) -> None:
     """
     if not can_have_versions(construct) or not queue_outside(construct):
         raise Declined("the construct cannot have a second version")
-    long, short = branches(Cursor.before(construct), condition)
+    long, short = Cursor.before(construct).if_else(condition)
     other = copy_construct(construct, short)
     move_construct(construct, long)
     for loop in loops_in(other):

@@ -21,12 +21,8 @@ def _aligned(found: GroupedLoops, at: Cursor) -> SSAValue | None:
     arrays = dict.fromkeys(array for pair in found.pairs for array in arrays_read(pair))
     bits: SSAValue | None = None
     for array in arrays:
-        number = at.value(llvm.PtrToIntOp(array, i64))
-        bits = number if bits is None else at.value(arith.OrIOp(bits, number))
-    if bits is None:
-        return None
-    low = at.value(arith.AndIOp(bits, at.i64(WIDE_BYTES - 1)))
-    return at.value(arith.CmpiOp(low, at.i64(0), "eq"), "aligned")
+        bits = at.any_bits(bits, at.value(llvm.PtrToIntOp(array, i64)))
+    return None if bits is None else at.is_multiple(bits, WIDE_BYTES, "aligned")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects.accx import UNROLL
 from ...dialects.llvm_ext import FreezeOp
-from ..ir.loops.jamming import NSW, Jam, if_full
+from ..ir.loops.jamming import NSW, Jam
 from ..ir.ops.acc_ops import NONE, enclosing_module, is_defined_inside
 from ..ir.ops.building import Cursor
 from ..ir.ops.layout import size_of
@@ -145,7 +145,7 @@ class GroupedIterations:
                 at.store(value, variable)
         places: list[tuple[Cursor, frozenset[SSAValue]]] = [(at, frozenset())]
         if self.aligned is not None:
-            wide, narrow = if_full(at, self.aligned)
+            wide, narrow = at.if_else(self.aligned)
             places = [(wide, frozenset(arrays_read(pair))), (narrow, frozenset())]
         for place, arrays in places:
             emit = self._one_thread if self.found.ordered else self._vector_loop

@@ -13,7 +13,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects.accx_cache import GangThreadsOp
 from ..decisions.launch_shape import MAX_GRID
-from ..ir.loops.jamming import NSW, explain, if_full, set_bounds
+from ..ir.loops.jamming import NSW, explain, set_bounds
 from ..ir.ops.acc_ops import NONE, set_operand_groups
 from ..ir.ops.building import Cursor, erase
 from ..ir.ops.layout import size_of
@@ -49,7 +49,7 @@ def _each_alone(
 ) -> None:
     """Emits the group or the single iteration `number`."""
     found = shares.found
-    together, apart = if_full(at, at.value(arith.CmpiOp(number, shares.skipped, "sge"), "whole"))
+    together, apart = at.if_else(at.value(arith.CmpiOp(number, shares.skipped, "sge"), "whole"))
     maps = shares.rows(number, together)
     GroupedIterations(found, maps, variables, shares.aligned, shares.elements).operations(
         originals, together
@@ -80,7 +80,7 @@ def _by_gangs(shares: Shares, originals: Sequence[Operation], at: Cursor) -> SSA
     full = inside.value(arith.AndIOp(full, inside.value(arith.CmpiOp(past, shares.count, "sle"))))
     if shares.aligned is not None:
         full = inside.value(arith.AndIOp(full, shares.aligned), "full")
-    together, apart = if_full(inside, full)
+    together, apart = inside.if_else(full)
     maps = shares.rows(number, together)
     GroupedIterations(found, maps, variables, None, shares.elements, thread).operations(
         originals, together

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import arith, llvm, scf
-from xdsl.dialects.builtin import IntegerType, i1
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import i1
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ..ir.ops.building import Cursor
 
@@ -112,19 +112,13 @@ class Lane:
                 self.copy(op)
 
     def _masked_load(self, op: llvm.LoadOp, mask: SSAValue) -> SSAValue:
-        pointer, type_ = self.value(op.ptr), op.dereferenced_value.type
-        yes, no = Region(Block()), Region(Block())
-        result = self.at.insert(scf.IfOp(mask, [type_], yes, no)).results[0]
-        inside = Cursor.at_end(yes.block, op.location)
-        copy = inside.insert(op.clone({op.ptr: pointer}))
-        inside.insert(scf.YieldOp(copy.results[0]))
-        other = Cursor.at_end(no.block, op.location)
-        if isinstance(type_, llvm.LLVMPointerType):
-            nothing = other.value(llvm.ZeroOp.create(result_types=[type_]))
-        else:
-            nothing = other.constant(0 if isinstance(type_, IntegerType) else 0.0, type_)
-        other.insert(scf.YieldOp(nothing))
-        result.name_hint = op.dereferenced_value.name_hint
+        pointer, loaded = self.value(op.ptr), op.dereferenced_value
+        (result,) = self.at.either(
+            mask,
+            lambda inside: [inside.value(op.clone({op.ptr: pointer}))],
+            lambda other: [other.zero(loaded.type)],
+            [loaded.name_hint],
+        )
         return result
 
     def _masked_if(self, op: scf.IfOp, mask: SSAValue) -> None:

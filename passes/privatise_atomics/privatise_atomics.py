@@ -82,7 +82,6 @@ from ..ir.ops.layout import size_of
 from ..ir.ops.machine import machine_of
 from ..ir.ops.schedules import drop_covers, given_sizes, schedule_of
 from ..ir.ops.versions import (
-    branches,
     can_have_versions,
     copies_that_fit,
     copy_construct,
@@ -335,7 +334,7 @@ def _private_version(
     assert isinstance(elements, SSAValue)
     before = at.value(arith.SubiOp(elements, at.i64(1)))
     small = at.value(arith.CmpiOp(before, at.i64(LARGEST_ARRAY // size), "ult"), "small")
-    then, otherwise = branches(at, small)
+    then, otherwise = at.if_else(small)
     room = SHARED_BUDGET // size
     copies = copies_that_fit(then, elements, room, most_copies or WARP)
     version = copy_construct(construct, then)

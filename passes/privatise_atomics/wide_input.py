@@ -70,7 +70,7 @@ def group_iterations(grouping: Grouping) -> None:
     frame = Frame.of(grouping.loop, grouping.size)
     addresses = [frame.copy(load.ptr, frame.first) for load in grouping.loads]
     whole = frame.aligned((address, WIDE_BYTES) for address in addresses)
-    then, otherwise = frame.branches(whole)
+    then, otherwise = frame.at.if_else(whole)
     _emit_whole(grouping, frame, addresses, then)
     frame.one_by_one(otherwise)
     frame.finish()

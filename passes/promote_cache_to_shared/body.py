@@ -22,7 +22,6 @@ from ...dialects.accx import UNROLL
 from ...dialects.volatility import is_ordered
 from ..decisions.declined import Declined
 from ..ir.data.cached_accesses import Symbols, usual_turns
-from ..ir.data.cached_code import zero
 from ..ir.ops.building import Cursor, constant_value
 from ..ir.ops.purity import is_pure
 from . import bulk, emulated, fetch, tiles
@@ -451,10 +450,10 @@ class BlockBody:
         self, active: SSAValue, load: Callable[[Cursor], SSAValue], like: SSAValue, at: Cursor
     ) -> SSAValue:
         """The result of `load` if this thread has an iteration, else zero."""
-        blocks = Block(), Block()
-        inside = at.inside(blocks[0])
-        inside.insert(scf.YieldOp(load(inside)))
-        outside = at.inside(blocks[1])
-        outside.insert(scf.YieldOp(zero(outside, like.type)))
-        branch = scf.IfOp(active, [like.type], Region(blocks[0]), Region(blocks[1]))
-        return at.value(branch, like.name_hint)
+        (value,) = at.either(
+            active,
+            lambda inside: [load(inside)],
+            lambda outside: [outside.zero(like.type)],
+            [like.name_hint],
+        )
+        return value

@@ -45,9 +45,10 @@ from ..ir.data.cached_accesses import Cached
 from ..ir.data.cached_code import Values, polynomial, scaled, split, total
 from ..ir.ops.building import Cursor
 from . import fetch
-from .fetch import Sweep
+from .sweeps import Sweep
 from .tiles import Block, Planned, Tile, in_tile
 from .uniformity import may_be_written
+from .wide_copies import aligned
 
 BULK_SM = 90
 """The first compute capability with bulk copies (PTX ISA 9.7.9.25.4.1)."""
@@ -142,15 +143,12 @@ def fill(
     copies = fetch.copies_of(at, tiles, block, values)
     bulk = [sweep for sweep in copies.sweeps if sweep.tile.planned.bulk]
     rest = [sweep for sweep in copies.sweeps if not sweep.tile.planned.bulk]
-    possible = fetch.aligned(at, bulk)
-    if possible is None:
-        possible = copies.whole
-    elif copies.whole is not None:
-        possible = at.value(arith.AndIOp(copies.whole, possible), "in_bulk")
+    even = aligned(at, bulk)
+    possible = copies.whole if even is None else at.both(copies.whole, even, "in_bulk")
     if possible is None:
         _fill_in_bulk(at, counter, bulk, rest)
         return
-    then, otherwise = fetch.if_else(at, possible)
+    then, otherwise = at.if_else(possible)
     _fill_in_bulk(then, counter, bulk, rest)
     fetch.start(otherwise, copies)
     otherwise.insert(GangBarrierOp())

@@ -12,13 +12,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects import arith, llvm, scf
+from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import i64
-from xdsl.ir import Attribute, Region, SSAValue
-from xdsl.ir import Block as IrBlock
+from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.accx_cache import SharedTileOp
-from ..ir.data.cached_code import Values, mapped, scaled, zero
+from ..ir.data.cached_code import Values, mapped, scaled
 from ..ir.ops.building import Cursor
 from ..ir.ops.layout import size_of
 from .tiles import Block, Planned, in_tile
@@ -68,7 +67,7 @@ def reset(at: Cursor, cache: Emulated) -> None:
         at.store(empty, in_tile(at, cache.tags, scaled(at, slot, TAG_BYTES)))
         if cache.ways > 1:  # an element may move to the next way before it has been set
             at.store(
-                zero(at, cache.type), in_tile(at, cache.data, scaled(at, slot, cache.element_bytes))
+                at.zero(cache.type), in_tile(at, cache.data, scaled(at, slot, cache.element_bytes))
             )
 
 
@@ -125,14 +124,13 @@ def _look_up(
         return value
     tag = at.load(lines[way].tag, i64, "tag")
     hit = at.value(arith.CmpiOp(tag, number, "eq"), "hit")
-    blocks = IrBlock(), IrBlock()
-    inside = at.inside(blocks[0])
-    inside.insert(scf.YieldOp(inside.load(lines[way].data, cache.type, hint)))
-    outside = at.inside(blocks[1])
-    value = _look_up(outside, cache, lines, way + 1, number, pointer, hint)
-    outside.insert(scf.YieldOp(value))
-    branch = scf.IfOp(hit, [cache.type], Region(blocks[0]), Region(blocks[1]))
-    return at.value(branch, hint)
+    (found,) = at.either(
+        hit,
+        lambda inside: [inside.load(lines[way].data, cache.type, hint)],
+        lambda outside: [_look_up(outside, cache, lines, way + 1, number, pointer, hint)],
+        [hint],
+    )
+    return found
 
 
 def _insert(

@@ -26,8 +26,8 @@ from ..ir.data.cached_accesses import (
 from ..ir.data.cached_code import polynomial, split, total
 from ..ir.ops.acc_ops import NONE
 from ..ir.ops.building import Cursor, erase
-from .fetch import mapped_bytes
 from .legality import check_accesses
+from .limits import mapped_bytes
 from .nest import is_partitioned
 
 MAX_FRACTION = 2
@@ -177,7 +177,7 @@ def _in_section(tile: GangTile, access: CachedAccess, at: Cursor) -> SSAValue | 
             continue
         value = polynomial(at, delta, {}, i64)
         own = at.value(arith.CmpiOp(value, at.i64(dim.length), "ult"), "in_section")
-        condition = own if condition is None else at.value(arith.AndIOp(condition, own))
+        condition = at.both(condition, own)
     return condition
 
 
@@ -189,13 +189,12 @@ def _read(
     if condition is None:
         new = at.load(_address(at, tile, access), type_, hint)
     else:
-        blocks = Block(), Block()
-        then = Cursor.at_end(blocks[0], op.location)
-        then.insert(scf.YieldOp(then.load(_address(then, tile, access), type_, hint)))
-        otherwise = Cursor.at_end(blocks[1], op.location)
-        otherwise.insert(scf.YieldOp(otherwise.load(op.ptr, type_, hint)))
-        branch = scf.IfOp(condition, [type_], Region(blocks[0]), Region(blocks[1]))
-        new = at.value(branch, hint)
+        (new,) = at.either(
+            condition,
+            lambda inside: [inside.load(_address(inside, tile, access), type_, hint)],
+            lambda outside: [outside.load(op.ptr, type_, hint)],
+            [hint],
+        )
     result.replace_all_uses_with(new)
     erase(op)
 

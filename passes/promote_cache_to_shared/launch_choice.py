@@ -12,7 +12,6 @@ from xdsl.ir import SSAValue
 from ..decisions.cache_shapes import Shape, time_of
 from ..ir.ops.building import Cursor
 from ..ir.ops.versions import (
-    branches,
     can_have_versions,
     copy_construct,
     move_construct,
@@ -48,7 +47,7 @@ def make_versions(plan: NestPlan, multiprocessors: int) -> list[Version] | str:
     made: list[Version] = []
     at = Cursor.before(construct)
     for shape, condition in zip(plan.alternatives, conditions, strict=False):
-        then, at = branches(at, condition)
+        then, at = at.if_else(condition)
         made.append((copy_construct(construct, then), shape))
     move_construct(construct, at)
     return [*made, (construct, plan.alternatives[-1])]

@@ -22,7 +22,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...dialects.accx_cache import GangBarrierOp, WaitCopiesOp
-from ..ir.data.cached_code import Values, mapped, zero
+from ..ir.data.cached_code import Values, mapped
 from ..ir.ops.building import Cursor
 from ..ir.ops.fixed_values import is_fixed
 from ..ir.ops.purity import is_pure
@@ -30,6 +30,7 @@ from . import fetch
 from .nest import CachedNest
 from .tiles import Block, Planned, Tile, buffer_bytes, in_tile
 from .uniformity import has_effects, may_be_written, written_variables
+from .words import places_of, turns_of, words_of
 
 
 def group_directives(
@@ -90,7 +91,7 @@ def can_fetch_ahead(group: Sequence[Planned], written: Sequence[SSAValue], threa
     loop = group[0].cached.op.parent_op()
     if not isinstance(loop, scf.ForOp) or _writes(loop):
         return False
-    words = [-(-fetch.words_of(planned) // threads) for planned in group]
+    words = [-(-words_of(planned) // threads) for planned in group]
     if not all(planned.asynchronous for planned in group) and sum(words) > MAX_WAITING:
         return False
     for planned in group:
@@ -221,12 +222,12 @@ class Ahead:
 
         def skip(inside: Cursor) -> list[SSAValue]:
             return [
-                zero(inside, tile.planned.cached.word)
+                inside.zero(tile.planned.cached.word)
                 for tile in self.tiles
-                for _ in range(fetch.turns_of(tile, self.block))
+                for _ in range(turns_of(tile, self.block))
             ]
 
-        self.words = fetch.either(at, more, load, skip)
+        self.words = at.either(more, load, skip)
 
     def _store(self, at: Cursor, buffer: SSAValue) -> None:
         """Emits the stores to a buffer of words that were fetched into registers."""
@@ -235,5 +236,5 @@ class Ahead:
         self._place(at, buffer)
         words = iter(self.words)
         for tile in self.tiles:
-            for place in fetch.places_of(at, tile, self.block):
+            for place in places_of(at, tile, self.block):
                 at.store(next(words), in_tile(at, tile.address, place))

@@ -12,10 +12,11 @@ Fails:  with `strict`, if a directive cannot be honoured. Otherwise the directiv
 
 The decisions are in `decisions/cache_plan.py` and `decisions/cache_section.py`. In this folder, `nest.py`
 reads the IR, `variables.py` turns clauses of loops into variables of the thread that runs an iteration,
-`legality.py` finds accesses that no tile can serve, `choose.py` and `memory.py` decide; `rewrite.py`,
-`blocks.py`, `body.py`, `tile_access.py`, `range_checks.py`, `reductions.py`, `tiles.py`, `fetch.py`,
-`bulk.py` and `pipeline.py` emit the code; `gang.py` does both for directives around the loops that lanes
-share.
+`legality.py` finds accesses that no tile can serve, `choose.py`, `block_choice.py`, `tile_choice.py` and
+`memory.py` decide; `rewrite.py`,
+`blocks.py`, `body.py`, `tile_access.py`, `range_checks.py`, `reductions.py`, `tiles.py`, `pipeline.py`, and
+for the copies `words.py`, `limits.py`, `sweeps.py`, `wide_copies.py`, `fetch.py` and `bulk.py` emit the
+code; `gang.py` does both for directives around the loops that lanes share.
 
 Options: `method` (`auto`: by proof; `rbi`, `rbc`, `ehc`); `trust` relies on the restriction of
 OpenACC 2.5 that indices lie in the section; `promote=always` also caches sections that the L1 cache serves
@@ -69,7 +70,8 @@ from ..ir.data.cached_sections import drop, join_written
 from ..ir.ops.acc_ops import has_level, parallel_constructs, source_loc
 from ..ir.ops.machine import machine_of
 from ..ir.ops.notes import note
-from .choose import Choices, Fetch, MatrixChoice, plan_nest
+from .choices import Choices, Fetch, MatrixChoice
+from .choose import plan_nest
 from .gang import promote_in_gang
 from .launch_choice import Version, make_versions
 from .nest import CachedNest, find_nest, innermost_parallel

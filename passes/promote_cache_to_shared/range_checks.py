@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import acc, arith, scf
+from xdsl.dialects import acc, scf
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -76,7 +76,7 @@ def in_sections(
                 for end in (lower, last) if moves else (lower,):
                     there = Output({**output.values, variable: end}, [], None)
                     own = compare(delta, dim.length, there, at)
-                    condition = at.value(arith.AndIOp(condition, own), "in_sections")
+                    condition = at.both(condition, own, "in_sections")
     return condition
 
 

@@ -210,10 +210,6 @@ def _outputs(
         for position, place in zip(plan.sharing.axes, choice, strict=True):
             values[plan.nest.variables[position]] = place.variable
             if place.active is not None:
-                active = (
-                    place.active
-                    if active is None
-                    else at.value(arith.AndIOp(active, place.active), "active")
-                )
+                active = at.both(active, place.active, "active")
         found.append(Output(values, [place.coordinate for place in choice], active))
     return found

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects import arith, llvm, scf
+from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import i1, i8, i64
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from ..decisions.declined import Declined
 from ..decisions.polynomials import Polynomial
@@ -104,14 +104,13 @@ class TileAccesses:
         condition = self.in_section(op, placed, output, at)
         if condition is None:
             return at.load(self.address(placed, output, at), type_, hint)
-        blocks = Block(), Block()
-        inside = at.inside(blocks[0])
-        inside.insert(scf.YieldOp(inside.load(self.address(placed, output, inside), type_, hint)))
-        outside = at.inside(blocks[1])
-        value = outside.load(output.values.get(op.ptr, op.ptr), type_, hint)
-        outside.insert(scf.YieldOp(value))
-        branch = scf.IfOp(condition, [type_], Region(blocks[0]), Region(blocks[1]))
-        return at.value(branch, hint)
+        (value,) = at.either(
+            condition,
+            lambda inside: [inside.load(self.address(placed, output, inside), type_, hint)],
+            lambda outside: [outside.load(output.values.get(op.ptr, op.ptr), type_, hint)],
+            [hint],
+        )
+        return value
 
     def in_section(
         self, op: Operation, placed: Placed, output: Output, at: Cursor
@@ -126,7 +125,7 @@ class TileAccesses:
         ):
             if not proved:
                 own = compare(delta, dim.length, output, at)
-                condition = own if condition is None else at.value(arith.AndIOp(condition, own))
+                condition = at.both(condition, own)
         return condition
 
     def store(

@@ -62,7 +62,6 @@ from ..ir.loops.jamming import (
     body_of,
     check_body,
     explain,
-    if_full,
     set_bounds,
     trip_count,
 )
@@ -301,7 +300,7 @@ class _Threads:
         """
         Emits all iterations together if the tile is whole, otherwise the existing ones one after the other.
         """
-        then, otherwise = if_full(at, full)
+        then, otherwise = at.if_else(full)
         emit(then, places, [self._values(then, place) for place in places])
         for place in places:
             row = self.rows.iteration(otherwise, place[0])
@@ -313,7 +312,7 @@ class _Threads:
                 ),
                 "exists",
             )
-            inside, _ = if_full(otherwise, exists)
+            inside, _ = otherwise.if_else(exists)
             emit(inside, [place], [self._values(inside, place)])
 
     def _values(self, at: Cursor, place: Place) -> Values:

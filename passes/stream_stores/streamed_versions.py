@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects import arith, llvm, scf
 from xdsl.dialects.builtin import IntegerType, i8
-from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.rewriter import InsertPoint
+from xdsl.ir import Operation, SSAValue
 
 from ...dialects import llvm_ext
 from ..decisions.streams import SHORTEST, STRIP
@@ -71,14 +70,11 @@ def _two_versions(function: llvm.FuncOp, found: StreamedLoop, used: SSAValue) ->
     total = at.mul(_launched(function, loop, trips, at), at.i64(found.bytes), "bytes")
     worth = at.value(llvm.CallOp(STREAMS, total, return_type=long.type))
     large = at.value(arith.AndIOp(worth, long), "large")
-    last = scf.YieldOp()
-    then, otherwise = Block([scf.YieldOp()]), Block([last])
-    at.insert(scf.IfOp(large, [], Region(then), Region(otherwise)))
-    inside = Cursor(InsertPoint.at_start(then), at.loc)
+    inside, otherwise = at.if_else(large)
     inside.store(inside.constant(1, i8), used)
     _strips(function, found, inside)
     loop.detach()
-    otherwise.insert_op_before(loop, last)
+    otherwise.insert(loop)
 
 
 def _launched(function: llvm.FuncOp, loop: scf.ForOp, trips: SSAValue, at: Cursor) -> SSAValue:

@@ -9,7 +9,7 @@ Whole cache lines are written by non-temporal stores, the edges by ordinary ones
 
 from __future__ import annotations
 
-from xdsl.dialects import arith, llvm, scf
+from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, VectorType, i1, i32, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
@@ -74,13 +74,12 @@ def _streams(limit: int | None) -> llvm.FuncOp:
         at.insert(llvm.ReturnOp(_compare(at, "sgt", bytes_, at.i64(limit))))
         return function
     some = _compare(at, "sge", bytes_, at.i64(SMALL_BYTES))
-    then, otherwise = Block(), Block()
-    at.insert(found := scf.IfOp(some, [i1], Region(then), Region(otherwise)))
-    within = at.inside(then)
-    within.insert(scf.YieldOp(_compare(within, "sgt", bytes_, _last_cache(within))))
-    without = at.inside(otherwise)
-    without.insert(scf.YieldOp(without.constant(0, i1)))
-    at.insert(llvm.ReturnOp(found.results[0]))
+    (found,) = at.either(
+        some,
+        lambda within: [_compare(within, "sgt", bytes_, _last_cache(within))],
+        lambda without: [without.constant(0, i1)],
+    )
+    at.insert(llvm.ReturnOp(found))
     return function
 
 
@@ -88,20 +87,16 @@ def _last_cache(at: Cursor) -> SSAValue:
     """Emits the first query of the cache's size; threads that do this concurrently get the same result."""
     place = at.value(llvm.AddressOfOp(_CACHE, PTR))
     known = at.load(place, i64)
-    unknown, first = Block(), Block()
-    at.insert(
-        found := scf.IfOp(
-            _compare(at, "eq", known, at.i64(0)), [i64], Region(unknown), Region(first)
-        )
-    )
-    asking = at.inside(unknown)
-    told = asking.value(llvm.CallOp(_SYSCONF, asking.i32(_LEVEL3_CACHE_SIZE), return_type=i64))
-    some = _compare(asking, "sgt", told, asking.i64(0))
-    size = asking.value(arith.SelectOp(some, told, asking.i64(_NEVER)))
-    asking.store(size, place)
-    asking.insert(scf.YieldOp(size))
-    at.inside(first).insert(scf.YieldOp(known))
-    return found.results[0]
+
+    def ask(at: Cursor) -> list[SSAValue]:
+        told = at.value(llvm.CallOp(_SYSCONF, at.i32(_LEVEL3_CACHE_SIZE), return_type=i64))
+        some = _compare(at, "sgt", told, at.i64(0))
+        size = at.value(arith.SelectOp(some, told, at.i64(_NEVER)))
+        at.store(size, place)
+        return [size]
+
+    (size,) = at.either(_compare(at, "eq", known, at.i64(0)), ask, lambda _: [known])
+    return size
 
 
 def _stream() -> llvm.FuncOp:

@@ -22,7 +22,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ...dialects.accx import SPECULATIVE
 from ..decisions.polynomials import ZERO, Monomial, Polynomial
 from ..decisions.wide_rows import WIDE_BYTES, RowPiece, RowReads, pieces, refuge
-from ..ir.loops.jamming import NSW, clone_into, if_full
+from ..ir.loops.jamming import NSW, clone_into
 from ..ir.ops.building import Cursor, constant_value
 from ..ir.values.region_values import HostEmitter, RegionSymbols
 from .row_accesses import Row, Survey, Tap, known_part
@@ -255,7 +255,7 @@ class WideBody:
         if not taps:
             return
         pointers = [self._pointer(tap.row, at, offsets) for tap in taps]
-        whole, some = if_full(at, self.group.whole)
+        whole, some = at.if_else(self.group.whole)
         for tap, pointer in zip(taps, pointers, strict=True):
             for number in range(self.group.columns):
                 self._store(tap, pointer, number, maps, whole)

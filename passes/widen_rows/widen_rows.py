@@ -46,6 +46,7 @@ two.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import pairwise
 
 from xdsl.context import Context
@@ -92,7 +93,6 @@ from ..ir.ops.schedules import (
     take_elements,
 )
 from ..ir.ops.versions import (
-    branches,
     can_have_versions,
     copy_construct,
     move_construct,
@@ -277,25 +277,21 @@ def _condition(
     arrays = dict.fromkeys(tap.row.array for tap in columns.found.taps.values())
     bits = [at.value(llvm.PtrToIntOp(array, i64)) for array in arrays]
     bits += [emit.emit(stride) for stride in columns.strides if stride.as_constant is None]
-    together = bits[0]
-    for more in bits[1:]:
-        together = at.value(arith.OrIOp(together, more))
-    low = at.value(arith.AndIOp(together, at.i64(WIDE_BYTES - 1)))
-    good = at.value(arith.CmpiOp(low, at.i64(0), "eq"), "aligned")
+    good = at.is_multiple(reduce(at.any_bits, bits), WIDE_BYTES, "aligned")
     if columns.loop.lowerbound[0].type == i32 and columns.upper.as_constant is None:
         # The columns after the last are counted too.
         end = emit.emit(columns.upper)
         fits = at.value(arith.CmpiOp(end, at.i64(INT_MAX - columns.count), "sle"), "fits")
-        good = at.value(arith.AndIOp(good, fits))
+        good = at.both(good, fits)
     for _, dimension, count in grid.counts if grid is not None else ():
         limit = MAX_GRID[dimension + 1]
         if (constant_value(count) or limit + 1) <= limit:
             continue
         covered = at.value(arith.CmpiOp(count, at.i64(limit), "sle"), "covered")
-        good = at.value(arith.AndIOp(good, covered))
+        good = at.both(good, covered)
     if threads and not isinstance(iterations, int):
         many = at.value(arith.CmpiOp(iterations, at.i64(least), "sge"), "many")
-        good = at.value(arith.AndIOp(good, many), "wide")
+        good = at.both(good, many, "wide")
     return good
 
 
@@ -415,7 +411,7 @@ def make_versions(columns: Columns, threads: int, shape: ThreadShape) -> None:
     emit = HostEmitter(construct)
     grid = _grid(columns, shape, emit)
     condition = _condition(columns, grid, threads, emit)
-    then, otherwise = branches(Cursor.before(construct), condition)
+    then, otherwise = Cursor.before(construct).if_else(condition)
     other = list(loops_in(copy_construct(construct, otherwise)))[-1]
     explain(other, "fallback: rows are unaligned, or too few")
     move_construct(construct, then)

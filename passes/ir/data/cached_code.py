@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from xdsl.dialects import arith, llvm
-from xdsl.dialects.builtin import AnyFloat, IntegerType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import SSAValue
 
 from ...decisions.polynomials import Polynomial
 from ..ops.building import Cursor, constant_value
@@ -83,12 +83,3 @@ def minimum(at: Cursor, value: SSAValue, limit: SSAValue) -> SSAValue:
     if known is not None and most is not None:
         return value if known <= most else limit
     return at.value(arith.MinSIOp(value, limit), value.name_hint)
-
-
-def zero(at: Cursor, type_: Attribute) -> SSAValue:
-    """The zero of a scalar type."""
-    if isinstance(type_, IntegerType):
-        return at.constant(0, type_)
-    if isinstance(type_, AnyFloat):
-        return at.constant(0.0, type_)
-    return at.value(llvm.ZeroOp(result_types=[type_]))

@@ -21,7 +21,7 @@ from ..ops.acc_ops import is_defined_inside, set_operand_groups
 from ..ops.building import Cursor, constant_value, erase
 from ..ops.expressions import parts_of
 from ..ops.purity import only_computes
-from .jamming import NSW, clone_into, if_full
+from .jamming import NSW, clone_into
 
 WIDE_BYTES = 16
 """The most bytes that one instruction of a thread loads or stores."""
@@ -152,13 +152,10 @@ class Frame:
         together: dict[int, SSAValue] = {}
         for address, bytes in addresses:
             number = at.value(llvm.PtrToIntOp(address, i64))
-            known = together.get(bytes)
-            together[bytes] = number if known is None else at.value(arith.OrIOp(known, number))
+            together[bytes] = at.any_bits(together.get(bytes), number)
         whole = self.whole
         for bytes, bits in together.items():
-            low = at.value(arith.AndIOp(bits, at.i64(bytes - 1)))
-            even = at.value(arith.CmpiOp(low, at.i64(0), "eq"), "aligned")
-            whole = at.value(arith.AndIOp(whole, even), "whole")
+            whole = at.both(whole, at.is_multiple(bits, bytes, "aligned"), "whole")
         return whole
 
     def copy(self, value: SSAValue, iteration: SSAValue) -> SSAValue:
@@ -186,10 +183,6 @@ class Frame:
             index = arith.AddiOp(self.first, distance, overflow=NSW)
             found.append(at.value(index, self.variable.name_hint))
         return found
-
-    def branches(self, condition: SSAValue) -> tuple[Cursor, Cursor]:
-        """Cursors for a whole and aligned group, and for any other group."""
-        return if_full(self.at, condition)
 
     def one_by_one(self, at: Cursor) -> None:
         """Emits, for a group that is not whole or not aligned, a loop over the original body."""

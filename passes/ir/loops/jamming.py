@@ -149,17 +149,6 @@ def is_private_outside(pointer: SSAValue, inner: acc.LoopOp) -> bool:
     )
 
 
-def if_full(cursor: Cursor, condition: SSAValue) -> tuple[Cursor, Cursor]:
-    """An `scf.if` with cursors in both of its branches."""
-    blocks = Block(), Block()
-    cursors: list[Cursor] = []
-    for block in blocks:
-        end = Cursor.at_end(block, cursor.loc).insert(scf.YieldOp())
-        cursors.append(Cursor.before(end))
-    cursor.insert(scf.IfOp(condition, [], Region(blocks[0]), Region(blocks[1])))
-    return cursors[0], cursors[1]
-
-
 def trip_count(cursor: Cursor, loop: acc.LoopOp) -> SSAValue:
     """The number of values, at least 0, that the first variable of a loop takes."""
     lower, upper, step = loop.lowerbound[0], loop.upperbound[0], loop.step[0]

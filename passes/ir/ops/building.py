@@ -4,7 +4,7 @@ Building operations: a cursor that places operations, gives them a location, and
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar, cast
 
 from xdsl.dialects import arith, llvm, scf
@@ -98,6 +98,12 @@ class Cursor:
             return self.value(arith.ExtFOp(self.constant(value, f64), type), "cst")
         return self.value(arith.ConstantOp(FloatAttr(float(value), type)), "cst")
 
+    def zero(self, type: Attribute) -> SSAValue:
+        """The zero of a scalar or pointer type."""
+        if isinstance(type, IntegerType | IndexType | AnyFloat):
+            return self.constant(0, type)
+        return self.value(llvm.ZeroOp.create(result_types=[type]))
+
     def i32(self, value: int) -> SSAValue:
         return self.constant(value, i32)
 
@@ -151,6 +157,19 @@ class Cursor:
         if constant_value(a) == 1:
             return b
         return self.value(arith.MuliOp(a, b), hint)
+
+    def both(self, a: SSAValue | None, b: SSAValue, hint: str | None = None) -> SSAValue:
+        """The conjunction of two conditions (i1), of which None always holds; or of two masks."""
+        return b if a is None else self.value(arith.AndIOp(a, b), hint)
+
+    def any_bits(self, a: SSAValue | None, b: SSAValue) -> SSAValue:
+        """The bits that are set in either integer; None has none."""
+        return b if a is None else self.value(arith.OrIOp(a, b))
+
+    def is_multiple(self, value: SSAValue, size: int, hint: str | None = None) -> SSAValue:
+        """An i1: `value` is a multiple of `size`, a power of two."""
+        rest = self.value(arith.AndIOp(value, self.constant(size - 1, value.type)))
+        return self.value(arith.CmpiOp(rest, self.constant(0, value.type), "eq"), hint)
 
     def alloca(self, type: Attribute, hint: str, count: SSAValue | None = None) -> SSAValue:
         """Stack memory for `count` (default one) elements of `type`, 16-byte aligned."""
@@ -212,12 +231,47 @@ class Cursor:
 
     def if_then(self, condition: SSAValue) -> Cursor:
         """An `scf.if` without else here; the result is a cursor in its body."""
-        block = Block()
-        end = scf.YieldOp()
+        branch, inside = self._branch()
+        self.insert(scf.IfOp(condition, [], Region(branch)))
+        return inside
+
+    def if_else(self, condition: SSAValue) -> tuple[Cursor, Cursor]:
+        """An `scf.if` without results here; cursors in its two branches."""
+        (then, inside), (otherwise, outside) = self._branch(), self._branch()
+        self.insert(scf.IfOp(condition, [], Region(then), Region(otherwise)))
+        return inside, outside
+
+    def _branch(self) -> tuple[Block, Cursor]:
+        """A block that yields nothing, and a cursor before its yield."""
+        block, end = Block(), scf.YieldOp()
         end.location = self.loc
         block.add_op(end)
-        self.insert(scf.IfOp(condition, [], Region(block)))
-        return self.inside_before(end)
+        return block, self.inside_before(end)
+
+    def either(
+        self,
+        condition: SSAValue,
+        then: Callable[[Cursor], Sequence[SSAValue]],
+        otherwise: Callable[[Cursor], Sequence[SSAValue]],
+        hints: Iterable[str | None] = (),
+    ) -> list[SSAValue]:
+        """
+        An `scf.if` here; the values that one of two functions emits, each into its own branch, named by
+        `hints` in order.
+        """
+        blocks = Block(), Block()
+        for block, emit in zip(blocks, (then, otherwise), strict=True):
+            inside = self.inside(block)
+            inside.insert(scf.YieldOp(*emit(inside)))
+        end = blocks[0].last_op
+        assert end is not None
+        types = [value.type for value in end.operands]
+        branch = scf.IfOp(condition, types, Region(blocks[0]), Region(blocks[1]))
+        results = self.insert(branch).results
+        for result, hint in zip(results, hints, strict=False):
+            if hint is not None:
+                result.name_hint = value_name(hint)
+        return list(results)
 
 
 def constant_value(value: SSAValue) -> int | None:

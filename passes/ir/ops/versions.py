@@ -7,8 +7,8 @@ give a construct its own copy of a variable are copied for each version.
 
 from __future__ import annotations
 
-from xdsl.dialects import acc, arith, scf
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects import acc, arith
+from xdsl.ir import Block, Operation, SSAValue
 
 from ....compiler.base.abi import ASYNC_NOVAL
 from .acc_ops import NONE, PRIVATIZING_OPS, set_operand_groups, set_prop
@@ -64,14 +64,6 @@ def _is_before(value: SSAValue, op: Operation, block: Block) -> bool:
     if not isinstance(owner, Operation) or owner.parent_block() is not block:
         return True
     return owner is not op and owner.is_before_in_block(op)
-
-
-def branches(at: Cursor, condition: SSAValue) -> tuple[Cursor, Cursor]:
-    """Places an `scf.if` at `at`; returns cursors in its two branches."""
-    blocks = Block(), Block()
-    ends = [Cursor.at_end(block, at.loc).insert(scf.YieldOp()) for block in blocks]
-    at.insert(scf.IfOp(condition, [], Region(blocks[0]), Region(blocks[1])))
-    return Cursor.before(ends[0]), Cursor.before(ends[1])
 
 
 def copy_construct(construct: acc.ParallelOp, at: Cursor) -> acc.ParallelOp:

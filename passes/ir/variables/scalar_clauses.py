@@ -10,6 +10,7 @@ iteration only, and stored to the variable after the loop.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import cast
 
 from xdsl.dialects import acc, arith, llvm
@@ -232,7 +233,7 @@ def _last_iteration(loop: acc.LoopOp, guards: Sequence[Guard]) -> Callable[[Curs
             at.value(arith.CmpiOp(variable, last, "eq"))
             for variable, last in zip(variables, lasts, strict=True)
         ]
-        return _all(at, [*parts, *([_runs(at, guards)] if guards else [])])
+        return reduce(at.both, [*parts, *([_runs(at, guards)] if guards else [])])
 
     return condition
 
@@ -248,11 +249,4 @@ def _runs(at: Cursor, bounds: Sequence[Guard]) -> SSAValue:
             for value in bound
         )
         parts.append(at.value(arith.CmpiOp(lower, upper, "slt")))
-    return _all(at, parts)
-
-
-def _all(at: Cursor, parts: Sequence[SSAValue]) -> SSAValue:
-    found = parts[0]
-    for part in parts[1:]:
-        found = at.value(arith.AndIOp(found, part))
-    return found
+    return reduce(at.both, parts)
