@@ -160,7 +160,7 @@ def coefficients(fmt: PackedFormat, minimum: float, maximum: float) -> Coefficie
             f"the range [{minimum:g}, {maximum:g}] exceeds ±{_GREATEST_MAGNITUDE[base]:g}"
         )
     # Slightly more than 2: numbers in the range never get the first or last code, so those mark
-    #     # saturated numbers.
+    # saturated numbers.
     factor = max(2.01, 2 + 2.0 ** (3 - fmt.bits))
     if fmt.code == Code.CENTRED:
         return _centred(fmt, to_base(base, minimum), to_base(base, maximum), factor)

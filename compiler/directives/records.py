@@ -223,8 +223,8 @@ ClauseT = TypeVar("ClauseT", bound=Clause)
 class Directive:
     """
     One directive. `loc` is the place of the word after `#pragma acc`. `atomic` is set on ATOMIC,
-    `routine_name` on a named `routine(name)` (`routine_target` once resolved), and `readonly_items`
-    of `cache` are in a `VarListClause` named `cache` with modifier `readonly`.
+    `routine_name` on a named `routine(name)` (`routine_target` once resolved); the items of
+    `cache(readonly: …)` are in a `VarListClause` named `cache` with the modifier `readonly`.
     """
 
     kind: DirectiveKind
@@ -245,6 +245,10 @@ class Directive:
     def all(self, name: str, cls: type[ClauseT]) -> Sequence[ClauseT]:
         """All clauses of that canonical name and class, in order."""
         return [c for c in self.clauses if c.name == name and isinstance(c, cls)]
+
+    def drop_empty_lists(self) -> None:
+        """Removes the clauses whose list of items has become empty."""
+        self.clauses[:] = [c for c in self.clauses if not isinstance(c, VarListClause) or c.items]
 
     def has(self, name: str) -> bool:
         return any(c.name == name for c in self.clauses)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from pycparser import c_ast
 
 from ...base.diagnostics import error
-from ..sema.constants import integer_value
 from ..types import IntType
 from .directives import OmpDirective, OmpItem
 from .loops import (
@@ -198,7 +197,7 @@ class Worksharing:
         clause = directive.find("collapse")
         if clause is None:
             return 1
-        value = integer_value(self.unit.expressions.value(self.checker.argument(clause, "1")))
+        value = self.unit.expressions.integer(self.checker.argument(clause, "1"))
         if value is None or value < 1:
             raise error(clause.loc, "'collapse' needs a positive constant", "write collapse(2)")
         return value
@@ -236,7 +235,7 @@ class Worksharing:
         if clause.argument is None:
             return _KINDS[clause.word], none, ""
         chunk = self.checker.argument(clause, "0")
-        value = integer_value(self.unit.expressions.value(chunk))
+        value = self.unit.expressions.integer(chunk)
         if value is not None and value < 1:
             raise error(
                 clause.argument.loc, "the chunk size is not positive", "write a number from 1 on"

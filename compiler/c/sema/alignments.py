@@ -14,8 +14,6 @@ from ...base.diagnostics import error
 from ..asm_syntax import AsmLabel
 from ..attribute_syntax import Attribute, Attributes, attributes_of
 from ..gnu_syntax import AlignedTypedef
-from .constants import integer_value
-from .conversions import rvalue
 from .scopes import TypedefName
 
 if TYPE_CHECKING:
@@ -46,7 +44,7 @@ class Alignments:
             if isinstance(item.alignment, c_ast.Typename):
                 value: int | None = self.unit.types.build(item.alignment).type.align
             else:
-                value = integer_value(rvalue(self.unit.expressions.check(item.alignment)))
+                value = self.unit.expressions.integer(item.alignment)
             if value is None or value < 0 or value & (value - 1):
                 raise error(
                     loc, "_Alignas needs a constant power of two", "write e.g. _Alignas(64)"
@@ -61,7 +59,7 @@ class Alignments:
         argument, loc = attribute.args[0], self.unit.loc(attribute)
         if isinstance(argument, c_ast.Typename):
             return self.unit.types.build(argument).type.align
-        value = integer_value(rvalue(self.unit.expressions.check(argument)))
+        value = self.unit.expressions.integer(argument)
         if value is None or value <= 0 or value & (value - 1):
             raise error(loc, "'aligned' needs a constant power of two", "write e.g. aligned(64)")
         return value

@@ -39,7 +39,6 @@ from ..types import (
     FunctionType,
     IntType,
     PointerType,
-    QualType,
     pointer_to,
 )
 from .casts import cast
@@ -262,10 +261,6 @@ class AtomicChecker:
 
     # `_Atomic` objects ------------------------------------------------------------------------
 
-    def load(self, place: Expr) -> Expr:
-        """The value of an `_Atomic` lvalue."""
-        return self._make("load", place.type, _address(place), [], SEQUENTIAL)
-
     def assign(self, e: Assign) -> Expr:
         """`place = value`; its value is the stored one."""
         out = Temporary(self.unit, e.loc)
@@ -323,7 +318,7 @@ class AtomicChecker:
 
 def _address(place: Expr) -> Expr:
     mark_address_taken(place)
-    return AddressOf(type=PointerType(QualType(place.type)), loc=place.loc, operand=place)
+    return AddressOf(type=pointer_to(place.type), loc=place.loc, operand=place)
 
 
 def _variable(read: Expr) -> VarRef:

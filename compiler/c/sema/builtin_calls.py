@@ -135,10 +135,13 @@ class BuiltinChecker:
         return StringLiteral(type=t, loc=self.unit.loc(node), data=data)
 
     def _values(self, node: Any, arguments: list[Any], count: int) -> list[Expr]:
-        self._arity(node, arguments, count)
+        self.check_arity(node, arguments, count)
         return [self.unit.expressions.value(argument) for argument in arguments]
 
-    def _arity(self, node: Any, arguments: list[Any], least: int, most: int | None = None) -> None:
+    def check_arity(
+        self, node: Any, arguments: list[Any], least: int, most: int | None = None
+    ) -> None:
+        """Raises `CompileError` unless a call has `least` arguments, or `least` to `most`."""
         if not least <= len(arguments) <= (least if most is None else most):
             raise error(
                 self.unit.loc(node),
@@ -154,15 +157,15 @@ class BuiltinChecker:
         return Call(type=result, loc=loc, callee=callee, args=args, function_type=t)
 
     def _first(self, node: Any, arguments: list[Any]) -> Expr:
-        self._arity(node, arguments, 1, 2)
+        self.check_arity(node, arguments, 1, 2)
         return self.unit.expressions.value(arguments[0])
 
     # Types and translation time ---------------------------------------------------------------
 
     def _choose(self, node: Any, arguments: list[Any]) -> Expr:
         """`__builtin_choose_expr(constant, a, b)`: only the chosen expression is checked."""
-        self._arity(node, arguments, 3)
-        chosen = integer_value(self.unit.expressions.value(arguments[0]))
+        self.check_arity(node, arguments, 3)
+        chosen = self.unit.expressions.integer(arguments[0])
         if chosen is None:
             raise error(
                 self.unit.loc(node),
@@ -172,7 +175,7 @@ class BuiltinChecker:
         return self.unit.expressions.check(arguments[1 if chosen else 2])
 
     def _types_compatible(self, node: Any, arguments: list[Any]) -> Expr:
-        self._arity(node, arguments, 2)
+        self.check_arity(node, arguments, 2)
         first, second = (self.unit.types.build(argument).type for argument in arguments)
         return self._int(node, int(compatible(first, second)))
 
@@ -197,8 +200,8 @@ class BuiltinChecker:
     def _object_size(self, node: Any, arguments: list[Any]) -> Expr:
         """`__builtin_object_size(p, kind)`, with gcc's answer for unknown objects: the largest size, or 0
         for a minimum."""
-        self._arity(node, arguments, 2)
-        kind = integer_value(self.unit.expressions.value(arguments[1])) or 0
+        self.check_arity(node, arguments, 2)
+        kind = self.unit.expressions.integer(arguments[1]) or 0
         self.unit.expressions.value(arguments[0])
         value = 0 if kind & 2 else (1 << 64) - 1
         return IntConst(type=SIZE_T, loc=self.unit.loc(node), value=value)
@@ -228,11 +231,11 @@ class BuiltinChecker:
         return self.unit.expressions.check(c_ast.FuncCall(name, node.args, node.coord))
 
     def _alloca(self, node: Any, arguments: list[Any]) -> Expr:
-        self._arity(node, arguments, 2, 3)
+        self.check_arity(node, arguments, 2, 3)
         size = convert_assigned(
             self.unit.expressions.value(arguments[0]), SIZE_T, "the size", self.unit.sink
         )
-        bits = integer_value(self.unit.expressions.value(arguments[1])) or 0
+        bits = self.unit.expressions.integer(arguments[1]) or 0
         loc = self.unit.loc(node)
         if bits > 128:
             raise error(
@@ -269,7 +272,7 @@ class BuiltinChecker:
         return self._instruction("fpclassify", INT, [*codes, values[5]], self.unit.loc(node))
 
     def _pair(self, node: Any, arguments: list[Any]) -> list[c_ast.Node]:
-        self._arity(node, arguments, 2)
+        self.check_arity(node, arguments, 2)
         return [c_ast.Cast(_typename("double", node), a, node.coord) for a in arguments]
 
     def _unordered(self, node: Any, arguments: list[Any]) -> Expr:
@@ -283,7 +286,7 @@ class BuiltinChecker:
         return self._instruction("isnan", INT, [value], self.unit.loc(node))
 
     def _less_or_greater(self, node: Any, arguments: list[Any]) -> Expr:
-        self._arity(node, arguments, 2)
+        self.check_arity(node, arguments, 2)
         loc, out = self.unit.loc(node), Temporary(self.unit, self.unit.loc(node))
         values = [self.unit.expressions.value(argument) for argument in arguments]
         held = [out.hold(cast(v, max((x.type for x in values), key=_width))) for v in values]
@@ -297,7 +300,7 @@ class BuiltinChecker:
     def _count(self, node: Any, arguments: list[Any]) -> Expr:
         """`__builtin_clzg(x, n)`, `ctzg` and `popcountg` for any unsigned type; n is the result for 0."""
         name = _COUNTS[node.name.name.removeprefix("__builtin_")]
-        self._arity(node, arguments, 1, 2)
+        self.check_arity(node, arguments, 1, 2)
         value = self.unit.expressions.value(arguments[0])
         if not isinstance(value.type, IntType):
             raise error(value.loc, f"'{name}' of '{value.type}'", "its argument must be an integer")

@@ -65,8 +65,9 @@ from .atomic_calls import AtomicChecker
 from .builtin_calls import REFUSED, BuiltinChecker
 from .casts import cast, promote_argument, promoted_type
 from .constants import constant_value, integer_value
-from .conversions import convert_assigned, decay, is_null_constant, rvalue
+from .conversions import convert_assigned, decay, is_null_constant
 from .implicit import declare_implicitly
+from .members import member_path
 from .scopes import TypedefName
 from .temporaries import Temporary
 from .unit import Unit
@@ -136,7 +137,7 @@ class CallChecker:
         if builtin is not None:
             return builtin(node, arguments)
         if name in _COMPARISONS:
-            self._arity(node, arguments, 2)
+            self._more.check_arity(node, arguments, 2)
             left, right = arguments
             comparison = c_ast.BinaryOp(_COMPARISONS[name], left, right, node.coord)
             return self.unit.expressions.check(comparison)
@@ -146,9 +147,7 @@ class CallChecker:
         if name == "alloca":  # GNU C declares it without a header
             name = "__builtin_alloca"
         if name in BUILTIN_TYPES:
-            function = FunctionDecl(name, BUILTIN_TYPES[name], loc)
-            callee = decay(FunctionRef(type=function.type, loc=loc, decl=function))
-            return self._call(callee, arguments, loc)
+            return self._call_of(FunctionDecl(name, BUILTIN_TYPES[name], loc), arguments, loc)
         if name.startswith(("__sync_", "__atomic_")):
             made = self._atomics.check(name, node, arguments)
             if made is not None:
@@ -157,8 +156,7 @@ class CallChecker:
             return self._builtin(name.removeprefix("__builtin_"), node, arguments, loc)
         function = declare_implicitly(self.unit, name, node, loc)
         if function is not None:
-            callee = decay(FunctionRef(type=function.type, loc=loc, decl=function))
-            return self._call(callee, arguments, loc)
+            return self._call_of(function, arguments, loc)
         raise self.unit.expressions.undeclared(name, loc, "function")
 
     def _builtin(self, name: str, node: Any, arguments: list[Any], loc: SourceLoc) -> Expr:
@@ -170,8 +168,7 @@ class CallChecker:
         if not isinstance(function, FunctionDecl):
             function = self._library_function(name, loc)
         if function is not None:
-            callee = decay(FunctionRef(type=function.type, loc=loc, decl=function))
-            return self._call(callee, arguments, loc)
+            return self._call_of(function, arguments, loc)
         header = header_of(name)
         remedy = REFUSED.get(name) or (
             f"add '#include <{header}>' and call '{name}'"
@@ -193,6 +190,9 @@ class CallChecker:
         found = self.unit.file_scope.find("__builtin_va_list")
         assert isinstance(found, TypedefName) and isinstance(found.qual.type, ArrayType)
         return found.qual.type.element.type
+
+    def _call_of(self, decl: FunctionDecl, arguments: list[Any], loc: SourceLoc) -> Expr:
+        return self._call(decay(FunctionRef(type=decl.type, loc=loc, decl=decl)), arguments, loc)
 
     def _call(self, callee: Expr, arguments: list[Any], loc: SourceLoc) -> Expr:
         t = callee.type.pointee.type if isinstance(callee.type, PointerType) else callee.type
@@ -255,9 +255,8 @@ class CallChecker:
 
     def _complex(self, node: Any, arguments: list[Any]) -> Expr:
         """`__builtin_complex(re, im)`: a complex number of its parts."""
+        self._more.check_arity(node, arguments, 2)
         loc = self.unit.loc(node)
-        if len(arguments) != 2:
-            raise error(loc, "'__builtin_complex' takes 2 arguments", "give both parts")
         parts = [self.unit.expressions.value(argument) for argument in arguments]
         element = parts[0].type if isinstance(parts[0].type, FloatType) else DOUBLE
         t = self.unit.types.complex(element)
@@ -283,18 +282,9 @@ class CallChecker:
 
     # Built-ins --------------------------------------------------------------------------------
 
-    def _arity(self, node: Any, arguments: list[Any], count: int) -> None:
-        if len(arguments) != count:
-            name = node.name.name.removeprefix("__builtin_")
-            raise error(
-                self.unit.loc(node),
-                f"'{name}' takes {count} arguments, {len(arguments)} given",
-                "check the call",
-            )
-
     def _va_list(self, node: Any) -> Expr:
         """A `va_list` operand, as a pointer to its structure."""
-        value = rvalue(self.unit.expressions.check(node))
+        value = self.unit.expressions.value(node)
         t = value.type
         target = t.pointee.type if isinstance(t, PointerType) else None
         if not (isinstance(target, RecordType) and target.tag == VA_LIST_TAG):
@@ -303,7 +293,7 @@ class CallChecker:
 
     def _va_start(self, node: Any, arguments: list[Any]) -> Expr:
         alone = self.unit.c23 and len(arguments) == 1
-        self._arity(node, arguments, 1 if alone else 2)
+        self._more.check_arity(node, arguments, 1 if alone else 2)
         loc, function = self.unit.loc(node), self.unit.function
         if function is None or not function.decl.type.variadic:
             raise error(
@@ -323,13 +313,13 @@ class CallChecker:
         return VaOp(type=VOID, loc=loc, op="va_start", list=self._va_list(arguments[0]))
 
     def _va_end(self, node: Any, arguments: list[Any]) -> Expr:
-        self._arity(node, arguments, 1)
+        self._more.check_arity(node, arguments, 1)
         return VaOp(
             type=VOID, loc=self.unit.loc(node), op="va_end", list=self._va_list(arguments[0])
         )
 
     def _va_copy(self, node: Any, arguments: list[Any]) -> Expr:
-        self._arity(node, arguments, 2)
+        self._more.check_arity(node, arguments, 2)
         target, source = self._va_list(arguments[0]), self._va_list(arguments[1])
         return VaOp(type=VOID, loc=self.unit.loc(node), op="va_copy", list=target, source=source)
 
@@ -378,10 +368,7 @@ class CallChecker:
         name: str = node.field.name if isinstance(node, c_ast.StructRef) else node.name
         if not isinstance(place.type, RecordType) or not place.type.is_complete:
             raise error(loc, f"offsetof in '{place.type}'", "name a complete structure or union")
-        path = place.type.find(name)
-        if path is None:
-            raise error(loc, f"'{place.type}' has no member '{name}'", "name one of its members")
-        for field in path:
+        for field in member_path(place.type, name, loc):
             if field.bit_width is not None:
                 raise error(
                     loc, f"offsetof of bit-field '{name}'", "name a member that is not a bit-field"
@@ -391,7 +378,7 @@ class CallChecker:
 
     def _expect(self, node: Any, arguments: list[Any]) -> Expr:
         """`__builtin_expect(value, likely)`: the value; the hint is evaluated and not used."""
-        self._arity(node, arguments, 2)
+        self._more.check_arity(node, arguments, 2)
         value = convert_assigned(
             self.unit.expressions.value(arguments[0]), LONG, "__builtin_expect", self.unit.sink
         )
@@ -404,7 +391,7 @@ class CallChecker:
         return held.result(read())
 
     def _constant_p(self, node: Any, arguments: list[Any]) -> Expr:
-        self._arity(node, arguments, 1)
+        self._more.check_arity(node, arguments, 1)
         value = constant_value(self.unit.expressions.value(arguments[0]))
         known = isinstance(value, int | float)
         return IntConst(type=INT, loc=self.unit.loc(node), value=int(known))

@@ -35,7 +35,10 @@ from ..types import (
     VoidType,
 )
 from .casts import bit_field_width
-from .constants import constant_value, integer_value
+from .constants import (
+    constant_value,
+    slot_value,
+)
 from .conversions import rvalue
 from .data_clauses import merge_data_clauses
 from .section_rows import make_rows_whole
@@ -224,7 +227,7 @@ class ClauseResolver:
         for slot in (section.lower, section.length):
             if slot is not None:
                 self.value(slot)
-        if _constant(section.lower, 0) == 0 and _constant(section.length, None) == 1:
+        if slot_value(section.lower, 0) == 0 and slot_value(section.length, None) == 1:
             item.sections.clear()
             self.unit.sink.warn(
                 section.loc,
@@ -258,7 +261,7 @@ class ClauseResolver:
         self._check_range(section, extent, text)
 
     def _check_range(self, section: Section, extent: object, text: str) -> None:
-        lower, length = _constant(section.lower, 0), _constant(section.length, None)
+        lower, length = slot_value(section.lower, 0), slot_value(section.length, None)
         loc: SourceLoc = section.length.loc if section.length is not None else section.loc
         if length is not None and length < 0:
             raise error(
@@ -275,9 +278,3 @@ class ClauseResolver:
                 f"section [{lower}:{end - lower}] of '{text}' is outside its {extent} elements",
                 "write [lower:length]; the second number is a length, not an end",
             )
-
-
-def _constant(slot: ExprSlot | None, default: int | None) -> int | None:
-    if slot is None or slot.expr is None:
-        return default
-    return integer_value(slot.expr)

@@ -44,10 +44,14 @@ def convert(value: Expr, target: CType) -> Expr:
     return ComplexOp(type=target, loc=loc, op="make", operands=[cast(value, target.element), zero])
 
 
-def common(a: ComplexType, b: CType) -> FloatType:
-    """The real type of the parts of the common type of a complex and another number."""
-    other = element_of(b)
-    return a.element if other is None or other.bits <= a.element.bits else other
+def common(a: CType, b: CType) -> FloatType | None:
+    """The real type of the parts of the common type of two numbers of which one is complex; None for other
+    types."""
+    if not (isinstance(a, ComplexType) or isinstance(b, ComplexType)):
+        return None
+    if not (is_number(a) and is_number(b)):
+        return None
+    return max(filter(None, map(element_of, (a, b))), key=lambda t: t.bits)
 
 
 def operation(op: str, lhs: Expr, rhs: Expr, t: ComplexType, loc: SourceLoc) -> Expr:

@@ -17,6 +17,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from ...base.diagnostics import SourceLoc
+from ...directives.records import ExprSlot
 from ..ast import (
     AddressOf,
     BinaryOp,
@@ -169,6 +170,13 @@ def integer_value(expr: Expr) -> int | None:
         return None
     value = constant_value(expr)
     return value if isinstance(value, int) else None
+
+
+def slot_value(slot: ExprSlot | None, otherwise: int | None) -> int | None:
+    """The value of a clause's argument: `otherwise` if it is left out, None if it is not constant."""
+    if slot is None:
+        return otherwise
+    return None if slot.expr is None else integer_value(slot.expr)
 
 
 def _address(place: Expr) -> ConstantValue | None:

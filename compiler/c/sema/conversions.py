@@ -42,6 +42,7 @@ from ..types import (
     VoidType,
     is_arithmetic,
     is_scalar,
+    pointer_to,
 )
 from .casts import cast
 from .complex_numbers import convert, is_number, truth
@@ -77,7 +78,7 @@ def decay(expr: Expr) -> Expr:
     """Array to pointer to its first element, function to its address; others unchanged."""
     t = expr.type
     if isinstance(t, FunctionType):
-        return Decay(type=PointerType(QualType(t)), loc=expr.loc, operand=expr)
+        return Decay(type=pointer_to(t), loc=expr.loc, operand=expr)
     if not isinstance(t, ArrayType):
         return expr
     if not expr.is_lvalue:
@@ -103,7 +104,7 @@ def atomic_load(place: Expr) -> Expr:
             f"an atomic object of {place.type.size} bytes is not supported",
             "protect it by a mutex",
         )
-    pointer = AddressOf(type=PointerType(QualType(place.type)), loc=place.loc, operand=place)
+    pointer = AddressOf(type=pointer_to(place.type), loc=place.loc, operand=place)
     return AtomicOp(
         type=place.type, loc=place.loc, op="load", of=place.type, pointer=pointer, order=5
     )

@@ -115,11 +115,7 @@ def _merge(directive: Directive, group: list[_Named], sink: DiagnosticSink) -> N
         modifiers=tuple(dict.fromkeys(modifiers)),
     )
     directive.clauses.insert(directive.clauses.index(first.clause), one)
-    directive.clauses[:] = [
-        clause
-        for clause in directive.clauses
-        if not isinstance(clause, VarListClause) or clause.items
-    ]
+    directive.drop_empty_lists()
 
 
 def _combined(names: set[str]) -> str:

@@ -21,11 +21,10 @@ from ..ast import FunctionDecl, Initializer, Load, Storage, VarDecl, VarRef
 from ..attribute_syntax import attributes_of
 from ..gnu_syntax import AlignedTypedef
 from ..types import LONG, ArrayType, CType, FunctionType, QualType, RecordType, VoidType
-from .constants import integer_value
-from .conversions import compatible, rvalue
+from .conversions import compatible
 from .function_declarations import FunctionDeclarations
-from .linkage import describe
-from .literals import string_literal
+from .linkage import conflict
+from .literals import plain_text
 from .scopes import TypedefName
 from .thread_locals import fill_control, make_thread_local
 from .type_names import apply_qualifiers
@@ -91,7 +90,7 @@ class DeclarationChecker:
     def static_assert(self, node: Any) -> None:
         """`_Static_assert(condition, message)` (C11 6.7.10)."""
         loc = self.unit.loc(node)
-        value = integer_value(rvalue(self.unit.expressions.check(node.cond)))
+        value = self.unit.expressions.integer(node.cond)
         if value is None:
             raise error(
                 loc,
@@ -101,8 +100,7 @@ class DeclarationChecker:
         if value == 0:
             text = ""
             if node.message is not None:
-                data, _ = string_literal(node.message.value, loc)
-                text = ": " + data[:-1].decode("utf-8", "replace")
+                text = ": " + plain_text(node.message.value, loc)
             raise error(loc, f"static assertion failed{text}")
 
     # File scope -------------------------------------------------------------------------------
@@ -187,12 +185,7 @@ class DeclarationChecker:
             self.unit.file_scope.declare(name, decl)
             return decl
         if not isinstance(old, VarDecl):
-            raise error(
-                loc,
-                f"'{name}' is already {describe(old)}",
-                "rename one of them",
-                [(old.loc, "declared here")],
-            )
+            raise conflict(name, old, loc)
         if not is_extern and storage is not old.storage:
             raise error(
                 loc,
@@ -295,12 +288,7 @@ class DeclarationChecker:
         elif isinstance(old, VarDecl):
             self.linkage.merge(old, q, loc)
         else:
-            raise error(
-                loc,
-                f"'{node.name}' is already a function",
-                "rename one of them",
-                [(old.loc, "declared here")],
-            )
+            raise conflict(node.name, old, loc)
         self.unit.scope.declare(node.name, old)
 
     def _local_variable(self, node: Any, q: QualType) -> VarDecl:

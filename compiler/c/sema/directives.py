@@ -42,7 +42,7 @@ from ..ast import (
 from . import leniency
 from .clause_values import check_values
 from .clauses import ClauseResolver
-from .literals import string_literal
+from .literals import plain_text
 from .nesting import check_nesting
 from .packing import without_anchors
 from .unit import Target, Unit
@@ -74,8 +74,7 @@ class DirectiveChecker:
         if isinstance(text, str) and (self.unit.pack.obey(text) or self._weak(text)):
             return None
         if not isinstance(text, str):  # _Pragma("…")
-            data, _ = string_literal(text.value, loc)
-            text = data[:-1].decode()
+            text = plain_text(text.value, loc)
         m = _ACC.match(text)
         if m is None:
             return None
@@ -154,9 +153,7 @@ class DirectiveChecker:
                         clause, name="copyin", spelling="copyin", modifiers=(), items=meant
                     )
                     declared.clauses.append(copied)
-            declared.clauses = [
-                c for c in declared.clauses if not isinstance(c, VarListClause) or c.items
-            ]
+            declared.drop_empty_lists()
         listed = ", ".join(sorted(told))
         self.unit.sink.warn(
             directive.loc,
@@ -297,15 +294,14 @@ class DirectiveChecker:
         as they are mapped for the whole program (2.13). True if no item is left for the function.
         """
         statics = replace(directive, clauses=[])
-        for clause in list(directive.clauses):
+        for clause in directive.clauses:
             if not isinstance(clause, VarListClause):
                 continue
             moved = [item for item in clause.items if self._is_static_here(item)]
             if moved:
                 statics.clauses.append(replace(clause, items=moved))
                 clause.items = [item for item in clause.items if item not in moved]
-                if not clause.items:
-                    directive.clauses.remove(clause)
+        directive.drop_empty_lists()
         if statics.clauses:
             self.unit.tree.directives.append(statics)
         return not directive.clauses

@@ -12,10 +12,12 @@ from pycparser import c_ast
 from ...base.diagnostics import SourceLoc, error
 from ..attribute_syntax import attributes_of
 from ..types import INT, LONG, SCHAR, SHORT, UCHAR, UINT, ULONG, USHORT, IntType
-from .constants import integer_value
-from .conversions import rvalue
 from .literals import fits
-from .scopes import Enumerator, EnumTag
+from .scopes import (
+    Enumerator,
+    EnumTag,
+    defined_twice,
+)
 
 if TYPE_CHECKING:
     from .type_names import TypeBuilder
@@ -47,12 +49,7 @@ class EnumSpecifiers:
         if node.name is not None:
             here = self.unit.scope.tags.get(node.name)
             if here is not None and not (isinstance(here, EnumTag) and here.type is None):
-                raise error(
-                    loc,
-                    f"'{node.name}' is defined twice",
-                    "rename one of them",
-                    [(here.loc, "first here")],
-                )
+                raise defined_twice(f"'{node.name}' is defined", here.loc, loc)
         if node.underlying_type is not None:
             return self._enum_of_type(node, loc)
         values = self._enumerators(node, None)
@@ -85,7 +82,7 @@ class EnumSpecifiers:
                 continue
             value = values[-1] + 1 if values else 0
             if item.value is not None:
-                given = integer_value(rvalue(self.unit.expressions.check(item.value)))
+                given = self.unit.expressions.integer(item.value)
                 if given is None:
                     raise error(
                         loc,

@@ -17,7 +17,6 @@ from typing import Any
 from pycparser import c_ast
 
 from ...base.diagnostics import CompileError, SourceLoc, error
-from ...base.similar import did_you_mean
 from ..ast import (
     Cast,
     Comma,
@@ -51,12 +50,16 @@ from ..types import (
     VoidType,
     is_arithmetic,
     is_scalar,
+    pointer_to,
 )
 from . import complex_numbers
 from .calls import CallChecker
 from .casts import bit_field_width, cast, promote, usual_conversions
-from .complex_numbers import is_number
-from .constants import constant_value, float_const
+from .constants import (
+    constant_value,
+    float_const,
+    integer_value,
+)
 from .conversions import (
     as_union,
     compatible,
@@ -73,6 +76,7 @@ from .literals import (
     integer_literal,
     string_literal,
 )
+from .members import member_path
 from .operators import OperatorChecker
 from .scopes import Enumerator
 from .temporaries import Temporary
@@ -132,6 +136,10 @@ class ExpressionChecker:
     def value(self, node: Any) -> Expr:
         """The value of an expression: loaded, or decayed to a pointer."""
         return rvalue(self.check(node))
+
+    def integer(self, node: Any) -> int | None:
+        """The value of an integer constant expression; None if it is not one."""
+        return integer_value(self.value(node))
 
     def effect(self, node: Any) -> Expr:
         """An expression statement: evaluated for its effects only."""
@@ -194,7 +202,7 @@ class ExpressionChecker:
                 self.unit.sink.warn(loc, message, "use a number that the type can represent")
             return float_const(f, loc, number)
         if node.type == "nullptr_t":
-            return IntConst(type=PointerType(QualType(VOID)), loc=loc, value=0)
+            return IntConst(type=pointer_to(VOID), loc=loc, value=0)
         if node.type == "bool":
             return IntConst(type=BOOL, loc=loc, value=int(text == "true"))
         value, t = integer_literal(text, loc)
@@ -286,12 +294,7 @@ class ExpressionChecker:
                 f"'{t}' is incomplete: its members are not known here",
                 "include its definition",
             )
-        path = t.find(name)
-        if path is None:
-            names = [f.name for f in t.fields or () if f.name]
-            remedy = did_you_mean(name, names) or f"its members are: {', '.join(names)}"
-            raise error(loc, f"'{t}' has no member '{name}'", remedy)
-        for field in path:
+        for field in member_path(t, name, loc):
             record = Member(type=field.type.type, loc=loc, record=record, field=field)
         return record
 
@@ -360,18 +363,10 @@ class ExpressionChecker:
         t: CType
         if is_arithmetic(then.type) and is_arithmetic(otherwise.type):
             then, otherwise, t = usual_conversions(then, otherwise)
-        elif isinstance(then.type, ComplexType) and is_number(otherwise.type):
-            t = self.unit.types.complex(complex_numbers.common(then.type, otherwise.type))
-            then, otherwise = (
-                complex_numbers.convert(then, t),
-                complex_numbers.convert(otherwise, t),
-            )
-        elif isinstance(otherwise.type, ComplexType) and is_number(then.type):
-            t = self.unit.types.complex(complex_numbers.common(otherwise.type, then.type))
-            then, otherwise = (
-                complex_numbers.convert(then, t),
-                complex_numbers.convert(otherwise, t),
-            )
+        elif (element := complex_numbers.common(then.type, otherwise.type)) is not None:
+            t = self.unit.types.complex(element)
+            then = complex_numbers.convert(then, t)
+            otherwise = complex_numbers.convert(otherwise, t)
         elif isinstance(then.type, VoidType) or isinstance(otherwise.type, VoidType):
             then, otherwise, t = cast(then, VOID), cast(otherwise, VOID), VOID
         elif isinstance(then.type, RecordType) and then.type is otherwise.type:

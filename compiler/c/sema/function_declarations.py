@@ -15,7 +15,7 @@ from ...base.library_headers import is_system
 from ..ast import Compound, FunctionDecl, VarDecl
 from ..types import FunctionType, VoidType
 from .conversions import compatible
-from .linkage import describe
+from .linkage import conflict
 from .old_style_parameters import with_types
 from .scopes import Scope
 from .unit import CheckedFunction, Unit
@@ -59,12 +59,7 @@ class FunctionDeclarations:
             self.linkage.linked[name] = old
             self.unit.tree.functions.append(old)
         elif not isinstance(old, FunctionDecl):
-            raise error(
-                loc,
-                f"'{name}' is already {describe(old)}",
-                "rename one of them",
-                [(old.loc, "declared here")],
-            )
+            raise conflict(name, old, loc)
         else:
             self._merge(old, node, t, loc)
         self.unit.scope.declare(name, old)
@@ -137,7 +132,7 @@ class FunctionDeclarations:
                 decl.body = self.unit.statements.function_body(node.body)
         except CompileError:
             # Inline functions of system headers may use features of the system's compiler. They stay
-            #             # undefined, which is an error if they are used.
+            # undefined, which is an error if they are used.
             if self.unit.recovery.active:
                 raise
             decl.body = None

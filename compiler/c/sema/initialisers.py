@@ -15,13 +15,13 @@ from typing import Any
 from pycparser import c_ast
 
 from ...base.diagnostics import SourceLoc, error
-from ...base.similar import did_you_mean
 from ..ast import Expr, FloatConst, Initializer, IntConst, StringLiteral
 from ..gnu_syntax import ArrayRange
 from ..types import ArrayType, ComplexType, CType, Field, IntType, RecordType
 from . import complex_numbers
-from .constants import AddressConstant, constant_value, float_const, integer_value
+from .constants import AddressConstant, constant_value, float_const
 from .conversions import convert_assigned, rvalue
+from .members import member_path
 from .unit import Unit
 
 
@@ -291,7 +291,7 @@ class _InitialiserBuilder:
         loc = self.unit.loc(designator)
         if not isinstance(t, ArrayType):
             raise error(loc, f"{self.what}: '[…]' in the initialiser of '{t}'", "write '.member ='")
-        index = integer_value(rvalue(self.unit.expressions.check(designator.expr)))
+        index = self.unit.expressions.integer(designator.expr)
         if index is None:
             raise error(
                 loc,
@@ -311,14 +311,7 @@ class _InitialiserBuilder:
             raise error(
                 loc, f"{self.what}: '.{name}' in the initialiser of an array", "write '[index] ='"
             )
-        path = t.find(name)
-        if path is None:
-            names = [f.name for f in t.fields or () if f.name]
-            raise error(
-                loc,
-                f"{self.what}: '{t}' has no member '{name}'",
-                did_you_mean(name, names) or f"its members are: {', '.join(names)}",
-            )
+        path = member_path(t, name, loc, f"{self.what}: ")
         index = next(i for i, f in enumerate(t.fields or ()) if f is path[0])
         return index, [designator] if len(path) > 1 else []
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...base.diagnostics import SourceLoc, error
 from ...base.machine import is_foreign, target_machine
@@ -19,7 +19,7 @@ from ..ast import AddressOf, Asm, Expr, IntConst, VarRef
 from ..types import CType, FloatType, IntType, PointerType, pointer_to
 from .constants import integer_value
 from .conversions import mark_address_taken, rvalue
-from .literals import string_literal
+from .literals import plain_text
 from .temporaries import Temporary
 
 if TYPE_CHECKING:
@@ -95,12 +95,12 @@ class AsmChecker:
             self._input(operand, operands, names)
         for number, value in shared:
             operands.put(str(number), value)
-        clobbers = [_text(c.value, self.unit.loc(c)) for c in node.clobbers]
+        clobbers = [plain_text(c.value, self.unit.loc(c)) for c in node.clobbers]
         if any(in_memory for _, _, in_memory in operands.places):
             clobbers.append("memory")
         made = Asm(
             loc=loc,
-            template=self._template(_text(node.template.value, loc), operands, names, loc),
+            template=self._template(plain_text(node.template.value, loc), operands, names, loc),
             constraints=",".join([*operands.outputs, *operands.inputs, *self._clobbers(clobbers)]),
             is_volatile=node.is_volatile or not node.outputs or "memory" in clobbers,
             outputs=operands.targets,
@@ -174,7 +174,7 @@ class AsmChecker:
 
     def _constraint(self, operand: AsmOperand) -> tuple[str, SourceLoc]:
         loc = self.unit.loc(operand.constraint)
-        first, *_ = _text(operand.constraint.value, loc).split(",")  # several alternatives
+        first, *_ = plain_text(operand.constraint.value, loc).split(",")  # several alternatives
         return _IGNORED.sub("", first) if not first.startswith("[") else first, loc
 
     def _kind(self, letters: str, value: Expr, loc: SourceLoc) -> str:
@@ -229,8 +229,3 @@ class AsmChecker:
         if self._is_x86:
             text = _ALTERNATIVES.sub(r"\1", text)
         return _REFERENCE.sub(replaced, text.replace("$", "$$"))
-
-
-def _text(literal: Any, loc: SourceLoc) -> str:
-    data, _ = string_literal(literal, loc)
-    return data[:-1].decode()

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...base.diagnostics import SourceLoc, error
+from ...base.diagnostics import (
+    CompileError,
+    SourceLoc,
+    error,
+)
 from ..asm_syntax import AsmLabel
 from ..ast import FunctionDecl, VarDecl
 from ..attribute_syntax import attributes_of
 from ..types import QualType
-from .constants import integer_value
-from .conversions import compatible, rvalue
-from .literals import string_literal
+from .conversions import compatible
+from .literals import plain_text
 from .scopes import Symbol, TypedefName
 
 if TYPE_CHECKING:
@@ -37,6 +40,12 @@ def describe(symbol: Symbol) -> str:
             return "an enumeration constant"
 
 
+def conflict(name: str, old: Symbol, loc: SourceLoc) -> CompileError:
+    """The error for a name that is declared as something else before."""
+    notes = [(old.loc, "declared here")]
+    return error(loc, f"'{name}' is already {describe(old)}", "rename one of them", notes)
+
+
 class Linkage:
     """
     The names with linkage of a unit. `linked`: variables and functions by name; block-scope `extern`
@@ -56,8 +65,7 @@ class Linkage:
         """Carries out the attributes of a declaration that concern the linker (GNU C)."""
         decl.is_weak |= bool(attributes_of(node.align, "weak"))
         for attribute in attributes_of(node.align, "alias"):
-            data, _ = string_literal(attribute.args[0].value, self.unit.loc(attribute))
-            decl.alias = data[:-1].decode()
+            decl.alias = plain_text(attribute.args[0].value, self.unit.loc(attribute))
         if isinstance(decl, FunctionDecl):
             decl.is_noreturn |= _is_noreturn(node)
             decl.constructor = self._priority(node, "constructor", decl.constructor)
@@ -68,7 +76,7 @@ class Linkage:
         for attribute in attributes_of(node.align, name):
             known = _LAST_PRIORITY
             if attribute.args:
-                value = integer_value(rvalue(self.unit.expressions.check(attribute.args[0])))
+                value = self.unit.expressions.integer(attribute.args[0])
                 known = _LAST_PRIORITY if value is None else value
         return known
 
@@ -78,8 +86,7 @@ class Linkage:
         label = next((item for item in node.align or () if isinstance(item, AsmLabel)), None)
         if label is None:
             return None
-        data, _ = string_literal(label.name.value, self.unit.loc(label))
-        return data[:-1].decode()
+        return plain_text(label.name.value, self.unit.loc(label))
 
     def merge(self, old: VarDecl, q: QualType, loc: SourceLoc) -> None:
         """Merges a later declaration of a variable, with type `q`, into `old`."""

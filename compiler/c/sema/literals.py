@@ -204,6 +204,13 @@ def character_literal(text: str, loc: SourceLoc) -> tuple[int, IntType]:
     return value - (1 << 32) if value >> 31 else value, INT
 
 
+def plain_text(literal: str, loc: SourceLoc) -> str:
+    """The characters of a string literal of `char` (see `string_literal`), for labels, pragmas and
+    messages."""
+    data, _ = string_literal(literal, loc)
+    return data[:-1].decode("utf-8", "replace")
+
+
 def string_literal(text: str, loc: SourceLoc) -> tuple[bytes, IntType]:
     """
     The bytes of a string literal with its terminating zero, and its element type. `text` may hold

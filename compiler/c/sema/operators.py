@@ -27,7 +27,6 @@ from ..types import (
     INT,
     PTRDIFF_T,
     ArrayType,
-    ComplexType,
     CType,
     FunctionType,
     IntType,
@@ -38,7 +37,7 @@ from ..types import (
 )
 from .atomic_calls import AtomicChecker
 from .casts import bit_field_width, cast, common_type, promote, promoted_type, usual_conversions
-from .complex_numbers import common, is_number, operation, require_repeatable
+from .complex_numbers import common, operation, require_repeatable
 from .conversions import (
     compatible,
     convert_assigned,
@@ -102,12 +101,8 @@ class OperatorChecker:
 
     def _complex(self, op: str, lhs: Expr, rhs: Expr, loc: SourceLoc) -> Expr | None:
         """`lhs op rhs` where one is complex and both are numbers; else None."""
-        a, b = lhs.type, rhs.type
-        if isinstance(b, ComplexType) and is_number(a):
-            element = common(b, a)
-        elif isinstance(a, ComplexType) and is_number(b):
-            element = common(a, b)
-        else:
+        element = common(lhs.type, rhs.type)
+        if element is None:
             return None
         return operation(op, lhs, rhs, self.unit.types.complex(element), loc)
 

@@ -21,9 +21,11 @@ from ..types import (
     RecordMember,
     RecordType,
 )
-from .constants import integer_value
-from .conversions import rvalue
-from .scopes import EnumTag, RecordTag
+from .scopes import (
+    EnumTag,
+    RecordTag,
+    defined_twice,
+)
 
 if TYPE_CHECKING:
     from .type_names import TypeBuilder
@@ -84,12 +86,7 @@ class RecordSpecifiers:
         here = self.unit.scope.tags.get(tag)
         if here is not None:
             if isinstance(here, EnumTag) or here.type.is_union != is_union or here.type.is_complete:
-                raise error(
-                    loc,
-                    f"'{tag}' is defined twice",
-                    "rename one of them",
-                    [(here.loc, "first here")],
-                )
+                raise defined_twice(f"'{tag}' is defined", here.loc, loc)
             return here.type
         return self.declare(tag, is_union, loc)
 
@@ -153,7 +150,7 @@ class RecordSpecifiers:
         loc = self.unit.loc(node.bitsize)
         if not isinstance(t, IntType):
             raise error(loc, f"a bit-field of type '{t}'", "use an integer type")
-        width = integer_value(rvalue(self.unit.expressions.check(node.bitsize)))
+        width = self.unit.expressions.integer(node.bitsize)
         limit = 1 if t is BOOL else t.bits
         if width is None or not 0 <= width <= limit or (width == 0 and node.name):
             raise error(
@@ -166,12 +163,7 @@ class RecordSpecifiers:
     ) -> None:
         for name in _names(member):
             if name in seen:
-                raise error(
-                    loc,
-                    f"member '{name}' is declared twice",
-                    "rename one of them",
-                    [(seen[name], "first here")],
-                )
+                raise defined_twice(f"member '{name}' is declared", seen[name], loc)
             seen[name] = loc
 
 

@@ -6,7 +6,11 @@ from bisect import insort
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...base.diagnostics import CompileError, SourceLoc
+from ...base.diagnostics import (
+    CompileError,
+    SourceLoc,
+    error,
+)
 from ...base.library_headers import is_library
 from ...base.similar import did_you_mean
 from ..ast import FunctionDecl, VarDecl
@@ -45,6 +49,11 @@ class EnumTag:
 class RecordTag:
     type: RecordType
     loc: SourceLoc
+
+
+def defined_twice(what: str, first: SourceLoc, loc: SourceLoc) -> CompileError:
+    """The error for a second definition of `what`, for example a tag in quotes."""
+    return error(loc, f"{what} twice", "rename one of them", [(first, "first here")])
 
 
 Symbol = VarDecl | FunctionDecl | TypedefName | Enumerator

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...directives.records import ExprSlot, Section, VarRefItem
+from ...directives.records import Section, VarRefItem
 from ..ast import Expr
 from ..types import ArrayType, CType, PointerType
-from .constants import integer_value
+from .constants import slot_value
 
 
 def make_rows_whole(item: VarRefItem, t: CType) -> bool:
@@ -19,7 +19,7 @@ def make_rows_whole(item: VarRefItem, t: CType) -> bool:
         if several and isinstance(t, ArrayType) and _is_part(section, t.length):
             item.sections[position] = Section(section.loc)
             found = True
-        several = several or not (section.is_index or _value(section.length, 0) == 1)
+        several = several or not (section.is_index or slot_value(section.length, 0) == 1)
         t = t.element.type if isinstance(t, ArrayType) else t.pointee.type
     return found
 
@@ -27,13 +27,6 @@ def make_rows_whole(item: VarRefItem, t: CType) -> bool:
 def _is_part(section: Section, length: int | Expr | None) -> bool:
     if section.is_index or section.minimum is not None or not isinstance(length, int):
         return False
-    lower = _value(section.lower, 0)
-    extent = None if lower is None else _value(section.length, length - lower)
+    lower = slot_value(section.lower, 0)
+    extent = None if lower is None else slot_value(section.length, length - lower)
     return lower is not None and extent is not None and 0 < extent < length
-
-
-def _value(slot: ExprSlot | None, otherwise: int) -> int | None:
-    """A constant bound, `otherwise` for one that is left out; None for one that is not constant."""
-    if slot is None:
-        return otherwise
-    return None if slot.expr is None else integer_value(slot.expr)

@@ -46,8 +46,8 @@ from ..gnu_syntax import CaseRange
 from ..openmp.templates import Fence, Region
 from ..types import INT, VOID, IntType, PointerType, VoidType, pointer_to
 from .casts import promote
-from .constants import integer_value, wrap
-from .conversions import convert_assigned, rvalue
+from .constants import wrap
+from .conversions import convert_assigned
 from .inline_asm import AsmChecker
 from .unit import CheckedFunction, Jump, Target, Unit
 
@@ -331,7 +331,7 @@ class StatementChecker:
         return [first, *stmts]
 
     def _case_value(self, node: Any, loc: SourceLoc) -> int:
-        value = integer_value(rvalue(self.unit.expressions.check(node)))
+        value = self.unit.expressions.integer(node)
         if value is None:
             raise error(
                 loc, "the value of 'case' is not an integer constant", "use a constant, or an if"

@@ -52,7 +52,6 @@ from ..types import (
 )
 from .casts import cast
 from .constants import integer_value
-from .conversions import rvalue
 from .enum_types import EnumSpecifiers
 from .record_types import RecordSpecifiers
 from .scopes import TypedefName
@@ -175,7 +174,7 @@ class TypeBuilder:
         if node is None or (isinstance(node, c_ast.ID) and node.name == "*"):
             return None
         loc = self.unit.loc(node)
-        expr = rvalue(self.unit.expressions.check(node))
+        expr = self.unit.expressions.value(node)
         if not isinstance(expr.type, IntType):
             raise error(loc, f"an array length has type '{expr.type}'", "use an integer length")
         value = integer_value(expr)
