@@ -60,8 +60,10 @@ WAKE_NS = 40_000
 OWED_NS = 200_000
 """The total time of launches between the two limits from which they wake the others, as such launches are
 then frequent enough to keep them awake."""
-SHARE_NS = 1_000
-"""The time of a launch for each further member."""
+MEMBER_NS = 250
+"""The time by which each further member makes a launch longer: it is called and awaited."""
+PIECE_NS = 4_000
+"""The least time of a piece of a share: taking one, and looking for one, reads words of other members."""
 PROBE_NS = 500_000
 """The time of the team below which a launch is run once in one thread, to compare."""
 COPY_BYTES = 1 << 20
@@ -144,7 +146,8 @@ def gangs_ir(machine: str) -> str:
         worth_ns=WORTH_NS,
         wake_ns=WAKE_NS,
         owed_ns=OWED_NS,
-        share_ns=SHARE_NS,
+        member_ns=MEMBER_NS,
+        piece_ns=PIECE_NS,
         probe_ns=PROBE_NS,
         signals=mask - (1 << 64),
         beds_bytes=ctypes.sizeof(MemberBed) * MAX_THREADS,

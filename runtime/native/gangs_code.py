@@ -2,9 +2,9 @@
 LLVM IR of the functions of `gangs.py`: memory, clock and sleep here, the rest in the other files. Format
 fields: `max_threads`, threads of the team; `jobs`, launches it works on at a time; `pause` and
 `pause_declared`, a call of the processor's instruction for a thread that spins; `wait_number`, the number
-of the system call `futex`; `spin_ns`, `worth_ns`, `wake_ns`, `owed_ns`, `share_ns`, `probe_ns`, in ns;
-`signals`, the signals that the threads of the team block; `signal_stack`, `beds_bytes`, `jobs_bytes` and
-`calls_bytes`, sizes in bytes of a stack and of tables.
+of the system call `futex`; `spin_ns`, `worth_ns`, `wake_ns`, `owed_ns`, `member_ns`, `piece_ns`, `probe_ns`,
+in ns; `signals`, the signals that the threads of the team block; `signal_stack`, `beds_bytes`, `jobs_bytes`
+and `calls_bytes`, sizes in bytes of a stack and of tables.
 """
 
 from __future__ import annotations
@@ -99,6 +99,7 @@ declare i32 @pthread_sigmask(i32, ptr, ptr)
 declare i32 @sigaltstack(ptr, ptr)
 declare i64 @llvm.umin.i64(i64, i64)
 declare i64 @llvm.umax.i64(i64, i64)
+declare double @llvm.sqrt.f64(double)
 {pause_declared}
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)

@@ -6,8 +6,12 @@ define internal i64 @together(ptr %kernel, i64 %first, i64 %gangs, ptr %args, i6
     i64 %total) noinline {{
 entry:
   %left = sub i64 %gangs, %first
-  %parts = udiv i64 %total, {share_ns}
-  %useful = add i64 %parts, 1
+  ; with n members a launch takes total/n + n * member_ns, least where n is the root of total/member_ns
+  %ratio = udiv i64 %total, {member_ns}
+  %ratio_float = uitofp i64 %ratio to double
+  %root = call double @llvm.sqrt.f64(double %ratio_float)
+  %best = fptoui double %root to i64
+  %useful = call i64 @llvm.umax.i64(i64 %best, i64 2)
   %most = call i64 @llvm.umin.i64(i64 %threads, i64 %left)
   %wanted = call i64 @llvm.umin.i64(i64 %most, i64 %useful)
   %others = load atomic i32, ptr @size acquire, align 4
@@ -40,10 +44,10 @@ fill:
   %job->job.args = %args
   %job->job.gangs = %gangs
   %job->job.share_count = %shares
-  ; an eighth of a share, or the number of gangs for which another member pays
+  ; an eighth of a share, or the number of gangs that pay for taking a piece
   %pieces = shl i64 %shares, 3
   %fine = udiv i64 %left, %pieces
-  %scaled_left = mul i64 %left, {share_ns}
+  %scaled_left = mul i64 %left, {piece_ns}
   %some_time = call i64 @llvm.umax.i64(i64 %total, i64 1)
   %short = udiv i64 %scaled_left, %some_time
   %coarse = call i64 @llvm.umax.i64(i64 %fine, i64 %short)
@@ -110,13 +114,17 @@ divide:
   ret i64 %each
 }}
 
-; records the time of a gang in a launch by one thread: longer ones at once, shorter ones gradually
+; records the time of a gang in a launch by one thread: up to twice the former at once, shorter ones gradually
 define internal void @learn_alone(ptr %kernel, i64 %each) {{
   %old = %kernel->kernel.by_one monotonic
   %three = mul i64 %old, 3
   %sum = add i64 %three, %each
   %mean = lshr i64 %sum, 2
-  %larger = call i64 @llvm.umax.i64(i64 %mean, i64 %each)
+  %first = icmp eq i64 %old, 0
+  %twice = shl i64 %old, 1
+  %believed = call i64 @llvm.umin.i64(i64 %each, i64 %twice)
+  %raised = select i1 %first, i64 %each, i64 %believed
+  %larger = call i64 @llvm.umax.i64(i64 %mean, i64 %raised)
   %new = call i64 @llvm.umax.i64(i64 %larger, i64 1)
   %kernel->kernel.by_one = %new monotonic
   ret void

@@ -17,6 +17,10 @@ from ..ops.building import Cursor, constant_value
 
 DEFAULT_TILE = 32
 """The size of a `tile(*)` dimension."""
+_ALIGNED = 64
+"""Iterations whose elements, of whatever size, are whole cache lines."""
+_LONG = 256
+"""The length of a chunk from which aligning it hardly changes the shares of threads."""
 
 
 @dataclass(frozen=True)
@@ -110,12 +114,22 @@ def plain_loops(at: Cursor, dims: Sequence[Dimension]) -> tuple[Cursor, list[SSA
 
 
 def _chunk(at: Cursor, gang: GangRange, total: SSAValue) -> tuple[SSAValue, SSAValue]:
-    """The iterations `[low, high)` of `total` that the gangs of `gang` run, in equal chunks."""
-    rounded = at.add(total, at.sub(gang.count, at.i64(1)))
-    chunk = at.value(arith.DivSIOp(rounded, gang.count), "chunk")
-    low = at.value(arith.MinSIOp(at.mul(gang.begin, chunk), total), "low")
-    high = at.value(arith.MinSIOp(at.mul(gang.end, chunk), total), "high")
-    return low, high
+    """
+    The iterations `[low, high)` of `total` that the gangs of `gang` run, in chunks that differ by one
+    iteration. Long chunks begin at multiples of `_ALIGNED` iterations, so that threads do not write the same
+    cache lines, and vectors are in one line, if the first iteration's is aligned.
+    """
+    each = at.value(arith.DivSIOp(total, gang.count), "chunk")
+    rest = at.sub(total, at.mul(each, gang.count), "longer_chunks")
+    is_long = at.value(arith.CmpiOp(each, at.i64(_LONG), "sge"))
+    mask = at.value(arith.SelectOp(is_long, at.i64(-_ALIGNED), at.i64(-1)), "mask")
+
+    def start(number: SSAValue, hint: str) -> SSAValue:
+        before = at.add(at.mul(number, each), at.value(arith.MinSIOp(number, rest)))
+        is_end = at.value(arith.CmpiOp(number, gang.count, "eq"))
+        return at.value(arith.SelectOp(is_end, total, at.value(arith.AndIOp(before, mask))), hint)
+
+    return start(gang.begin, "low"), start(gang.end, "high")
 
 
 def gang_loops(
