@@ -229,6 +229,15 @@ def test_locations() -> None:
     assert str(statement.expr.value.loc) == "t.c:3:10"
 
 
+def test_rows_of_a_constant_structure_are_constant() -> None:
+    """The qualifiers of an array are those of its elements."""
+    check(
+        "struct s { double a[3][4]; }; double g(const double (*)[4]);"
+        " double f(const struct s *p) { const double (*r)[4] = p->a; return g(p->a) + (*r)[0]; }"
+        " _Bool h(const double (*a)[4], double (*b)[4]) { return a == b; }"
+    )
+
+
 def test_line_markers_name_the_file() -> None:
     unit = check('# 7 "lib.h"\nint f(void);\n# 3 "main.c"\nint g(void) { return f(); }')
     assert [str(f.loc) for f in unit.functions] == ["lib.h:7:5", "main.c:3:5"]
@@ -253,6 +262,15 @@ def test_gnu_spellings_keep_columns() -> None:
         (
             "void f(int *p, const int *q) { p = q; }",
             "assigning to 'p': the conversion drops 'const'",
+        ),
+        (
+            "struct s { double a[3][4]; }; double g(double (*)[4]);"
+            " double f(const struct s *p) { return g(p->a); }",
+            "argument 1 of 'g': the conversion drops 'const'",
+        ),
+        (
+            "struct s { int a[3][4]; }; void f(volatile struct s *p) { int (*r)[4] = p->a; (*r)[0] = 1; }",
+            "initialising 'r': the conversion drops 'volatile'",
         ),
         ("int f(int x) { return x << 40; }", "'<<' of 'int' by 40 is undefined"),
         ("int f(int x) { return x / 0; }", "'/' by zero"),

@@ -7,6 +7,8 @@ Functions take typed expressions and return typed expressions; none needs a scop
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...base.diagnostics import DiagnosticSink, SourceLoc, error, warning
 from ...base.library_headers import is_library
 from ..ast import (
@@ -280,16 +282,28 @@ def _takes(target: CType, source: CType) -> bool:
     qualifiers."""
     if not isinstance(target, PointerType) or not isinstance(source, PointerType):
         return False
-    to, of = target.pointee, source.pointee
+    to, of = _of_elements(target.pointee), _of_elements(source.pointee)
     more = to.const >= of.const and to.volatile >= of.volatile
     of_void = isinstance(to.type, VoidType) or isinstance(of.type, VoidType)
     return of_void or (more and compatible(to.type, of.type))
 
 
+def _of_elements(t: QualType) -> QualType:
+    """`t` with the qualifiers of an array's elements, which are those of the array (C11 6.7.3p9)."""
+    const, volatile, of = t.const, t.volatile, t.type
+    while isinstance(of, ArrayType):
+        const, volatile, of = (
+            const or of.element.const,
+            volatile or of.element.volatile,
+            of.element.type,
+        )
+    return replace(t, const=const, volatile=volatile)
+
+
 def _check_pointers(
     source: PointerType, target: PointerType, what: str, loc: SourceLoc, sink: DiagnosticSink
 ) -> None:
-    s, t = source.pointee, target.pointee
+    s, t = _of_elements(source.pointee), _of_elements(target.pointee)
     to_void = isinstance(s.type, VoidType) or isinstance(t.type, VoidType)
     if not to_void and not compatible(s.type, t.type) and not _char_signs(s.type, t.type):
         sink.warn(
