@@ -8,10 +8,11 @@ of a coefficient is not known, both extremes are candidates and run-time code ta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
-from .polynomials import Polynomial
+from .polynomials import Monomial, Polynomial
 
 MAX_CANDIDATES = 8
 """The most alternatives that are worth evaluating before a launch."""
@@ -41,28 +42,28 @@ class Extremes:
     lows: tuple[Polynomial, ...]
     highs: tuple[Polynomial, ...]
 
-    def union(self, other: Extremes) -> Extremes:
-        return Extremes(
-            _tightest(self.lows + other.lows, -1), _tightest(self.highs + other.highs, 1)
-        )
+
+def joined(parts: Sequence[Extremes]) -> Extremes:
+    """The bounds of several polynomials together."""
+    return Extremes(
+        _tightest(chain.from_iterable(part.lows for part in parts), -1),
+        _tightest(chain.from_iterable(part.highs for part in parts), 1),
+    )
 
 
-def _tightest(candidates: Sequence[Polynomial], direction: int) -> tuple[Polynomial, ...]:
+def _tightest(candidates: Iterable[Polynomial], direction: int) -> tuple[Polynomial, ...]:
     """Drops duplicates and candidates that another one dominates by a constant."""
-    kept: list[Polynomial] = []
+    kept: dict[frozenset[tuple[Monomial, int]], Polynomial] = {}
     for candidate in candidates:
-        dominated = False
-        for index, other in enumerate(kept):
-            difference = (candidate - other).as_constant
-            if difference is None:
-                continue
-            if difference * direction > 0:
-                kept[index] = candidate
-            dominated = True
-            break
-        if not dominated:
-            kept.append(candidate)
-    return tuple(kept)
+        form = frozenset(term for term in candidate.terms.items() if term[0])
+        other = kept.get(form)
+        if other is None or (_constant(candidate) - _constant(other)) * direction > 0:
+            kept[form] = candidate
+    return tuple(kept.values())
+
+
+def _constant(poly: Polynomial) -> int:
+    return poly.terms.get((), 0)
 
 
 def _bound(

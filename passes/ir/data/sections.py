@@ -19,7 +19,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from ....dialects.accx_element import ElementOp
 from ...decisions.inequalities import Facts
 from ...decisions.polynomials import Polynomial
-from ...decisions.ranges import Extremes, LoopRange, extremes
+from ...decisions.ranges import Extremes, LoopRange, extremes, joined
 from ..ops.acc_ops import called, is_inside, uses_inside
 from ..ops.building import constant_value
 from ..ops.layout import size_of
@@ -180,7 +180,7 @@ def section_of(uses: PointerUses, symbols: RegionSymbols) -> TouchedSection | st
         return "it is not subscripted"
     if len({access.unit for access in accesses}) > 1:
         accesses = [access.in_bytes() for access in accesses]
-    bounds: Extremes | None = None
+    bounds: list[Extremes] = []
     known: dict[Block | None, tuple[list[LoopRange], Facts]] = {}
     touched: set[tuple[Block | None, Polynomial | None, int]] = set()
     for access in accesses:
@@ -202,9 +202,8 @@ def section_of(uses: PointerUses, symbols: RegionSymbols) -> TouchedSection | st
             found = Extremes(found.lows, tuple(high + (access.width - 1) for high in found.highs))
         if found is None or _has_loop_variables(found, symbols):
             return "a subscript is not an affine expression of loop variables"
-        bounds = found if bounds is None else bounds.union(found)
-    assert bounds is not None
-    return TouchedSection(accesses[0].unit, bounds)
+        bounds.append(found)
+    return TouchedSection(accesses[0].unit, joined(bounds))
 
 
 def _has_loop_variables(bounds: Extremes, symbols: RegionSymbols) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from accopt.passes.decisions.polynomials import Polynomial
-from accopt.passes.decisions.ranges import LoopRange, extremes
+from accopt.passes.decisions.ranges import Extremes, LoopRange, extremes, joined
 
 
 def evaluate(poly: Polynomial, values: dict[object, int]) -> int:
@@ -80,15 +80,26 @@ def test_quadratic_subscripts_are_refused():
     assert extremes(i * i, [LoopRange("i", Polynomial.constant(0), Polynomial.constant(4))]) is None
 
 
-def test_union_keeps_the_tighter_of_comparable_bounds():
+def test_joined_bounds_keep_the_tighter_of_comparable_ones():
     i = Polynomial.symbol("i")
     n = Polynomial.symbol("n")
     loop = [LoopRange("i", Polynomial.constant(1), n - 2)]
     left, right = extremes(i - 1, loop), extremes(i + 1, loop)
     assert left is not None and right is not None
-    both = left.union(right)
+    both = joined([left, right])
     assert both.lows == (Polynomial.constant(0),)
     assert both.highs == (n - 1,)
+
+
+def test_the_work_for_many_bounds_grows_with_their_number():
+    """A stencil whose strides are variables: no two of its bounds can be compared."""
+    x, y, z = (Polynomial.symbol(name) for name in "xyz")
+    offsets = [x * i + y * j + z * k for i in range(10) for j in range(10) for k in range(10)]
+    parts = [
+        Extremes((offset + shift,), (offset - shift,)) for shift in (1, 0) for offset in offsets
+    ]
+    both = joined(parts)
+    assert both.lows == tuple(offsets) == both.highs
 
 
 def test_products_are_equal_in_any_order_and_listed_as_multiplied():
