@@ -53,7 +53,8 @@ class CheckedFiles:
 
     def has(self, file: str, text: str, target: str) -> bool:
         """Whether the file was checked before by this compiler."""
-        return any(self._disk.has(_key(file, text, kind)) for kind in (_OF_ALL, target))
+        keys = [_key(file, text, kind) for kind in (_OF_ALL, target)]
+        return any(key in self._known or self._disk.has(key) for key in keys)
 
     def get(self, file: str, text: str, target: str) -> bytes | None:
         """The bytes of a file that was checked before by this compiler."""

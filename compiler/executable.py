@@ -19,13 +19,14 @@ from .base.deep_stack import with_deep_stack
 from .base.diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink
 from .base.options import CompileOptions
 from .base.phases import LOADING, phase
+from .check_ahead import CheckAhead
 from .checked_files import CheckedFiles
 from .compiled import Executable, executable_from_json, executable_to_json
 from .file_copies import FilesAhead, files_alone
 from .files_apart import may_be_apart, program_apart
 from .fingerprint import compiler_fingerprint
 from .process import without_collection
-from .translate import module_of, translate
+from .translate import load, module_of, translate
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -54,11 +55,35 @@ def preprocess_options(options: CompileOptions) -> PreprocessOptions:
     )
 
 
+class FrontEnd:
+    """
+    The front end for the C files of one program. It preprocesses them when it is made, and a copy of this
+    process may check them from then on, while this process loads modules. Messages go to `sink`.
+    """
+
+    def __init__(
+        self, paths: Sequence[Path], options: CompileOptions, sink: DiagnosticSink
+    ) -> None:
+        self._options, self._sink = options, sink
+        self._mistakes: CompileError | None = None
+        try:
+            self._sources, self._kept = _preprocessed(paths, options, sink, alone=None)
+        except CompileError as e:
+            self._mistakes = e
+            return
+        self._ahead = CheckAhead(self._sources, options.target, self._kept)
+
+    def module(self) -> ModuleOp:
+        """The acc-level module. Raises `CompileError`."""
+        if self._mistakes is not None:
+            raise self._mistakes
+        return _module_of(self._sources, self._options, self._sink, self._kept, self._ahead)
+
+
 @with_deep_stack
 def front_end(paths: Sequence[Path], options: CompileOptions, sink: DiagnosticSink) -> ModuleOp:
     """The acc-level module of the C files of one program. Raises `CompileError`."""
-    sources, kept = _preprocessed(paths, options, sink, alone=None)
-    return _module_of(sources, options, sink, kept)
+    return FrontEnd(paths, options, sink).module()
 
 
 @with_deep_stack
@@ -174,7 +199,8 @@ def _translate(
         host_ir = None if files is None else program_apart(files, options, sink)
         if host_ir is not None:
             return Executable(host_ir, "", (), options)
-    module = _module_of(sources, options, sink, kept)
+    checked = CheckAhead(sources, options.target, kept)
+    module = _module_of(sources, options, sink, kept, checked)
     if options.target != "nvptx":
         return translate(module, options, sink, after_stage, None, ahead)
     from .register_pressure import Retry, may_retry, relieve
@@ -210,10 +236,13 @@ def _module_of(
     options: CompileOptions,
     sink: DiagnosticSink,
     kept: KeptFiles,
+    ahead: CheckAhead,
 ) -> ModuleOp:
-    """The acc-level module of a program's files."""
+    """The acc-level module of a program's preprocessed files, which `ahead` checks."""
     with phase(LOADING):
         from .c.program import check_program
+    load()
+    ahead.finish()
     # No variable refers to the trees here, so that their memory is free for what follows.
     return module_of(
         check_program(sources, sink, options.target, wall=options.wall, kept=kept), options, sink

@@ -6,6 +6,7 @@ emits its texts.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from .backend.host_ahead import HostAhead
@@ -31,6 +32,14 @@ def module_of(
         from .irgen import generate_module
     with attributes_unchecked(not options.checks_ir):
         return generate_module(units, sink, mark=mark)
+
+
+def load() -> None:
+    """Loads what `module_of` and `translate` need for any program."""
+    here = __name__.rpartition(".")[0]
+    with phase(LOADING):
+        for name in ("irgen", "emit", "ir.context", "pipeline"):
+            import_module(f"{here}.{name}")
 
 
 def translate(

@@ -45,6 +45,11 @@ def before_copies(action: Callable[[], None]) -> None:
     _before.append(action)
 
 
+def can_copy_now() -> bool:
+    """Whether copies can be made without waiting for threads of this process."""
+    return copies() > 1 and not _before
+
+
 class ForkedCopies(Generic[T]):
     """
     Copies of this process that run `work` for each number in `order`. A copy that is ready takes the next

@@ -19,6 +19,10 @@ class KeptFiles(Protocol):
         """Keeps the bytes of a preprocessed file."""
         ...
 
+    def has(self, file: str, text: str, target: str) -> bool:
+        """Whether there is a file that was checked before."""
+        ...
+
     def get(self, file: str, text: str, target: str) -> bytes | None:
         """The bytes of a file that was checked before."""
         ...

@@ -8,6 +8,7 @@ names they share.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -69,15 +70,29 @@ def check_program(
     """
     with phase(LOADING):
         from .agreement import check_agreement
-        from .shared_declarations import shared_declarations
         from .warnings import check_unit
 
-    with phase("check"), shared_declarations():
-        units = _each(sources, lambda source: check_file(source, sink, target, kept))
+    with phase("check"):
+        with _sharing() if new_files(sources, target, kept) else nullcontext():
+            units = _each(sources, lambda source: check_file(source, sink, target, kept))
         check_agreement(units, sink)
         for unit in units:
             check_unit(unit, sink, wall=wall)
     return [*units, *(_own_unit(name, target, kept) for name in own_files(units))]
+
+
+def new_files(
+    sources: Sequence[PreprocessedSource], target: str, kept: KeptFiles | None
+) -> list[PreprocessedSource]:
+    """The files whose typed trees `kept` does not have."""
+    return [s for s in sources if kept is None or not kept.has(s.file, s.text, target)]
+
+
+def _sharing() -> AbstractContextManager[None]:
+    with phase(LOADING):
+        from .shared_declarations import shared_declarations
+
+    return shared_declarations()
 
 
 def check_file(

@@ -18,41 +18,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.utils.exceptions import (
-    DiagnosticException,
-    VerifyException,
-)
+from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
-from ...passes.ir.ops.messages import take_messages
-from ..added_passes import available_passes, no_such_pass, parse_passes
 from ..base.deep_stack import with_deep_stack
-from ..base.diagnostics import (
-    UNKNOWN_LOC,
-    CompileError,
-    DiagnosticSink,
-    error,
-    render,
-)
+from ..base.diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink, error
 from ..base.options import CompileOptions
 from ..base.phase_table import add_timing, timed
 from ..base.phases import LOADING, phase
 from ..base.progress import telling_progress
-from ..emit import TEXT_STAGES, emit_text, ptx_ahead
-from ..executable import front_end
+from ..executable import FrontEnd
 from ..internal_error import guarded, mistakes_in_ir
-from ..ir.context import make_context
-from ..ir.printing import print_ir
-from ..ir.reading import check_saved, decode, parse_ir, read_ir_text
-from ..pipeline import ACC, run_to_stage, stage_names, stage_of
 from ..process import run_command, without_collection
-from ..remarks import adds_remarks
-from ..shared_work import share_device_work
 from .driver_options import add_compile_arguments, add_version, compile_options
-from .file_kinds import IR, refuse_machine_code, refuse_other_language
-from .instrumentation import Instrumentation, PassWatch, pass_names
-from .outputs import print_output, write_text
-from .reporting import options_or_leave, report, require_no_failing, take_options
+from .outputs import print_output
+from .reporting import options_or_leave, report, take_options
 
 _EPILOG = """\
 examples:
@@ -85,7 +64,7 @@ def _argument_parser() -> argparse.ArgumentParser:
         "--emit",
         metavar="STAGE",
         help="stage to print (default: acc, or the one IR was saved at): acc, data, scheduled,"
-        " transformed, gpu or host, runtime, nvvm, " + ", ".join(TEXT_STAGES),
+        " transformed, gpu or host, runtime, nvvm, llvm, device-llvm, ptx",
     )
     parser.add_argument(
         "-p", "--passes", default="", help="passes to run after reaching the stage, comma-separated"
@@ -159,146 +138,6 @@ def _add_watching(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _watch(args: argparse.Namespace) -> PassWatch:
-    known = available_passes() if args.print_before or args.print_after else {}
-    before, after = pass_names(args.print_before), pass_names(args.print_after)
-    for name in sorted((before | after) - known.keys()):
-        raise no_such_pass(name, known)
-    return PassWatch(
-        before,
-        after,
-        args.print_before_all,
-        args.print_after_all,
-        args.print_changes,
-        args.crash_reproducer,
-    )
-
-
-class AccoptMain:
-    """One run of the driver; `run` returns the exit status."""
-
-    def __init__(self, args: argparse.Namespace, options: CompileOptions):
-        self.args = args
-        self.options = options
-        with phase(LOADING):
-            self.ctx = make_context()
-        self.sink = DiagnosticSink()
-        self.passes = Instrumentation(_watch(args), debug_info=args.print_debuginfo)
-
-    def process(self, module: ModuleOp, default_stage: str) -> str:
-        stop: str | None = self.args.stop_before
-        stage = self.args.emit or (stage_names(self.options.target)[-1] if stop else default_stage)
-        text_stage = TEXT_STAGES.get(stage)
-        kernels: str | None = None
-        with ptx_ahead(self.options) as make_ptx:
-            try:
-                if text_stage and not stop and self.only_code():
-                    kernels = share_device_work(
-                        self.ctx,
-                        module,
-                        self.options,
-                        run_pass=self.passes.run,
-                        use_kernels=make_ptx if stage == "ptx" else len,
-                    )
-                run_to_stage(
-                    self.ctx,
-                    module,
-                    text_stage or stage,
-                    self.options,
-                    self.passes.run,
-                    adds_remarks(self.sink, self.options.target) if self.args.remarks else None,
-                    stop_before=stop,
-                    every_pass=not self.only_code(),
-                )
-            finally:
-                self.sink.diagnostics += take_messages(module, wall=self.options.wall)
-        if stage == "ptx" and self.options.target == "host":
-            raise error(UNKNOWN_LOC, "the target 'host' has no PTX", "leave out --target=host")
-        if self.args.passes:
-            self.run_passes(module)
-        if text_stage is not None and not stop:
-            return emit_text(module, stage, self.options, kernels)
-        with phase("(printing)"):
-            return print_ir(
-                module, debug_info=self.args.print_debuginfo, generic=self.args.print_op_generic
-            )
-
-    def only_code(self) -> bool:
-        """Whether only the final code is wanted, and no IR of stages or passes."""
-        return self.passes.watch == PassWatch() and not self.args.remarks and not self.args.passes
-
-    def run_passes(self, module: ModuleOp) -> None:
-        for module_pass in parse_passes(self.args.passes):
-            self.passes.run(self.ctx, module_pass, module)
-            module.verify()
-        self.sink.diagnostics += take_messages(module, wall=self.options.wall)
-
-    def inputs(self) -> list[tuple[str, str | None]]:
-        """(name, IR text) of every piece to process; text None means C files."""
-        names: list[str] = self.args.inputs
-        if names and all(n.endswith(".c") for n in names):
-            return [(names[0], None)]
-        if len(names) > 1:
-            raise error(
-                UNKNOWN_LOC, "several inputs must all be .c files", "give one .mlir file at a time"
-            )
-        named = names and names[0] != "-"
-        if named and not names[0].endswith(IR):
-            refuse_other_language(Path(names[0]), "a file of C or IR")
-            refuse_machine_code(Path(names[0]), "a file of C or IR")
-        text = read_ir_text(Path(names[0])) if named else decode(sys.stdin.buffer.read(), "<stdin>")
-        pieces = _split(text) if self.args.split_input_file else [text]
-        return [(names[0] if names else "<stdin>", piece) for piece in pieces]
-
-    def report(self) -> None:
-        """Prints the collected diagnostics; raises a `CompileError` without diagnostics if there are errors
-        among them."""
-        said = list(self.sink.diagnostics)
-        self.sink.diagnostics.clear()
-        report(said)
-        require_no_failing(said)
-
-    def run_piece(self, name: str, text: str | None) -> str:
-        if text is None:
-            paths = [Path(name) for name in self.args.inputs]
-            module = front_end(paths, self.options, self.sink)
-            default_stage = ACC.name
-        else:
-            with phase("read IR"):
-                module = parse_ir(self.ctx, text, name)
-            default_stage = stage_of(module)
-            if self.options.checks_ir:
-                check_saved(module, default_stage)
-        return self.process(module, default_stage)
-
-    def run(self) -> int:
-        output: list[str] = []
-        for i, (name, text) in enumerate(self.inputs()):
-            if i > 0:
-                output.append("// -----\n")
-            try:
-                output.append(self.run_piece(name, text))
-            except (CompileError, VerifyException, DiagnosticException) as e:
-                if not self.args.verify_diagnostics:
-                    raise
-                output.append("\n".join(map(render, mistakes_in_ir(e))) + "\n")
-            finally:
-                self.report()
-        self.passes.report()
-        write_text(Path(self.args.output) if self.args.output else None, "".join(output))
-        return 0
-
-
-def _split(text: str) -> list[str]:
-    """The pieces between `// -----`, each with the empty lines before it that keep its line numbers."""
-    pieces: list[str] = []
-    line = 0
-    for piece in text.split("// -----"):
-        pieces.append("\n" * line + piece)
-        line += piece.count("\n")
-    return pieces
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of the `accopt` command. Returns the exit status."""
     own = options_or_leave(lambda _: take_options(sys.argv[1:] if argv is None else argv))
@@ -332,6 +171,16 @@ def _answer(args: argparse.Namespace) -> str | None:
     return describe_pass(args.help_pass) if args.help_pass else list_stages(compile_options(args))
 
 
+def _compile(args: argparse.Namespace, options: CompileOptions) -> int:
+    sink = DiagnosticSink()
+    names: list[str] = args.inputs
+    is_c = bool(names) and all(name.endswith(".c") for name in names)
+    front_end = FrontEnd([Path(name) for name in names], options, sink).module if is_c else None
+    with phase(LOADING):  # while a copy of this process checks the files
+        from .accopt_run import AccoptRun
+    return AccoptRun(args, options, sink, front_end).run()
+
+
 @with_deep_stack
 def _run(args: argparse.Namespace) -> int:
     try:
@@ -342,7 +191,7 @@ def _run(args: argparse.Namespace) -> int:
         if args.schedules:
             return _print_schedules(args, compile_options(args))
         with telling_progress(), timed(wanted=args.timing):
-            return AccoptMain(args, compile_options(args)).run()
+            return _compile(args, compile_options(args))
     except (CompileError, VerifyException, DiagnosticException) as e:
         report(mistakes_in_ir(e))
         return 1

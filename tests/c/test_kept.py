@@ -38,6 +38,9 @@ class InMemory:
     def put_text(self, file: str, options: str, data: bytes) -> None:
         pass
 
+    def has(self, file: str, text: str, target: str) -> bool:
+        return self.get(file, text, target) is not None
+
     def get(self, file: str, text: str, target: str) -> bytes | None:
         return self.entries.get((file, text, None)) or self.entries.get((file, text, target))
 
