@@ -9,7 +9,7 @@ complete later; `Queue.wait` joins it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ..compiler.base.abi import DeviceType
@@ -180,6 +180,11 @@ class NativeDriver:
     stream_query: int = 0
     copy_in: int = 0
     copy_out: int = 0
+
+    @property
+    def addresses(self) -> dict[str, int]:
+        """The addresses by these names, as format fields of native code."""
+        return asdict(self)
 
 
 class DevicePacker(Protocol):

@@ -313,16 +313,17 @@ class CudaDevice:
 
         return launch
 
-    def native_driver(self) -> NativeDriver | None:
+    def native_driver(self) -> NativeDriver:
+        address = self.driver.address
         return NativeDriver(
-            self.driver.address("cuLaunchKernel"),
-            self.driver.address("cuStreamSynchronize"),
-            self.driver.address("cuEventRecord"),
-            self.driver.address("cuStreamWaitEvent"),
-            self.driver.address("cuEventSynchronize"),
-            self.driver.address("cuStreamQuery"),
-            self.driver.address("cuMemcpyHtoDAsync_v2"),
-            self.driver.address("cuMemcpyDtoHAsync_v2"),
+            address("cuLaunchKernel"),
+            address("cuStreamSynchronize"),
+            address("cuEventRecord"),
+            address("cuStreamWaitEvent"),
+            address("cuEventSynchronize"),
+            address("cuStreamQuery"),
+            address("cuMemcpyHtoDAsync_v2"),
+            address("cuMemcpyDtoHAsync_v2"),
         )
 
     def native_stream(self) -> int:
@@ -334,14 +335,10 @@ class CudaDevice:
     def peer_driver(self) -> PeerDriver:
         address = self.driver.address
         return PeerDriver(
+            self.native_driver(),
             address("cuMemcpyPeerAsync"),
             address("cuMemcpy3DPeerAsync"),
-            address("cuStreamQuery"),
-            address("cuStreamSynchronize"),
             address("cuCtxSetCurrent"),
-            address("cuEventRecord"),
-            address("cuStreamWaitEvent"),
-            address("cuLaunchKernel"),
         )
 
     def native_way(self, origin: Device) -> PeerWay | None:

@@ -38,7 +38,7 @@ class _GpuToCome(HostDevice):
         return NativeDriver(*(1 for _ in fields(NativeDriver)))
 
     def peer_driver(self) -> PeerDriver:
-        return PeerDriver(*(1 for _ in fields(PeerDriver)))
+        return PeerDriver(self.native_driver(), 1, 1, 1)
 
 
 def gpus_to_come(count: int) -> DeviceProvider:

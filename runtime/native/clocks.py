@@ -97,7 +97,7 @@ wait:
   if eq i32 %all, %copies: note, join
 join:
   %stream = %sync->queue.stream
-  %status = call i32 inttoptr (i64 {synchronize} to ptr)(i64 %stream)
+  %status = call i32 inttoptr (i64 {stream_synchronize} to ptr)(i64 %stream)
   br label %note
 note:
   %low = zext i32 %all_now to i64
@@ -119,7 +119,7 @@ entry:
   store i64 0, ptr %last
   for i64 %i < {count}: read, each
 read:
-  %its_row = getelementptr %row, ptr inttoptr (i64 {rows} to ptr), i64 %i
+  %its_row = call ptr @device_row(i64 %i)
   %its = call {{ i64, i64 }} @counters(ptr %its_row)
   %its_at = getelementptr {{ i64, i64 }}, ptr %counters, i64 %i
   store {{ i64, i64 }} %its, ptr %its_at
@@ -128,7 +128,7 @@ each:
   for i64 %number < {count}: wait, last_one
   %before = phi i1 [ false, %each ], [ %any, %wait ]
 wait:
-  %row = getelementptr %row, ptr inttoptr (i64 {rows} to ptr), i64 %number
+  %row = call ptr @device_row(i64 %number)
   %now_at = getelementptr {{ i64, i64 }}, ptr %counters, i64 %number
   %now = load {{ i64, i64 }}, ptr %now_at
   %waited = call i1 @settle(ptr %row, {{ i64, i64 }} %now, ptr %last)
@@ -183,9 +183,7 @@ class NativeClocks:
                 **devices.addresses,
                 **real,
                 **QUEUE_ADDRESSES,
-                "stream_wait_event": driver.stream_wait_event,
-                "event_synchronize": driver.event_synchronize,
-                "synchronize": driver.stream_synchronize,
+                **driver.addresses,
                 "enter_context": enter_context,
             },
             {

@@ -1,7 +1,7 @@
 """
 Native code (`text.py`) for regions that are entered and left by the rows of the present table alone. It
 follows the code of the devices' rows, with contexts, that of `present_rows_code.py`, and that of
-`record_needs_code.py` in the same module. Format fields: those of `LAYOUT`; `copy_to` and `copy_from`,
+`record_needs_code.py` in the same module. Format fields: those of `LAYOUT`; `copy_in` and `copy_out`,
 addresses of functions as `cuMemcpyHtoDAsync` and `cuMemcpyDtoHAsync`.
 """
 
@@ -12,17 +12,14 @@ entry:
   call void @enter_context(ptr %device)
   %start = call i64 @start_of(ptr %record)
   %bytes = %record->record.bytes
-  %host = %row->entry.host
-  %there = %row->entry.device
-  %distance = sub i64 %start, %host
-  %place = add i64 %there, %distance
+  %place = call i64 @device_address(ptr %row, i64 %start)
   %stream = %book->book.stream
   br i1 %out, label %home, label %there_to
 there_to:
-  %status_to = call i32 inttoptr (i64 {copy_to} to ptr)(i64 %place, i64 %start, i64 %bytes, i64 %stream)
+  %status_to = call i32 inttoptr (i64 {copy_in} to ptr)(i64 %place, i64 %start, i64 %bytes, i64 %stream)
   br label %done
 home:
-  %status_from = call i32 inttoptr (i64 {copy_from} to ptr)(i64 %start, i64 %place, i64 %bytes, i64 %stream)
+  %status_from = call i32 inttoptr (i64 {copy_out} to ptr)(i64 %start, i64 %place, i64 %bytes, i64 %stream)
   br label %done
 done:
   %status = phi i32 [ %status_to, %there_to ], [ %status_from, %home ]
@@ -139,10 +136,7 @@ counted:
   %found = phi ptr [ %row, %search ], [ %created, %bare ], [ %created, %fill ]
   %is_made = phi i1 [ %made, %search ], [ true, %bare ], [ true, %fill ]
   %is_moved = phi i1 [ %moved, %search ], [ %moved, %bare ], [ true, %fill ]
-  %host = %found->entry.host
-  %there = %found->entry.device
-  %distance = sub i64 %base, %host
-  %address = add i64 %there, %distance
+  %address = call i64 @device_address(ptr %found, i64 %base)
   %at->record.device = %address
   %open_at = &%found->entry.open
   call void @add_to(ptr %open_at, i64 1)

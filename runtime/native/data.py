@@ -36,7 +36,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...compiler.base.abi import (
-    ASYNC_ON_DEVICE,
     RECORD_BYTES,
     RECORD_FORMAT,
     Compression,
@@ -49,6 +48,7 @@ from .code import NativeCode
 from .counted_regions_code import TEMPLATE as REGIONS_TEMPLATE
 from .data_code import LOCK_IR, TEMPLATE
 from .devices import CONTEXT_IR, ROW_IR, DeviceRow, NativeDevices
+from .launch import NUMBER_IR, NUMBERS
 from .present_rows import LAYOUT, PresentRows
 from .present_rows_code import TEMPLATE as ROWS_TEMPLATE
 from .record_needs_code import TEMPLATE as NEEDS_TEMPLATE
@@ -193,14 +193,13 @@ class NativeData:
             + NEEDS_TEMPLATE
             + REGIONS_TEMPLATE
             + LOCK_IR
+            + NUMBER_IR
             + TEMPLATE,
             {
                 **devices.addresses,
                 "slow_enter": slow_enter,
                 "slow_exit": slow_exit,
-                "copy_to": driver.copy_in if driver else 0,
-                "copy_from": driver.copy_out if driver else 0,
-                "synchronize": driver.stream_synchronize if driver else 0,
+                **(driver or NativeDriver(0, 0)).addresses,
                 "enter_context": enter_context,
             },
             {
@@ -208,7 +207,7 @@ class NativeData:
                 **LAYOUT,
                 "ways": WAYS,
                 "tries": TRIES,
-                "on_device": ASYNC_ON_DEVICE,
+                **NUMBERS,
                 "answer_at": Compression.coefficients.offset,
                 "told_words": _TOLD_WORDS,
             },

@@ -165,7 +165,7 @@ entry:
   call void @unlock(ptr %row)
   if eq i32 %counted, 2: wait, done
 wait:
-  %status = call i32 inttoptr (i64 {synchronize} to ptr)(i64 %stream)
+  %status = call i32 inttoptr (i64 {stream_synchronize} to ptr)(i64 %stream)
   br label %done
 done:
   ret void
@@ -206,10 +206,7 @@ present:
   %known = %row_flags has i64 {asynchronous}
   br i1 %known, label %store, label %no
 store:
-  %host = %row->entry.host
-  %there = %row->entry.device
-  %distance = sub i64 %base, %host
-  %address = add i64 %there, %distance
+  %address = call i64 @device_address(ptr %row, i64 %base)
   %record->record.device = %address
   next %i
 yes:
@@ -218,16 +215,30 @@ no:
   ret i1 false
 }}
 
-define void @enter(i32 %site, ptr %records, i32 %count, i64 %queue) {{
+; returns the row of the thread's device, locked, or null if native code does not serve it
+define internal ptr @locked_row() {{
 entry:
   %row = call ptr @row()
   %slots = %row->row.slots as ptr
-  %busy_table = %row->row.busy as ptr
-  if ne ptr %slots, null: try, slow
+  if ne ptr %slots, null: try, no
 try:
   %mine = call i32 @try_lock(ptr %row)
-  if ne i32 %mine, 0: look, slow
+  if ne i32 %mine, 0: yes, no
+yes:
+  ret ptr %row
+no:
+  ret ptr null
+}}
+
+define void @enter(i32 %site, ptr %records, i32 %count, i64 %queue) {{
+entry:
+  %row = call ptr @locked_row()
+  if ne ptr %row, null: look, slow
 look:
+  %slots = %row->row.slots as ptr
+  %busy_table = %row->row.busy as ptr
+  %busy_at = getelementptr i64, ptr %busy_table, i32 %site
+  %sync = call i1 @is_synchronous(i64 %queue)
   %book = %row->row.book as ptr
   %translated = call i1 @translate(ptr %row, ptr %book, ptr %records, i32 %count)
   br i1 %translated, label %told, label %count_them
@@ -235,11 +246,7 @@ told:
   call void @unlock(ptr %row)
   ret void
 count_them:
-  %waits = icmp eq i64 %queue, -2
-  %on_device = icmp eq i64 %queue, {on_device}
-  %sync = or i1 %waits, %on_device
-  %site_busy = getelementptr i64, ptr %busy_table, i32 %site
-  %counted = call i32 @enter_rows(ptr %row, ptr %book, ptr %site_busy, i32 %site, ptr %records, i32 %count,
+  %counted = call i32 @enter_rows(ptr %row, ptr %book, ptr %busy_at, i32 %site, ptr %records, i32 %count,
       i1 %sync)
   if ne i32 %counted, 0: over, search
 over:
@@ -251,12 +258,9 @@ search:
 check:
   %cells = %slot->slot.cell_count
   %has_cells = icmp ne i64 %cells, 0
-  %busy_at = getelementptr i64, ptr %busy_table, i32 %site
   %busy = load i64, ptr %busy_at
   %is_busy = icmp ne i64 %busy, 0
-  %other_queue = icmp ne i64 %queue, -2
-  %not_queued = icmp ne i64 %queue, {on_device}
-  %async = and i1 %other_queue, %not_queued
+  %async = xor i1 %sync, true
   %unfit = or i1 %is_busy, %async
   %cells_unfit = and i1 %has_cells, %unfit
   %asynchronous = %slot->slot.asynchronous
@@ -301,21 +305,16 @@ slow:
 
 define void @exit(i32 %site, ptr %records, i32 %count, i64 %queue) {{
 entry:
-  %row = call ptr @row()
+  %row = call ptr @locked_row()
+  if ne ptr %row, null: look, slow
+look:
   %slots = %row->row.slots as ptr
   %busy_table = %row->row.busy as ptr
-  if ne ptr %slots, null: try, slow
-try:
-  %mine = call i32 @try_lock(ptr %row)
-  if ne i32 %mine, 0: look, slow
-look:
-  %waits = icmp eq i64 %queue, -2
-  %on_device = icmp eq i64 %queue, {on_device}
-  %sync = or i1 %waits, %on_device
-  %waited = xor i1 %on_device, true
+  %busy_at = getelementptr i64, ptr %busy_table, i32 %site
+  %sync = call i1 @is_synchronous(i64 %queue)
+  %waited = icmp ne i64 %queue, {on_device}
   %book = %row->row.book as ptr
-  %site_busy = getelementptr i64, ptr %busy_table, i32 %site
-  %counted = call i32 @exit_rows(ptr %row, ptr %book, ptr %site_busy, i32 %site, ptr %records, i32 %count,
+  %counted = call i32 @exit_rows(ptr %row, ptr %book, ptr %busy_at, i32 %site, ptr %records, i32 %count,
       i1 %sync, i1 %waited)
   if ne i32 %counted, 0: over, search
 over:
@@ -329,16 +328,14 @@ check:
   %is_open = icmp sgt i64 %open, 0
   %cells = %slot->slot.cell_count
   %has_cells = icmp ne i64 %cells, 0
-  %queued = icmp eq i64 %queue, {on_device}
-  %not_done = and i1 %has_cells, %queued
-  %done = xor i1 %not_done, true
+  %no_cells = xor i1 %has_cells, true
+  %done = or i1 %no_cells, %waited
   %good = and i1 %is_open, %done
   br i1 %good, label %take, label %leave
 take:
   %less_open = sub i64 %open, 1
   %slot->slot.open = %less_open
   %step = zext i1 %has_cells to i64
-  %busy_at = getelementptr i64, ptr %busy_table, i32 %site
   %busy = load i64, ptr %busy_at
   %less_busy = sub i64 %busy, %step
   store i64 %less_busy, ptr %busy_at

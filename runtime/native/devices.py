@@ -78,6 +78,12 @@ define internal ptr @row() alwaysinline {{
   %row = select i1 %none, ptr inttoptr (i64 {initial} to ptr), ptr %own
   ret ptr %row
 }}
+
+; returns the row of a device by its number
+define internal ptr @device_row(i64 %number) alwaysinline {{
+  %row = getelementptr %row, ptr inttoptr (i64 {rows} to ptr), i64 %number
+  ret ptr %row
+}}
 """
 """
 The beginning of modules that read rows; its fields are in `addresses` and `constants` of `NativeDevices`.
@@ -111,13 +117,8 @@ define internal void @become(ptr %row) {{
   ret void
 }}
 
-define internal ptr @row_of(i64 %number) {{
-  %row = getelementptr %row, ptr inttoptr (i64 {rows} to ptr), i64 %number
-  ret ptr %row
-}}
-
 define void @count(i64 %number) {{
-  %row = call ptr @row_of(i64 %number)
+  %row = call ptr @device_row(i64 %number)
   %epoch_at = &%row->row.epoch
   %old = atomicrmw add ptr %epoch_at, i64 1 monotonic
   ret void
@@ -134,7 +135,7 @@ entry:
 look:
   if ult i64 %number, {count}: ask, slow
 ask:
-  %new = call ptr @row_of(i64 %number)
+  %new = call ptr @device_row(i64 %number)
   %opened = %new->row.opened acquire
   if ne i64 %opened, 0: go, slow
 go:
@@ -160,7 +161,7 @@ entry:
   %good = and i1 %known, %ours
   br i1 %good, label %ask, label %slow
 ask:
-  %new = call ptr @row_of(i64 %wide)
+  %new = call ptr @device_row(i64 %wide)
   %opened = %new->row.opened acquire
   if ne i64 %opened, 0: go, slow
 go:
@@ -178,7 +179,7 @@ entry:
   %number = %row->row.number
   if eq i64 %former, %number: done, go
 go:
-  %new = call ptr @row_of(i64 %former)
+  %new = call ptr @device_row(i64 %former)
   call void @become(ptr %new)
   br label %done
 done:

@@ -78,12 +78,7 @@ class NativeEntries:
         peers = states[0].device.peer_driver()
         if peers is not None and (copies or self._devices.count > 1):
             if self._peers is None:
-                in_python = (
-                    slow["acc_memcpy_d2d"],
-                    slow["acc_memcpy_d2d_async"],
-                    slow["__accopt_update_peer"],
-                )
-                self._peers = NativePeers(self._devices, peers, in_python)
+                self._peers = NativePeers(self._devices, peers, slow)
             entries |= self._peers.addresses
         return entries
 
@@ -92,13 +87,7 @@ class NativeEntries:
     ) -> dict[str, int]:
         """The entry points for devices whose queues have events: waits, clocks and updates."""
         if self._waits is None or self._clocks is None or self._updates is None:
-            in_python = (
-                slow["acc_wait"],
-                slow["acc_wait_async"],
-                slow["__accopt_wait"],
-                slow["acc_wait_all"],
-            )
-            self._waits = NativeWaits(self._devices, driver, in_python)
+            self._waits = NativeWaits(self._devices, driver, slow)
             self._clocks = NativeClocks(self._devices, driver, enter_context)
             self._updates = NativeUpdates(self._devices, driver, enter_context, slow)
         return {**self._waits.addresses, **self._clocks.addresses, **self._updates.addresses}

@@ -17,11 +17,18 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 
-from ...compiler.base.abi import ASYNC_DEFAULT, ASYNC_NOVAL, ASYNC_ON_DEVICE, ASYNC_SYNC
+from ...compiler.base.abi import (
+    ASYNC_DEFAULT,
+    ASYNC_NOVAL,
+    ASYNC_ON_DEVICE,
+    ASYNC_SYNC,
+    Launch,
+)
 from ..device import NativeDriver
 from .code import NativeCode
 from .devices import ROW_IR, DeviceRow, NativeDevices
 from .queues import ORDER_IR, QUEUE_ADDRESSES, QUEUE_IR, RECORD_IR
+from .text import structure
 
 MAX_QUEUES = 64
 """Queues with numbers from 0 up to this take the native path; after them come two slots:"""
@@ -29,8 +36,46 @@ SYNC_SLOT = MAX_QUEUES
 DEFAULT_SLOT = MAX_QUEUES + 1
 """The queue of a bare `async`, while no thread has chosen another than the default."""
 
+NUMBERS: dict[str, int | str] = {
+    "sync": ASYNC_SYNC,
+    "on_device": ASYNC_ON_DEVICE,
+    "bare": ASYNC_NOVAL,
+    "default": ASYNC_DEFAULT,
+    "max_queues": MAX_QUEUES,
+    "sync_slot": SYNC_SLOT,
+    "default_slot": DEFAULT_SLOT,
+}
+"""The format fields of `NUMBER_IR`."""
+
+NUMBER_IR = """
+; returns whether constructs with this value of the async clause are on the synchronous queue
+define internal i1 @is_synchronous(i64 %number) {{
+  %waits = icmp eq i64 %number, {sync}
+  %on_device = icmp eq i64 %number, {on_device}
+  %result = or i1 %waits, %on_device
+  ret i1 %result
+}}
+
+; returns the place of a queue in the tables of launches, by the value of the async clause; -1 if it has none
+define i64 @slot_of(i64 %number) {{
+entry:
+  %in_order = call i1 @is_synchronous(i64 %number)
+  %bare = icmp eq i64 %number, {bare}
+  %named = icmp eq i64 %number, {default}
+  %is_default = or i1 %bare, %named
+  %numbered = icmp ult i64 %number, {max_queues}
+  %own = select i1 %numbered, i64 %number, i64 -1
+  %other = select i1 %is_default, i64 {default_slot}, i64 %own
+  %slot = select i1 %in_order, i64 {sync_slot}, i64 %other
+  ret i64 %slot
+}}
+"""
+"""As `LaunchTables.slot`, in native code."""
+
 _ANY_QUEUE = -1
 """The entry in the table of scratch memory's queues for a site without scratch memory."""
+
+structure("launch")(Launch)
 
 _IR = """
 define ptr @scratch(i32 %site, i64 %bytes) {{
@@ -60,19 +105,11 @@ entry:
   %streams = %row->row.streams as ptr
   %owners = %row->row.owners as ptr
   %served = icmp ne ptr %kernels, null
-  %queue_at = getelementptr i8, ptr %launch, i64 32
-  %queue = load i64, ptr %queue_at
-  %sync = icmp eq i64 %queue, -2
-  %queued = icmp eq i64 %queue, {on_device}
-  %in_order = or i1 %sync, %queued
-  %bare = icmp eq i64 %queue, -1
-  %default = icmp eq i64 %queue, -3
-  %special = any %in_order %bare %default
-  %numbered = icmp ult i64 %queue, {max_queues}
-  %slot = select i1 %in_order, i64 {sync_slot}, i64 {default_slot}
-  %index = select i1 %special, i64 %slot, i64 %queue
-  %numbers = or i1 %special, %numbered
-  %known_queue = and i1 %numbers, %served
+  %queue = %launch->launch.queue
+  %in_order = call i1 @is_synchronous(i64 %queue)
+  %index = call i64 @slot_of(i64 %queue)
+  %has_slot = icmp sge i64 %index, 0
+  %known_queue = and i1 %has_slot, %served
   br i1 %known_queue, label %find, label %slow
 find:
   %kernel = load i64, ptr %kernels[i32 %site]
@@ -106,15 +143,16 @@ catch:
   %caught_up = call i32 @catch_up(ptr %own_queue)
   if eq i32 %caught_up, 0: call, slow
 call:
-  %gx = load i32, ptr %launch
-  %gy = load i32, ptr %launch[i64 1]
-  %gz = load i32, ptr %launch[i64 2]
-  %bx = load i32, ptr %launch[i64 3]
-  %by = load i32, ptr %launch[i64 4]
-  %bz = load i32, ptr %launch[i64 5]
-  %shared = load i32, ptr %launch[i64 6]
-  %p7 = getelementptr i8, ptr %launch, i64 40
-  %args = load ptr, ptr %p7
+  %grid = &%launch->launch.grid
+  %gx = load i32, ptr %grid
+  %gy = load i32, ptr %grid[i64 1]
+  %gz = load i32, ptr %grid[i64 2]
+  %block = &%launch->launch.block
+  %bx = load i32, ptr %block
+  %by = load i32, ptr %block[i64 1]
+  %bz = load i32, ptr %block[i64 2]
+  %shared = %launch->launch.shared_bytes
+  %args = %launch->launch.args as ptr
   %status = call i32 inttoptr (i64 {launch_kernel} to ptr)(i64 %kernel, i32 %gx, i32 %gy, i32 %gz,
       i32 %bx, i32 %by, i32 %bz, i32 %shared, i64 %stream, ptr %args, ptr null)
   if eq i32 %status, 0: after, slow
@@ -124,15 +162,15 @@ count:
   call void @count_work(ptr %own_queue)
   br label %next
 next:
-  br i1 %queued, label %note, label %ask
+  if eq i64 %queue, {on_device}: note, ask
 ask:
-  br i1 %sync, label %join, label %done
+  br i1 %in_order, label %join, label %done
 note:
   %old = atomicrmw add ptr %epoch_at, i64 1 monotonic
   %waits = %row->row.waits
   if ne i64 %waits, 0: join, done
 join:
-  %result = call i32 inttoptr (i64 {synchronize} to ptr)(i64 %stream)
+  %result = call i32 inttoptr (i64 {stream_synchronize} to ptr)(i64 %stream)
   if eq i32 %result, 0: done, failed
 failed:
   call void inttoptr (i64 {failed} to ptr)(i32 %site, i32 %result)
@@ -168,26 +206,19 @@ class NativeLauncher:
         self._tables: dict[int, LaunchTables] = {}
         self._default_known = True
         self._code = NativeCode(
-            ROW_IR + QUEUE_IR + RECORD_IR + ORDER_IR + _IR,
+            ROW_IR + QUEUE_IR + RECORD_IR + ORDER_IR + NUMBER_IR + _IR,
             {
                 **devices.addresses,
                 **QUEUE_ADDRESSES,
-                "launch_kernel": driver.launch_kernel,
-                "synchronize": driver.stream_synchronize,
-                "query": driver.stream_query,
-                "event_record": driver.event_record,
-                "stream_wait_event": driver.stream_wait_event,
+                **driver.addresses,
                 "failed": failed,
                 "slow": slow,
                 "slow_scratch": slow_scratch,
             },
             {
                 **devices.constants,
-                "max_queues": MAX_QUEUES,
-                "sync_slot": SYNC_SLOT,
-                "default_slot": DEFAULT_SLOT,
+                **NUMBERS,
                 "any_queue": _ANY_QUEUE,
-                "on_device": ASYNC_ON_DEVICE,
             },
         )
         self.address: int = self._code.address("launch")

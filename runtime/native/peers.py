@@ -17,12 +17,13 @@ from __future__ import annotations
 import ctypes
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from ...compiler.base.abi import ASYNC_DEFAULT, ASYNC_NOVAL, ASYNC_SYNC, PeerUpdate
 from ..data.peer_sections import PeerStrips
+from ..device import NativeDriver
 from .code import NativeCode
 from .devices import ROW_IR, NativeDevices
 from .peers_code import COPY_IR
@@ -36,6 +37,9 @@ PLACES = 64
 devices."""
 _SHAPED = -1
 """The value in place of a size for sections of more than one run of bytes."""
+
+
+structure("peer_update")(PeerUpdate)
 
 
 @structure("place")
@@ -80,16 +84,13 @@ class _Place(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class PeerDriver:
-    """Addresses of the driver's functions of these names; `copy_rectangle` is `cuMemcpy3DPeerAsync`."""
+    """The `driver` of each device, and addresses of further functions: `copy` is `cuMemcpyPeerAsync`,
+    `copy_rectangle` `cuMemcpy3DPeerAsync`, `set_current` `cuCtxSetCurrent`."""
 
+    driver: NativeDriver
     copy: int
     copy_rectangle: int
-    query: int
-    synchronize: int
     set_current: int
-    event_record: int
-    stream_wait_event: int
-    launch_kernel: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,20 +161,21 @@ _MOST_EVENTS = 64
 """The most queues after which a native copy can be ordered; with more, Python makes the copy."""
 _KEPT = 4096
 """Replaced lists of native code that other threads may still be reading."""
-_WORDS = ctypes.sizeof(_Place) // 8
 
+
+_ROUTINES = ("acc_memcpy_d2d", "acc_memcpy_d2d_async", "acc_update_peer", "__accopt_update_peer")
 
 _NAMED = ("target", "source", "size", "to", "origin", "number")
-"""The fields that are compared with the program's arguments, in this order; then `shape` is compared."""
+"""The fields that are compared with the arguments of the program; then `shape` is compared."""
 
 
 class NativePeers:
     """
-    The compiled functions for the devices of `devices`. `slow`: C addresses of `acc_memcpy_d2d`,
-    `acc_memcpy_d2d_async` and `__accopt_update_peer` in Python.
+    The functions (`addresses`, by their names) for the devices of `devices`. `slow`: C addresses of those in
+    Python by the same names.
     """
 
-    def __init__(self, devices: NativeDevices, driver: PeerDriver, slow: tuple[int, int, int]):
+    def __init__(self, devices: NativeDevices, driver: PeerDriver, slow: Mapping[str, int]):
         self._devices = devices
         self._places = (_Place * PLACES)(*[_none()] * PLACES)
         self._shapes: list[tuple[int, ...]] = [()] * PLACES
@@ -181,7 +183,6 @@ class NativePeers:
         self._lists: deque[object] = deque(maxlen=_KEPT)
         self._next = 0
         self._default_known = True
-        slow_d2d, slow_d2d_async, slow_directive = slow
         self._code = NativeCode(
             ROW_IR + QUEUE_IR + RECORD_IR + ASIDE_IR + ORDER_IR + COPY_IR + RUN_IR + ENTRIES_IR,
             {
@@ -189,27 +190,19 @@ class NativePeers:
                 **QUEUE_ADDRESSES,
                 "places": ctypes.addressof(self._places),
                 "lock": ctypes.addressof(self._lock),
+                **driver.driver.addresses,
                 "copy": driver.copy,
                 "copy_rectangle": driver.copy_rectangle,
-                "query": driver.query,
-                "synchronize": driver.synchronize,
                 "set_current": driver.set_current,
-                "event_record": driver.event_record,
-                "stream_wait_event": driver.stream_wait_event,
-                "launch_kernel": driver.launch_kernel,
-                "slow_d2d": slow_d2d,
-                "slow_d2d_async": slow_d2d_async,
-                "slow_directive": slow_directive,
+                **{f"slow_{name}": slow[name] for name in _ROUTINES},
             },
             {
                 **devices.constants,
                 "count": PLACES,
-                "words": _WORDS,
                 "most_events": _MOST_EVENTS,
                 "event_words": 1 + _MOST_EVENTS,
                 "bytes": ctypes.sizeof(_Place),
                 "rectangle_bytes": RECTANGLE_BYTES,
-                "queue_word": PeerUpdate.queue.offset // 8,
                 "sync": ASYNC_SYNC,
                 "shaped": _SHAPED,
             },
@@ -217,12 +210,7 @@ class NativePeers:
         address = self._code.address
         self._try_lock = ctypes.PYFUNCTYPE(ctypes.c_int32)(address("try_lock"))
         self._unlock = ctypes.PYFUNCTYPE(None)(address("unlock"))
-        self.addresses = {
-            "acc_memcpy_d2d": address("memcpy_d2d"),
-            "acc_memcpy_d2d_async": address("memcpy_d2d_async"),
-            "acc_update_peer": address("update_peer"),
-            "__accopt_update_peer": address("directive"),
-        }
+        self.addresses = {name: address(f"native_{name}") for name in _ROUTINES}
 
     def remember(self, known: Known, slot: int) -> None:
         """

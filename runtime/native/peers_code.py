@@ -10,30 +10,9 @@ several pairs.
 from __future__ import annotations
 
 COPY_IR = """
-define internal i64 @field(ptr %place, i64 %word) alwaysinline {{
-  %value = load i64, ptr %place[i64 %word]
-  ret i64 %value
-}}
-
-define internal ptr @pointer(ptr %place, i64 %word) alwaysinline {{
-  %value = load ptr, ptr %place[i64 %word]
-  ret ptr %value
-}}
-
-define internal i1 @is(ptr %place, i64 %word, i64 %value) alwaysinline {{
-  %held = call i64 @field(ptr %place, i64 %word)
-  %same = icmp eq i64 %held, %value
-  ret i1 %same
-}}
-
-define internal ptr @row_of(i64 %number) {{
-  %row = getelementptr %row, ptr inttoptr (i64 {rows} to ptr), i64 %number
-  ret ptr %row
-}}
-
 ; returns whether no data of device %number has moved since its present table had the epoch `%known`
 define internal i1 @is_present(i64 %known, i64 %number) {{
-  %row = call ptr @row_of(i64 %number)
+  %row = call ptr @device_row(i64 %number)
   %present = %row->row.present
   %same = icmp eq i64 %known, %present
   ret i1 %same
@@ -56,7 +35,7 @@ ask:
   %queue = load ptr, ptr %queues[i64 %i]
   %caught_up = call i32 @catch_up(ptr %queue)
   %stream = %queue->queue.stream
-  %queried = call i32 inttoptr (i64 {query} to ptr)(i64 %stream)
+  %queried = call i32 inttoptr (i64 {stream_query} to ptr)(i64 %stream)
   %status = or i32 %caught_up, %queried
   %next = add i64 %i, 1
   if eq i32 %status, 0: test, no
@@ -64,11 +43,6 @@ yes:
   ret i1 true
 no:
   ret i1 false
-}}
-
-define internal i64 @context_of(ptr %row) {{
-  %context = %row->row.context
-  ret i64 %context
 }}
 
 ; makes the copy on a stream of the source's device, which is current: a GPU writes small pieces of another's
@@ -80,9 +54,9 @@ entry:
   %by_kernel = and i1 %known, %pressing
   br i1 %by_kernel, label %kernel, label %by_engine
 kernel:
-  %function = call i64 @field(ptr %launch, i64 0)
-  %blocks_wide = call i64 @field(ptr %launch, i64 1)
-  %threads_wide = call i64 @field(ptr %launch, i64 2)
+  %function = load i64, ptr %launch[i64 0]
+  %blocks_wide = load i64, ptr %launch[i64 1]
+  %threads_wide = load i64, ptr %launch[i64 2]
   %blocks = trunc i64 %blocks_wide to i32
   %threads = trunc i64 %threads_wide to i32
   %arguments = getelementptr i64, ptr %launch, i64 3
@@ -93,8 +67,8 @@ by_engine:
   %count = %place->place.rectangles
   if eq i64 %count, 0: run, each
 run:
-  %to_context = call i64 @context_of(ptr %to_row)
-  %from_context = call i64 @context_of(ptr %from_row)
+  %to_context = %to_row->row.context
+  %from_context = %from_row->row.context
   %target = %place->place.to_address
   %source = %place->place.from_address
   %size = %place->place.to_extent
@@ -136,7 +110,7 @@ go:
       i1 false)
   if eq i32 %copied, 0: join, no
 join:
-  %joined = call i32 inttoptr (i64 {synchronize} to ptr)(i64 %stream)
+  %joined = call i32 inttoptr (i64 {stream_synchronize} to ptr)(i64 %stream)
   %done = icmp eq i32 %joined, 0
   ret i1 %done
 no:
@@ -153,7 +127,7 @@ test:
   %next = add i64 %i, 1
   if ult i64 %i, %count: look, new
 look:
-  %held = call i64 @field(ptr %events, i64 %next)
+  %held = load i64, ptr %events[i64 %next]
   if eq i64 %held, %event: done, test
 new:
   if eq i64 %count, {most_events}: many, add
@@ -172,7 +146,7 @@ done:
 define internal i32 @collect_queue(ptr %events, ptr %queue, i64 %first, i64 %last, i64 %writes) {{
 entry:
   %stream = %queue->queue.stream
-  %queried = call i32 inttoptr (i64 {query} to ptr)(i64 %stream)
+  %queried = call i32 inttoptr (i64 {stream_query} to ptr)(i64 %stream)
   if eq i32 %queried, 0: asides, busy
 busy:
   %event = %queue->queue.event
@@ -271,7 +245,7 @@ test:
   %sum = phi i32 [ 0, %entry ], [ %total, %go ]
   if ule i64 %i, %count: go, end
 go:
-  %event = call i64 @field(ptr %events, i64 %i)
+  %event = load i64, ptr %events[i64 %i]
   %status = call i32 @put_behind(i64 %stream, i64 %event)
   %total = or i32 %sum, %status
   %next = add i64 %i, 1
@@ -335,12 +309,12 @@ count_rows:
   br i1 %told, label %wait, label %yes
 wait:
   call void @enter(ptr %from_row)
-  %joined = call i32 inttoptr (i64 {synchronize} to ptr)(i64 %stream)
+  %joined = call i32 inttoptr (i64 {stream_synchronize} to ptr)(i64 %stream)
   %done = icmp eq i32 %joined, 0
   ret i1 %done
 count_queues:
-  call void @count_transfer(ptr %to)
-  call void @count_transfer(ptr %from)
+  call void @count_transfers(ptr %to, i64 1)
+  call void @count_transfers(ptr %from, i64 1)
   br label %yes
 yes:
   ret i1 true
@@ -365,12 +339,6 @@ define internal i1 @is_settled(ptr %row) {{
   ret i1 %same
 }}
 
-define internal void @count_transfer(ptr %queue) {{
-  %transfers_at = &%queue->queue.transfers
-  %old = atomicrmw add ptr %transfers_at, i64 1 seq_cst
-  ret void
-}}
-
 ; returns whether the host must wait for synchronous work of one of two devices
 define internal i1 @must_wait(ptr %to_row, ptr %from_row) {{
   %to = %to_row->row.waits seq_cst
@@ -383,8 +351,8 @@ define internal i1 @must_wait(ptr %to_row, ptr %from_row) {{
 define internal i1 @make(ptr %place, i64 %to, i64 %origin, i64 %number) {{
 entry:
   %own = call ptr @row()
-  %to_row = call ptr @row_of(i64 %to)
-  %from_row = call ptr @row_of(i64 %origin)
+  %to_row = call ptr @device_row(i64 %to)
+  %from_row = call ptr @device_row(i64 %origin)
   %sync = icmp eq i64 %number, {sync}
   br i1 %sync, label %ask, label %put
 ask:

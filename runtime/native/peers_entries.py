@@ -10,22 +10,25 @@ ENTRIES_IR = """
 define internal i1 @known(i64 %target, i64 %source, i64 %size, i64 %to, i64 %origin, i64 %number,
     ptr %shape) {{
 entry:
-  %held = alloca [{words} x i64]
-  %pair = cmpxchg ptr inttoptr (i64 {lock} to ptr), i64 0, i64 1 acquire monotonic
-  %mine = extractvalue {{ i64, i1 }} %pair, 1
-  br i1 %mine, label %find, label %none
+  %held = alloca %place
+  %mine = call i32 @try_lock()
+  if ne i32 %mine, 0: find, none
 find:
   %i = phi i64 [ 0, %entry ], [ %next, %other ]
-  %at = mul i64 %i, {words}
-  %place = getelementptr i64, ptr inttoptr (i64 {places} to ptr), i64 %at
-  %first = load i64, ptr %place
-  if eq i64 %first, %target: compare, other
+  %place = getelementptr %place, ptr inttoptr (i64 {places} to ptr), i64 %i
+  %its_target = %place->place.target
+  if eq i64 %its_target, %target: compare, other
 compare:
-  %b = call i1 @is(ptr %place, i64 1, i64 %source)
-  %c = call i1 @is(ptr %place, i64 2, i64 %size)
-  %d = call i1 @is(ptr %place, i64 3, i64 %to)
-  %e = call i1 @is(ptr %place, i64 4, i64 %origin)
-  %f = call i1 @is(ptr %place, i64 5, i64 %number)
+  %its_source = %place->place.source
+  %b = icmp eq i64 %its_source, %source
+  %its_size = %place->place.size
+  %c = icmp eq i64 %its_size, %size
+  %its_to = %place->place.to
+  %d = icmp eq i64 %its_to, %to
+  %its_origin = %place->place.origin
+  %e = icmp eq i64 %its_origin, %origin
+  %its_number = %place->place.number
+  %f = icmp eq i64 %its_number, %number
   %named = all %b %c %d %e %f
   br i1 %named, label %shapes, label %other
 shapes:
@@ -36,11 +39,11 @@ other:
   %next = add i64 %i, 1
   if ult i64 %next, {count}: find, unknown
 unknown:
-  store atomic i64 0, ptr inttoptr (i64 {lock} to ptr) release, align 8
+  call void @unlock()
   br label %none
 found:
   call void @llvm.memcpy.p0.p0.i64(ptr %held, ptr %place, i64 {bytes}, i1 false)
-  store atomic i64 0, ptr inttoptr (i64 {lock} to ptr) release, align 8
+  call void @unlock()
   %to_present = %held->place.to_present
   %there = call i1 @is_present(i64 %to_present, i64 %to)
   %from_present = %held->place.from_present
@@ -68,20 +71,22 @@ define void @unlock() {{
 
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 
-define void @memcpy_d2d(i64 %target, i64 %source, i64 %size, i32 %to, i32 %origin) {{
+define void @native_acc_memcpy_d2d(i64 %target, i64 %source, i64 %size, i32 %to, i32 %origin) {{
   %to_wide = sext i32 %to to i64
   %from_wide = sext i32 %origin to i64
   %done = call i1 @known(i64 %target, i64 %source, i64 %size, i64 %to_wide, i64 %from_wide, i64 {sync},
       ptr null)
   br i1 %done, label %end, label %slow
 slow:
-  call void inttoptr (i64 {slow_d2d} to ptr)(i64 %target, i64 %source, i64 %size, i32 %to, i32 %origin)
+  call void inttoptr (i64 {slow_acc_memcpy_d2d} to ptr)(i64 %target, i64 %source, i64 %size, i32 %to,
+      i32 %origin)
   br label %end
 end:
   ret void
 }}
 
-define void @memcpy_d2d_async(i64 %target, i64 %source, i64 %size, i32 %to, i32 %origin, i32 %queue) {{
+define void @native_acc_memcpy_d2d_async(i64 %target, i64 %source, i64 %size, i32 %to, i32 %origin,
+    i32 %queue) {{
   %to_wide = sext i32 %to to i64
   %from_wide = sext i32 %origin to i64
   %number = sext i32 %queue to i64
@@ -89,24 +94,24 @@ define void @memcpy_d2d_async(i64 %target, i64 %source, i64 %size, i32 %to, i32 
       ptr null)
   br i1 %done, label %end, label %slow
 slow:
-  call void inttoptr (i64 {slow_d2d_async} to ptr)(i64 %target, i64 %source, i64 %size, i32 %to,
+  call void inttoptr (i64 {slow_acc_memcpy_d2d_async} to ptr)(i64 %target, i64 %source, i64 %size, i32 %to,
       i32 %origin, i32 %queue)
   br label %end
 end:
   ret void
 }}
 
-define void @update_peer(i64 %target, i32 %to, i64 %source, i32 %origin, i64 %size) {{
-  call void @memcpy_d2d(i64 %target, i64 %source, i64 %size, i32 %to, i32 %origin)
+define void @native_acc_update_peer(i64 %target, i32 %to, i64 %source, i32 %origin, i64 %size) {{
+  call void @native_acc_memcpy_d2d(i64 %target, i64 %source, i64 %size, i32 %to, i32 %origin)
   ret void
 }}
 
 ; returns the first byte and the size of one side of a directive; size -1 for more than one run of bytes
 define internal {{ i64, i64 }} @side(ptr %update, i64 %base, i64 %bytes, i64 %dims, i64 %shape) {{
-  %start = call i64 @field(ptr %update, i64 %base)
-  %size = call i64 @field(ptr %update, i64 %bytes)
-  %count = call i64 @field(ptr %update, i64 %dims)
-  %shapes = call ptr @pointer(ptr %update, i64 %shape)
+  %start = load i64, ptr %update[i64 %base]
+  %size = load i64, ptr %update[i64 %bytes]
+  %count = load i64, ptr %update[i64 %dims]
+  %shapes = load ptr, ptr %update[i64 %shape]
   %side = call {{ i64, i64 }} @run_of(i64 %start, i64 %size, i64 %count, ptr %shapes)
   ret {{ i64, i64 }} %side
 }}
@@ -126,17 +131,17 @@ words:
   %equal = call i1 @same_words(ptr %held, ptr %given, i64 4)
   br i1 %equal, label %to_side, label %no
 to_side:
-  %to_dims = call i64 @field(ptr %given, i64 2)
+  %to_dims = load i64, ptr %given[i64 2]
   %to_count = mul i64 %to_dims, 3
   %to_held = getelementptr i64, ptr %held, i64 4
-  %to_given = call ptr @pointer(ptr %given, i64 4)
+  %to_given = load ptr, ptr %given[i64 4]
   %to_equal = call i1 @same_words(ptr %to_held, ptr %to_given, i64 %to_count)
   br i1 %to_equal, label %from_side, label %no
 from_side:
-  %from_dims = call i64 @field(ptr %given, i64 3)
+  %from_dims = load i64, ptr %given[i64 3]
   %from_count = mul i64 %from_dims, 3
   %from_held = getelementptr i64, ptr %to_held, i64 %to_count
-  %from_given = call ptr @pointer(ptr %given, i64 5)
+  %from_given = load ptr, ptr %given[i64 5]
   %from_equal = call i1 @same_words(ptr %from_held, ptr %from_given, i64 %from_count)
   ret i1 %from_equal
 no:
@@ -150,8 +155,8 @@ test:
   %i = phi i64 [ 0, %entry ], [ %next, %look ]
   if ult i64 %i, %count: look, yes
 look:
-  %a = call i64 @field(ptr %one, i64 %i)
-  %b = call i64 @field(ptr %other, i64 %i)
+  %a = load i64, ptr %one[i64 %i]
+  %b = load i64, ptr %other[i64 %i]
   %next = add i64 %i, 1
   if eq i64 %a, %b: test, no
 yes:
@@ -160,11 +165,11 @@ no:
   ret i1 false
 }}
 
-define void @directive(i32 %site, ptr %update) {{
+define void @native___accopt_update_peer(i32 %site, ptr %update) {{
 entry:
-  %queue = call i64 @field(ptr %update, i64 {queue_word})
-  %to = call i64 @field(ptr %update, i64 2)
-  %origin = call i64 @field(ptr %update, i64 3)
+  %queue = %update->peer_update.queue
+  %to = %update->peer_update.to_device
+  %origin = %update->peer_update.from_device
   %t = call {{ i64, i64 }} @side(ptr %update, i64 0, i64 4, i64 6, i64 8)
   %s = call {{ i64, i64 }} @side(ptr %update, i64 1, i64 5, i64 7, i64 9)
   %size = extractvalue {{ i64, i64 }} %t, 1
@@ -180,14 +185,14 @@ as_run:
       ptr null)
   br i1 %copied, label %end, label %slow
 shaped:
-  %base = call i64 @field(ptr %update, i64 0)
-  %other_base = call i64 @field(ptr %update, i64 1)
-  %shape = getelementptr i64, ptr %update, i64 4
+  %base = %update->peer_update.to
+  %other_base = %update->peer_update.origin
+  %shape = &%update->peer_update.to_bytes
   %done = call i1 @known(i64 %base, i64 %other_base, i64 {shaped}, i64 %to, i64 %origin, i64 %queue,
       ptr %shape)
   br i1 %done, label %end, label %slow
 slow:
-  call void inttoptr (i64 {slow_directive} to ptr)(i32 %site, ptr %update)
+  call void inttoptr (i64 {slow___accopt_update_peer} to ptr)(i32 %site, ptr %update)
   br label %end
 end:
   ret void

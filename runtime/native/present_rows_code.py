@@ -112,6 +112,15 @@ define internal i64 @start_of(ptr %record) alwaysinline {{
   ret i64 %start
 }}
 
+; returns the device address that corresponds to a host address of a row's array
+define internal i64 @device_address(ptr %row, i64 %at) alwaysinline {{
+  %host = %row->entry.host
+  %there = %row->entry.device
+  %distance = sub i64 %at, %host
+  %address = add i64 %there, %distance
+  ret i64 %address
+}}
+
 ; returns the smallest kept block that is large enough, or null
 define internal ptr @block_for(ptr %book, i64 %bytes) {{
 entry:
@@ -198,10 +207,7 @@ find:
 look:
   %base = %record->record.base
   %device = %record->record.device
-  %host = %row->entry.host
-  %there = %row->entry.device
-  %distance = sub i64 %base, %host
-  %address = add i64 %there, %distance
+  %address = call i64 @device_address(ptr %row, i64 %base)
   if eq i64 %address, %device: yes, no
 yes:
   ret ptr %row

@@ -76,6 +76,13 @@ define internal void @count_work(ptr %queue) alwaysinline {{
   ret void
 }}
 
+; counts work on the queue that accesses memory outside of its device
+define internal void @count_transfers(ptr %queue, i64 %more) alwaysinline {{
+  %transfers_at = &%queue->queue.transfers
+  %old = atomicrmw add ptr %transfers_at, i64 %more seq_cst
+  ret void
+}}
+
 define internal i32 @put_behind(i64 %stream, i64 %event) alwaysinline {{
   %status = call i32 inttoptr (i64 {stream_wait_event} to ptr)(i64 %stream, i64 %event, i32 0)
   ret i32 %status
@@ -269,7 +276,7 @@ entry:
   %transfers = %queue->queue.transfers seq_cst
   %postponed = %queue->queue.postponed seq_cst
   %caught_up = call i32 @catch_up(ptr %queue)
-  %joined = call i32 inttoptr (i64 {synchronize} to ptr)(i64 %stream)
+  %joined = call i32 inttoptr (i64 {stream_synchronize} to ptr)(i64 %stream)
   %status = or i32 %caught_up, %joined
   %good = icmp eq i32 %status, 0
   br i1 %good, label %note, label %done
@@ -307,7 +314,7 @@ look:
   %beside = call i1 @has_asides(ptr %sync)
   br i1 %beside, label %ask, label %mark
 ask: ; asides may be the only work
-  %queried = call i32 inttoptr (i64 {query} to ptr)(i64 %first)
+  %queried = call i32 inttoptr (i64 {stream_query} to ptr)(i64 %first)
   if eq i32 %queried, 0: asides, mark
 mark:
   %event = %sync->queue.event

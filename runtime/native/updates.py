@@ -18,19 +18,13 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Mapping
 
-from ...compiler.base.abi import (
-    ASYNC_DEFAULT,
-    ASYNC_NOVAL,
-    ASYNC_ON_DEVICE,
-    ASYNC_SYNC,
-    DataKind,
-)
+from ...compiler.base.abi import DataKind
 from ..device import STAGED_BYTES, NativeDriver
 from .code import NativeCode
 from .data import TRIES
 from .data_code import LOCK_IR
 from .devices import CONTEXT_IR, ROW_IR, NativeDevices
-from .launch import DEFAULT_SLOT, MAX_QUEUES
+from .launch import NUMBER_IR, NUMBERS
 from .present_rows import LAYOUT
 from .present_rows_code import TEMPLATE as ROWS_TEMPLATE
 from .queues import ORDER_IR, QUEUE_ADDRESSES, QUEUE_IR, RECORD_IR, WAIT_IR
@@ -78,6 +72,7 @@ class NativeUpdates:
             + QUEUE_IR
             + RECORD_IR
             + ORDER_IR
+            + NUMBER_IR
             + WAIT_IR
             + LOCK_IR
             + RUN_IR
@@ -86,12 +81,7 @@ class NativeUpdates:
             {
                 **devices.addresses,
                 **QUEUE_ADDRESSES,
-                "query": driver.stream_query,
-                "synchronize": driver.stream_synchronize,
-                "event_record": driver.event_record,
-                "stream_wait_event": driver.stream_wait_event,
-                "copy_to": driver.copy_in,
-                "copy_from": driver.copy_out,
+                **driver.addresses,
                 "enter_context": enter_context,
                 **{f"slow_{name}": slow[name] for name in names},
             },
@@ -103,12 +93,7 @@ class NativeUpdates:
                 "staged": STAGED_BYTES,
                 "to_device": int(DataKind.UPDATE_DEVICE),
                 "to_host": int(DataKind.UPDATE_SELF),
-                "max_queues": MAX_QUEUES,
-                "default_slot": DEFAULT_SLOT,
-                "sync": ASYNC_SYNC,
-                "on_device": ASYNC_ON_DEVICE,
-                "bare": ASYNC_NOVAL,
-                "default": ASYNC_DEFAULT,
+                **NUMBERS,
             },
         )
         self.addresses = {name: self._code.address(f"native_{name}") for name in names}

@@ -58,10 +58,7 @@ measure:
   %suits = and i1 %is_run, %little
   br i1 %suits, label %note, label %python
 note:
-  %host = %row->entry.host
-  %there = %row->entry.device
-  %distance = sub i64 %first, %host
-  %address = add i64 %there, %distance
+  %address = call i64 @device_address(ptr %row, i64 %first)
   %home_word = zext i1 %home to i64
   %on_queues = and i64 %row_flags, {asynchronous}
   %others = load i64, ptr %ordered
@@ -126,10 +123,10 @@ look:
   %home = %moves[i64 %i]->move.home
   if ne i64 %home, 0: out, in
 in:
-  %sent = call i32 inttoptr (i64 {copy_to} to ptr)(i64 %device, i64 %host, i64 %bytes, i64 %stream)
+  %sent = call i32 inttoptr (i64 {copy_in} to ptr)(i64 %device, i64 %host, i64 %bytes, i64 %stream)
   br label %copied
 out:
-  %fetched = call i32 inttoptr (i64 {copy_from} to ptr)(i64 %host, i64 %device, i64 %bytes, i64 %stream)
+  %fetched = call i32 inttoptr (i64 {copy_out} to ptr)(i64 %host, i64 %device, i64 %bytes, i64 %stream)
   br label %copied
 copied:
   %status = phi i32 [ %sent, %in ], [ %fetched, %out ]
@@ -152,7 +149,7 @@ look:
   %queue = load ptr, ptr %queues[i64 %number]
   %its_stream = %queue->queue.stream
   %beside = call i1 @has_asides(ptr %queue)
-  %queried = call i32 inttoptr (i64 {query} to ptr)(i64 %its_stream)
+  %queried = call i32 inttoptr (i64 {stream_query} to ptr)(i64 %its_stream)
   %busy = icmp ne i32 %queried, 0
   %pending = or i1 %busy, %beside
   br i1 %pending, label %hold, label %on
@@ -202,12 +199,8 @@ define internal i1 @move_later(ptr %row, i64 %number, ptr %moves, i64 %count) {{
 entry:
   %queues = call ptr @queues(ptr %row)
   %served = icmp ne ptr %queues, null
-  %is_bare = icmp eq i64 %number, {bare}
-  %is_named = icmp eq i64 %number, {default}
-  %is_default = or i1 %is_bare, %is_named
-  %numbered = icmp ult i64 %number, {max_queues}
-  %slot = select i1 %is_default, i64 {default_slot}, i64 %number
-  %has_slot = or i1 %is_default, %numbered
+  %slot = call i64 @slot_of(i64 %number)
+  %has_slot = icmp sge i64 %slot, 0
   %known = and i1 %served, %has_slot
   br i1 %known, label %find, label %no
 find:
@@ -222,8 +215,7 @@ order:
 copy:
   %status = call i32 @copy_all(ptr %moves, i64 %count, i64 %stream)
   call void @count_work(ptr %queue)
-  %transfers_at = &%queue->queue.transfers
-  %old = atomicrmw add ptr %transfers_at, i64 1 seq_cst
+  call void @count_transfers(ptr %queue, i64 1)
   %copied = icmp eq i32 %status, 0
   ret i1 %copied
 no:
@@ -242,9 +234,7 @@ entry:
   %good = and i1 %served, %few
   br i1 %good, label %look, label %no
 look:
-  %waits = icmp eq i64 %queue, {sync}
-  %on_device = icmp eq i64 %queue, {on_device}
-  %sync = or i1 %waits, %on_device
+  %sync = call i1 @is_synchronous(i64 %queue)
   %n = call i64 @plan(ptr %row, ptr %book, ptr %records, i64 %count, i1 %sync, ptr %moves,
       ptr %ordered)
   if sge i64 %n, 0: some, no

@@ -10,13 +10,15 @@ which `NativeQueue` records.
 
 from __future__ import annotations
 
-import ctypes
+from collections.abc import Mapping
 
 from ..device import NativeDriver
 from .code import NativeCode
 from .devices import ROW_IR, NativeDevices
 from .launch import MAX_QUEUES
 from .queues import ASIDE_IR, QUEUE_ADDRESSES, QUEUE_IR, RECORD_IR, WAIT_IR
+
+_ROUTINES = ("acc_wait", "acc_wait_async", "acc_wait_all", "__accopt_wait")
 
 _IR = """
 ; returns the state of a queue of the thread's device, null if it has not been used natively
@@ -120,8 +122,7 @@ hold:
   %settled = %queue->queue.settled
   %pending = icmp ne i64 %transfers, %settled
   %more = zext i1 %pending to i64
-  %other_at = &%other->queue.transfers
-  %old = atomicrmw add ptr %other_at, i64 %more seq_cst
+  call void @count_transfers(ptr %other, i64 %more)
   ret i1 %done
 yes:
   ret i1 true
@@ -164,44 +165,41 @@ no:
   ret i1 false
 }}
 
-define void @wait_all() {{
+define void @native_acc_wait_all() {{
 entry:
   %done = call i1 @join_all()
   br i1 %done, label %end, label %slow
 slow:
-  %function = load ptr, ptr inttoptr (i64 {slow} to ptr)[i32 3]
-  call void %function()
+  call void inttoptr (i64 {slow_acc_wait_all} to ptr)()
   br label %end
 end:
   ret void
 }}
 
-define void @wait(i32 %queue) {{
+define void @native_acc_wait(i32 %queue) {{
   %wide = sext i32 %queue to i64
   %done = call i1 @join(i64 %wide)
   br i1 %done, label %end, label %slow
 slow:
-  %function = load ptr, ptr inttoptr (i64 {slow} to ptr)
-  call void %function(i32 %queue)
+  call void inttoptr (i64 {slow_acc_wait} to ptr)(i32 %queue)
   br label %end
 end:
   ret void
 }}
 
-define void @wait_async(i32 %queue, i32 %waiter) {{
+define void @native_acc_wait_async(i32 %queue, i32 %waiter) {{
   %wide = sext i32 %queue to i64
   %other = sext i32 %waiter to i64
   %done = call i1 @chain(i64 %wide, i64 %other)
   br i1 %done, label %end, label %slow
 slow:
-  %function = load ptr, ptr inttoptr (i64 {slow} to ptr)[i32 1]
-  call void %function(i32 %queue, i32 %waiter)
+  call void inttoptr (i64 {slow_acc_wait_async} to ptr)(i32 %queue, i32 %waiter)
   br label %end
 end:
   ret void
 }}
 
-define void @wait_directive(i32 %site, ptr %queues, i32 %count, i64 %async) {{
+define void @native___accopt_wait(i32 %site, ptr %queues, i32 %count, i64 %async) {{
 entry:
   %wide_count = sext i32 %count to i64
   %some = icmp sgt i32 %count, 0
@@ -231,8 +229,7 @@ done:
 last:
   br i1 %good, label %end, label %slow
 slow:
-  %function = load ptr, ptr inttoptr (i64 {slow} to ptr)[i32 2]
-  call void %function(i32 %site, ptr %queues, i32 %count, i64 %async)
+  call void inttoptr (i64 {slow___accopt_wait} to ptr)(i32 %site, ptr %queues, i32 %count, i64 %async)
   br label %end
 end:
   ret void
@@ -242,31 +239,19 @@ end:
 
 class NativeWaits:
     """
-    The functions (`addresses`, by their names) for the devices of `devices`. `slow`: C addresses of
-    `acc_wait`, `acc_wait_async`, `__accopt_wait` and `acc_wait_all` in Python, for queues that native code
-    does not know.
+    The functions (`addresses`, by their names) for the devices of `devices`. `slow`: C addresses of those in
+    Python by the same names, for queues that native code does not know.
     """
 
-    def __init__(
-        self, devices: NativeDevices, driver: NativeDriver, slow: tuple[int, int, int, int]
-    ):
-        self._slow = (ctypes.c_int64 * 4)(*slow)
+    def __init__(self, devices: NativeDevices, driver: NativeDriver, slow: Mapping[str, int]):
         self._code = NativeCode(
             ROW_IR + QUEUE_IR + RECORD_IR + ASIDE_IR + WAIT_IR + _IR,
             {
                 **devices.addresses,
                 **QUEUE_ADDRESSES,
-                "synchronize": driver.stream_synchronize,
-                "event_record": driver.event_record,
-                "stream_wait_event": driver.stream_wait_event,
-                "slow": ctypes.addressof(self._slow),
+                **driver.addresses,
+                **{f"slow_{name}": slow[name] for name in _ROUTINES},
             },
             {**devices.constants, "max_queues": MAX_QUEUES},
         )
-        address = self._code.address
-        self.addresses = {
-            "acc_wait": address("wait"),
-            "acc_wait_async": address("wait_async"),
-            "__accopt_wait": address("wait_directive"),
-            "acc_wait_all": address("wait_all"),
-        }
+        self.addresses = {name: self._code.address(f"native_{name}") for name in _ROUTINES}

@@ -199,3 +199,9 @@ def test_each_thread_launches_with_the_tables_of_its_device(driver):
     thread.join()
     assert kernels[-1] == 77, "a new thread begins with the first device"
     driver.devices.become(0)
+
+
+def test_both_sides_find_the_same_place_for_a_queue(driver):
+    place = driver.code._code.function("slot_of", _q, _q)
+    for number in (*range(-5, MAX_QUEUES + 3), 1 << 40, -(1 << 40)):
+        assert place(number) == (-1 if (slot := driver.launcher.slot(number)) is None else slot)
