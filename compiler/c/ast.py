@@ -23,7 +23,7 @@ from .types import VOID, ArrayType, CType, FunctionType, QualType
 from .types import Field as RecordField
 
 if TYPE_CHECKING:
-    from ..directives.records import Directive
+    from ..directives.records import Directive, VarRefItem
 
 
 # Declarations ---------------------------------------------------------------------------------
@@ -581,3 +581,9 @@ class TeamStmt(Stmt):
     copies: list[tuple[VarDecl, Expr]]
     listed: set[str] | None
     body: Stmt
+
+
+def item_variable(item: VarRefItem) -> VarDecl | None:
+    """The variable that an item of a clause names, or of which it names a section; None for members."""
+    base = item.base.expr
+    return base.decl if isinstance(base, VarRef) else None

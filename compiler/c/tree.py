@@ -225,6 +225,16 @@ def assigned_variable(e: Node) -> c.VarDecl | None:
     return None
 
 
+def unwrapped(s: c.Stmt) -> list[c.Stmt]:
+    """The statements of a block, of the block it consists of, …, without empty ones; or `s` alone."""
+    while isinstance(s, c.Compound):
+        parts = [b for b in s.body if not isinstance(b, c.Null)]
+        if len(parts) != 1:
+            return parts
+        s = parts[0]
+    return [s]
+
+
 def jumps(s: c.Stmt, kind: type[c.Stmt]) -> bool:
     """Whether `s` holds a jump of `kind` that leaves `s`."""
     if isinstance(s, kind):

@@ -9,7 +9,7 @@ Sizes and alignments are in bytes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -387,6 +387,26 @@ def pointer_to(t: CType) -> PointerType:
 
 def is_arithmetic(t: CType) -> bool:
     return isinstance(t, IntType | FloatType)
+
+
+def innermost(t: CType) -> CType:
+    """The elements of an array, through all its dimensions; other types unchanged."""
+    while isinstance(t, ArrayType):
+        t = t.element.type
+    return t
+
+
+def scalars(t: CType) -> Iterator[CType]:
+    """The scalar types in `t`, of elements and members; records with bit-fields, and unions, as they are."""
+    t = innermost(t)
+    if isinstance(t, RecordType) and not t.is_union and t.fields is not None:
+        for member in t.fields:
+            if member.bit_width is not None:
+                yield t
+            else:
+                yield from scalars(member.type.type)
+    else:
+        yield t
 
 
 def is_scalar(t: CType) -> bool:

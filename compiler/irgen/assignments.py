@@ -17,25 +17,23 @@ from .objects import assign_record
 def assign(fn: FunctionState, e: c.Assign) -> SSAValue:
     if isinstance(e.type, RecordType):
         return fn.b.load(assign_record(fn, e), fn.module.types.convert(e.type))
-    if isinstance(e.target, c.VarRef):
-        value = fn.rvalue(e.value)
-        target = fn.place(e.target)
-    else:
-        target = fn.place(e.target)
+    target, value = _operands(fn, e)
+    return places.store(fn, target, value, volatile=e.volatile)
+
+
+def _operands(fn: FunctionState, e: c.Assign | c.CompoundAssign) -> tuple[places.Place, SSAValue]:
+    """The place that is assigned, and the value; for a variable, the value is evaluated first."""
+    value = fn.rvalue(e.value) if isinstance(e.target, c.VarRef) else None
+    target = fn.place(e.target)
+    if value is None:
         value = fn.rvalue(e.value)
     fn.b.at(e.loc)
-    return places.store(fn, target, value, volatile=e.volatile)
+    return target, value
 
 
 def compound_assign(fn: FunctionState, e: c.CompoundAssign) -> SSAValue:
     op = e.op[:-1] if e.op.endswith("=") else e.op
-    if isinstance(e.target, c.VarRef):
-        value = fn.rvalue(e.value)
-        target = fn.place(e.target)
-    else:
-        target = fn.place(e.target)
-        value = fn.rvalue(e.value)
-    fn.b.at(e.loc)
+    target, value = _operands(fn, e)
     old = places.load(fn, target, volatile=e.volatile)
     t = e.compute_type
     if isinstance(t, PointerType):

@@ -6,7 +6,7 @@ wide as the object.
 from __future__ import annotations
 
 from xdsl.dialects import arith, llvm
-from xdsl.dialects.builtin import AnyFloat, DenseArrayBase, IntegerType, i64
+from xdsl.dialects.builtin import AnyFloat, IntegerType, i64
 from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.llvm_ext import AtomicBinOp, AtomicOrdering, AtomicRMWOp, CmpXchgOp, FenceOp
@@ -31,6 +31,14 @@ _UPDATES = {
     "nand": AtomicBinOp.nand,
     "exchange": AtomicBinOp.xchg,
 }
+_AFTER = {
+    "+": arith.AddiOp,
+    "-": arith.SubiOp,
+    "&": arith.AndIOp,
+    "|": arith.OrIOp,
+    "^": arith.XOrIOp,
+}
+"""Operator → the operation that computes the new value from the old one."""
 _LOADS = {
     AtomicOrdering.release: AtomicOrdering.monotonic,
     AtomicOrdering.acq_rel: AtomicOrdering.acquire,
@@ -85,20 +93,11 @@ def _update(
     old = fn.b.value(rmw, "old")
     if e.before or e.op == "exchange":
         return _from_bits(fn, old, e.of)
-    match e.op:
-        case "+":
-            new = fn.b.value(arith.AddiOp(old, value))
-        case "-":
-            new = fn.b.value(arith.SubiOp(old, value))
-        case "&":
-            new = fn.b.value(arith.AndIOp(old, value))
-        case "|":
-            new = fn.b.value(arith.OrIOp(old, value))
-        case "^":
-            new = fn.b.value(arith.XOrIOp(old, value))
-        case _:
-            both = fn.b.value(arith.AndIOp(old, value))
-            new = fn.b.value(arith.XOrIOp(both, fn.b.int(-1, both.type)))
+    if e.op == "nand":
+        both = fn.b.value(arith.AndIOp(old, value))
+        new = fn.b.value(arith.XOrIOp(both, fn.b.int(-1, both.type)))
+    else:
+        new = fn.b.value(_AFTER[e.op](old, value))
     return _from_bits(fn, new, e.of)
 
 
@@ -119,7 +118,7 @@ def _compare(
 def _part(fn: FunctionState, pair: SSAValue, index: int) -> SSAValue:
     assert isinstance(pair.type, llvm.LLVMStructType)
     kind: Attribute = pair.type.types.data[index]
-    return fn.b.value(llvm.ExtractValueOp(DenseArrayBase.from_list(i64, [index]), pair, kind))
+    return fn.b.part(pair, index, kind)
 
 
 def _as_bool(fn: FunctionState, truth: SSAValue) -> SSAValue:

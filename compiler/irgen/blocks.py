@@ -16,6 +16,7 @@ from ..c import ast as c
 from ..c.tree import children
 from ..c.types import RecordType
 from . import cleanups
+from .builder import as_signed
 from .function import FunctionState, JumpTargets
 from .layout import is_integer_type
 from .records_by_value import give_result
@@ -36,7 +37,7 @@ def emit_if(fn: FunctionState, s: c.If) -> None:
     _branch_part(fn, then, s.then, end)
     if s.otherwise is not None:
         _branch_part(fn, otherwise, s.otherwise, end)
-    _append(fn, end)
+    fn.append(end)
 
 
 def _branch_part(fn: FunctionState, block: Block, part: c.Stmt, end: Block) -> None:
@@ -45,13 +46,6 @@ def _branch_part(fn: FunctionState, block: Block, part: c.Stmt, end: Block) -> N
     fn.statement(part)
     fn.b.branch(end)
     fn.values = saved
-
-
-def _append(fn: FunctionState, block: Block) -> None:
-    region = fn.b.block.parent
-    assert region is not None
-    region.add_block(block)
-    fn.b.block = block
 
 
 def emit_loop(fn: FunctionState, s: c.For | c.While | c.DoWhile) -> None:
@@ -66,12 +60,12 @@ def emit_loop(fn: FunctionState, s: c.For | c.While | c.DoWhile) -> None:
     fn.b.at(s.loc)
     fn.b.branch(body if isinstance(s, c.DoWhile) else test)
     if not isinstance(s, c.DoWhile):
-        _append(fn, test)
+        fn.append(test)
         _emit_test(fn, s.condition, body, end)
-    _append(fn, body)
+    fn.append(body)
     fn.statement(s.body)
     fn.b.branch(step)
-    _append(fn, step)
+    fn.append(step)
     if isinstance(s, c.DoWhile):
         _emit_test(fn, s.condition, body, end)
     else:
@@ -79,7 +73,7 @@ def emit_loop(fn: FunctionState, s: c.For | c.While | c.DoWhile) -> None:
             fn.discard(s.step)
         fn.b.branch(test)
     fn.targets, fn.values = saved_targets, saved_values
-    _append(fn, end)
+    fn.append(end)
     fn.loop_level -= 1
 
 
@@ -108,9 +102,7 @@ def emit_switch(fn: FunctionState, s: c.Switch) -> None:
         elif label.last is not None or t.width.data > 64:
             ranges.append((label.value, label.last or label.value, block))
         else:
-            width = t.width.data
-            wrapped = (label.value + (1 << (width - 1))) % (1 << width) - (1 << (width - 1))
-            cases[wrapped] = block
+            cases[as_signed(label.value, t.width.data)] = block
     values = None
     if cases:
         values = DenseIntElementsAttr.from_list(VectorType(t, [len(cases)]), list(cases))
@@ -128,7 +120,7 @@ def emit_switch(fn: FunctionState, s: c.Switch) -> None:
     fn.statement(s.body)
     fn.b.branch(end)
     fn.targets, fn.values = saved_targets, saved_values
-    _append(fn, end)
+    fn.append(end)
 
 
 def _labels(s: c.Stmt) -> Iterator[c.Case]:
@@ -143,14 +135,14 @@ def _labels(s: c.Stmt) -> Iterator[c.Case]:
 def emit_case(fn: FunctionState, s: c.Case) -> None:
     block = fn.case_blocks.pop(id(s))
     fn.b.branch(block)
-    _append(fn, block)
+    fn.append(block)
     fn.statement(s.body)
 
 
 def emit_label(fn: FunctionState, s: c.Label) -> None:
     block = fn.labels.setdefault(s.name, Block())
     fn.b.branch(block)
-    _append(fn, block)
+    fn.append(block)
     fn.statement(s.body)
 
 
@@ -191,7 +183,7 @@ def emit_computed_goto(fn: FunctionState, s: c.ComputedGoto) -> None:
             return
         fn.dispatch = shared = Block(arg_types=[i64])
         fn.b.add(cf.BranchOp(shared, value))
-        _append(fn, shared)
+        fn.append(shared)
         (value,) = shared.args
     numbers = list(s.labels.values())
     values = DenseIntElementsAttr.from_list(VectorType(i64, [len(numbers)]), numbers)

@@ -8,6 +8,7 @@ from typing import TypeVar
 from xdsl.dialects import arith, cf, llvm
 from xdsl.dialects.builtin import (
     AnyFloat,
+    DenseArrayBase,
     FileLineColLoc,
     FloatAttr,
     IntegerAttr,
@@ -95,7 +96,7 @@ class Builder:
         assert is_integer_type(t)
         width = t.width.data
         if width > 1:
-            value = (value + (1 << (width - 1))) % (1 << width) - (1 << (width - 1))
+            value = as_signed(value, width)
         key = (self.block, value, t)
         found = self._constants.get(key)
         if found is None:
@@ -136,6 +137,14 @@ class Builder:
 
     def undef(self, t: Attribute, hint: str | None = None) -> SSAValue:
         return self.value(llvm.UndefOp(t), hint)
+
+    def part(self, whole: SSAValue, number: int, t: Attribute, hint: str | None = None) -> SSAValue:
+        """Part `number`, of type `t`, of a first-class structure or array."""
+        return self.value(llvm.ExtractValueOp(_position([number]), whole, t), hint)
+
+    def with_part(self, whole: SSAValue, path: Sequence[int], part: SSAValue) -> SSAValue:
+        """A first-class structure or array with the part at `path` replaced."""
+        return self.value(llvm.InsertValueOp(_position(path), whole, part))
 
     # Memory -----------------------------------------------------------------------------------
 
@@ -222,6 +231,15 @@ class Builder:
 
     def cond_branch(self, condition: SSAValue, then: Block, otherwise: Block) -> None:
         self.add(cf.ConditionalBranchOp(condition, then, (), otherwise, ()))
+
+
+def _position(path: Sequence[int]) -> DenseArrayBase:
+    return DenseArrayBase.from_list(i64, path)
+
+
+def as_signed(value: int, width: int) -> int:
+    """The number of `width` bits, in two's complement, that equals `value` modulo 2^width."""
+    return (value + (1 << (width - 1))) % (1 << width) - (1 << (width - 1))
 
 
 def name_after(value: SSAValue, variable: str) -> None:

@@ -95,7 +95,7 @@ def _ctz(fn: FunctionState, x: SSAValue) -> SSAValue:
 def _ffs(fn: FunctionState, x: SSAValue) -> SSAValue:
     zero, one = fn.b.int(0, x.type), fn.b.int(1, x.type)
     place = fn.b.value(arith.AddiOp(_ctz(fn, x), one))
-    none = fn.b.value(arith.CmpiOp(x, zero, "eq"))
+    none = fn.b.cmp("eq", x, zero)
     return fn.b.value(arith.SelectOp(none, zero, place), "ffs")
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import DenseArrayBase, i32
-from xdsl.dialects.llvm import LLVMFunctionType, LLVMVoidType
+from xdsl.dialects.llvm import LLVMFunctionType
 from xdsl.ir import Attribute, SSAValue
 
 from ..c import ast as c
@@ -15,7 +15,10 @@ from ..c.types import FunctionType, RecordType
 from . import builtins, mismatched_calls
 from .conventions import Signature, has_records, signature
 from .function import FunctionState
-from .layout import TypeLowering
+from .layout import (
+    TypeLowering,
+    result_of,
+)
 from .records_by_value import pass_argument, result_buffer, take_result
 
 
@@ -35,7 +38,7 @@ def call(fn: FunctionState, e: c.Call) -> SSAValue | None:
     args = [fn.rvalue(arg) for arg in e.args]
     fn.b.at(e.loc)
     signature = fn.module.types.function(_called_type(e))
-    result = None if isinstance(signature.output, LLVMVoidType) else signature.output
+    result = result_of(signature)
     symbol = fn.module.function_symbol(direct)
     if not matches(fn.module.function_types[symbol], args, result):
         return mismatched_calls.call(fn, e, args, definition)
@@ -66,8 +69,7 @@ def _call_by_convention(
     fn.b.at(e.loc)
     buffer = result_buffer(fn, convention.result, e.type)
     args = [*buffer, *args]
-    output = convention.type.output
-    result = None if isinstance(output, LLVMVoidType) else output
+    result = result_of(convention.type)
     if direct is not None:
         symbol = fn.module.function_symbol(direct)
         if matches(fn.module.function_types[symbol], args, result):
@@ -100,8 +102,11 @@ def _called_type(e: c.Call) -> FunctionType:
 def matches(t: LLVMFunctionType, args: list[SSAValue], result: Attribute | None) -> bool:
     """Whether a call with `args` and `result` agrees with a function of type `t`."""
     fixed = t.inputs.data
-    output = None if isinstance(t.output, LLVMVoidType) else t.output
-    if output != result or len(args) < len(fixed) or (len(args) > len(fixed) and not t.is_variadic):
+    if (
+        result_of(t) != result
+        or len(args) < len(fixed)
+        or (len(args) > len(fixed) and not t.is_variadic)
+    ):
         return False
     return all(a.type == p for a, p in zip(args, fixed, strict=False))
 
@@ -119,7 +124,9 @@ def indirect_call(
     }
     if signature.is_variadic:
         properties["var_callee_type"] = signature
-    results = [] if isinstance(signature.output, LLVMVoidType) else [signature.output]
+    result = result_of(signature)
     return llvm.CallOp.create(
-        operands=[pointer, *args], properties=properties, result_types=results
+        operands=[pointer, *args],
+        properties=properties,
+        result_types=[] if result is None else [result],
     )

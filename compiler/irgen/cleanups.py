@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects import llvm
-from xdsl.dialects.llvm import LLVMVoidType
-
 from ..base.diagnostics import SourceLoc, error
 from ..c import ast as c
 from .function import FunctionState
@@ -22,9 +19,7 @@ class CleanUp:
 
     def __call__(self) -> None:
         symbol = self.fn.module.function_symbol(self.function)
-        output = self.fn.module.function_types[symbol].output
-        result = None if isinstance(output, LLVMVoidType) else output
-        self.fn.b.add(llvm.CallOp(symbol, self.fn.address(self.decl), return_type=result))
+        self.fn.call(symbol, [self.fn.address(self.decl)])
 
 
 def push(fn: FunctionState, decl: c.VarDecl, function: c.FunctionDecl) -> None:

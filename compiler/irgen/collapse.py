@@ -14,7 +14,12 @@ from dataclasses import replace
 
 from ..base.diagnostics import error
 from ..c import ast as c
-from ..c.tree import assigned_variable, jumps, walk
+from ..c.tree import (
+    assigned_variable,
+    jumps,
+    unwrapped,
+    walk,
+)
 from ..directives.records import Directive, ExprClause
 from .facts import loop_depth
 
@@ -35,7 +40,7 @@ def sink_between(s: c.AccStmt, body: c.Stmt) -> c.Stmt:
     after: list[c.Stmt] = []
     current = body
     for _ in range(loop_depth(s)):
-        parts = _statements(current)
+        parts = unwrapped(current)
         places = [i for i, part in enumerate(parts) if isinstance(part, c.For)]
         if len(places) != 1:
             found = "no loop" if not places else f"{len(places)} loops"
@@ -65,16 +70,6 @@ def sink_between(s: c.AccStmt, body: c.Stmt) -> c.Stmt:
     for loop in reversed(loops):
         nest = replace(loop, body=nest)
     return nest
-
-
-def _statements(s: c.Stmt) -> list[c.Stmt]:
-    """The statements of a block, of the block it consists of, …; or `s` alone."""
-    while isinstance(s, c.Compound):
-        parts = [b for b in s.body if not isinstance(b, c.Null)]
-        if len(parts) != 1:
-            return parts
-        s = parts[0]
-    return [s]
 
 
 def _check_bounds(loop: c.For, before: list[c.Stmt], directive: Directive) -> None:

@@ -7,8 +7,8 @@ under CX_LIMITED_RANGE but with a scaled division).
 
 from __future__ import annotations
 
-from xdsl.dialects import arith, llvm, math
-from xdsl.dialects.builtin import DenseArrayBase, i32, i64
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 
 from ..c import ast as c
@@ -95,10 +95,7 @@ def _parts(fn: FunctionState, e: c.Expr, value: SSAValue) -> Parts:
     t = e.type
     assert isinstance(t, ComplexType)
     element = fn.module.types.convert(t.element)
-    re, im = (
-        fn.b.value(llvm.ExtractValueOp(DenseArrayBase.from_list(i64, [n]), value, element))
-        for n in (0, 1)
-    )
+    re, im = (fn.b.part(value, n, element) for n in (0, 1))
     return re, im
 
 
@@ -106,5 +103,5 @@ def _make(fn: FunctionState, t: object, parts: Parts) -> SSAValue:
     assert isinstance(t, ComplexType)
     value = fn.b.undef(fn.module.types.convert(t))
     for n, part in enumerate(parts):
-        value = fn.b.value(llvm.InsertValueOp(DenseArrayBase.from_list(i64, [n]), value, part))
+        value = fn.b.with_part(value, [n], part)
     return value

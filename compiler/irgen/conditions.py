@@ -225,8 +225,5 @@ def _branch_in_blocks(
             kind = value.type
         fn.b.branch(end)
         fn.values = saved
-    region = fn.b.block.parent
-    assert region is not None
-    region.add_block(end)
-    fn.b.block = end
+    fn.append(end)
     return None if slot is None else fn.b.load(slot, kind)

@@ -13,7 +13,12 @@ from dataclasses import dataclass, replace
 
 from ..base.diagnostics import error
 from ..c import ast as c
-from ..c.tree import assigned_variable, children, clause_items
+from ..c.tree import (
+    assigned_variable,
+    children,
+    clause_items,
+    walk,
+)
 from ..directives.records import DefaultClause, Directive, DirectiveKind, ReductionClause
 from .facts import loop_depth
 
@@ -149,16 +154,8 @@ def _variables(loop: c.For) -> frozenset[c.VarDecl]:
         return frozenset(loop.init.decls)
     if loop.init is None or loop.step is None:
         return frozenset()
-    first, then = (
-        {assigned_variable(n) for n in _expressions(part)} for part in (loop.init, loop.step)
-    )
+    first, then = ({assigned_variable(n) for n in walk(part)} for part in (loop.init, loop.step))
     return frozenset(v for v in first & then if v is not None)
-
-
-def _expressions(node: c.Expr | c.Stmt) -> Iterator[c.Expr | c.Stmt]:
-    yield node
-    for child in children(node):
-        yield from _expressions(child)
 
 
 def _reductions(body: c.Stmt) -> frozenset[c.VarDecl]:

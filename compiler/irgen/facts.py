@@ -386,13 +386,13 @@ class _Storage:
         directive = s.directive
         for clause in directive.clauses:
             for item in clause_items(clause):
-                base = item.base.expr
-                if not isinstance(base, c.VarRef) or names_pointee(clause, item):
+                decl = c.item_variable(item)
+                if decl is None or names_pointee(clause, item):
                     continue
-                if base.decl.storage is c.Storage.AUTO:
-                    self.memory.add(base.decl)
+                if decl.storage is c.Storage.AUTO:
+                    self.memory.add(decl)
                     if clause.name != "private":
-                        self.facts.exposed.add(base.decl)
+                        self.facts.exposed.add(decl)
         for child in children(s):
             if isinstance(child, c.Expr) and not isinstance(child, c.VarRef):
                 self.expression(child)

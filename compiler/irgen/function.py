@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -17,7 +17,10 @@ from ..c import ast as c
 from ..c.types import ArrayType, CType, VoidType
 from .builder import Builder
 from .facts import FunctionFacts
-from .layout import PTR
+from .layout import (
+    PTR,
+    result_of,
+)
 
 if TYPE_CHECKING:
     from .conventions import Signature
@@ -112,6 +115,18 @@ class FunctionState:
     """Whether this is the device version of a routine."""
     loop_level: int = 0
 
+    @staticmethod
+    def of_block(
+        module: ModuleState,
+        block: Block,
+        facts: FunctionFacts | None = None,
+        function: c.FunctionDecl | None = None,
+    ) -> FunctionState:
+        """The state at the beginning of `block`, the first one of a function."""
+        fn = FunctionState(module, Builder(block), facts or FunctionFacts(), function)
+        fn.allocas.append(AllocaScope(block))
+        return fn
+
     @property
     def returns_value(self) -> bool:
         return self.function is not None and not isinstance(self.function.type.result, VoidType)
@@ -145,6 +160,15 @@ class FunctionState:
     def statement(self, s: c.Stmt) -> None:
         """Emits any statement at the cursor."""
         self.module.rules.statement(self, s)
+
+    def call(
+        self, symbol: str, arguments: Sequence[SSAValue], hint: str | None = None
+    ) -> SSAValue | None:
+        """Calls the module's function `symbol` with arguments that fit it; the result, if it returns one."""
+        t = self.module.function_types[symbol]
+        variadic = t if t.is_variadic else None
+        op = llvm.CallOp(symbol, *arguments, return_type=result_of(t), var_callee_type=variadic)
+        return self.b.add(op, hint).returned
 
     # Variables --------------------------------------------------------------------------------
 
@@ -221,13 +245,17 @@ class FunctionState:
 
     # Blocks and regions -----------------------------------------------------------------------
 
-    def new_block(self) -> Block:
-        """A block at the end of the current region (only where blocks are allowed)."""
-        block = Block()
+    def new_block(self, block: Block | None = None) -> Block:
+        """A new block, or `block`, at the end of the current region (only where blocks are allowed)."""
+        block = block or Block()
         region = self.b.block.parent
         assert region is not None
         region.add_block(block)
         return block
+
+    def append(self, block: Block) -> None:
+        """Continues in `block`, at the end of the current region."""
+        self.b.block = self.new_block(block)
 
     def start(self, block: Block) -> None:
         """Continues in `block`, branching there from the current one unless that has ended."""
@@ -256,14 +284,20 @@ class FunctionState:
             remove_unreachable(region)
 
     @contextmanager
-    def construct(self, name: str, kind: str, loc: SourceLoc) -> Generator[None]:
-        """Marks the statements emitted inside as those of an OpenACC construct, which jumps cannot
-        leave."""
+    def construct(
+        self, name: str, kind: str, loc: SourceLoc, own: Block | None = None
+    ) -> Generator[None]:
+        """Marks the statements emitted inside as those of an OpenACC construct, which jumps cannot leave; the
+        first block `own` gets the variables that they declare, if it is given."""
         saved = self.targets, self.labels, self.dispatch
         addresses, members = dict(self.addresses), dict(self.members)
         self.targets, self.labels, self.dispatch = JumpTargets(), {}, None
         self.constructs.append(EnclosingConstruct(name, kind, loc))
+        if own is not None:
+            self.allocas.append(AllocaScope(own))
         yield
+        if own is not None:
+            self.allocas.pop()
         self.constructs.pop()
         self.targets, self.labels, self.dispatch = saved
         self.addresses, self.members = addresses, members

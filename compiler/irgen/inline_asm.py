@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.dialects.llvm import LLVMStructType
 
 from ..c import ast as c
@@ -27,6 +26,5 @@ def statement(fn: FunctionState, e: c.Asm) -> None:
         assert op.res is not None
         value = op.res
         if len(types) > 1:
-            position = DenseArrayBase.from_list(i64, [number])
-            value = fn.b.value(llvm.ExtractValueOp(position, op.res, t))
+            value = fn.b.part(op.res, number, t)
         fn.b.store(value, target)

@@ -51,6 +51,11 @@ def is_integer_type(t: Attribute) -> TypeIs[IntegerType]:
     return isinstance(t, IntegerType)
 
 
+def result_of(t: LLVMFunctionType) -> Attribute | None:
+    """The type of the value that a function of type `t` returns; None if it returns none."""
+    return None if isinstance(t.output, LLVMVoidType) else t.output
+
+
 @dataclass(frozen=True)
 class RecordLayout:
     """

@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NoReturn
 
-from xdsl.dialects import llvm
-from xdsl.dialects.llvm import LLVMVoidType
 from xdsl.ir import SSAValue
 
 from ..base.diagnostics import error
@@ -54,13 +52,9 @@ def call(
             [(definition.loc, "defined here")],
         )
     symbol = fn.module.function_symbol(definition)
-    ir_type = fn.module.function_types[symbol]
-    if ir_type.is_variadic:
+    if fn.module.function_types[symbol].is_variadic:
         passed += args[len(t.params) :]
-    output = None if isinstance(ir_type.output, LLVMVoidType) else ir_type.output
-    variadic = ir_type if ir_type.is_variadic else None
-    op = llvm.CallOp(symbol, *passed, return_type=output, var_callee_type=variadic)
-    value = fn.b.add(op, definition.name).returned
+    value = fn.call(symbol, passed, definition.name)
     if value is None or isinstance(e.type, VoidType):
         return None
     if not fits(t.result, e.type):

@@ -22,14 +22,13 @@ from ..c import ast as c
 from ..c.types import FunctionType, PointerType
 from ..directives.records import Directive
 from . import conditions, expressions, lvalues, startup, statements, static_data
-from .builder import Builder
 from .conventions import has_records, signature
 from .default_none import check_default_none
 from .device_assembly import check_device_assembly
 from .directives import declarations, routines
 from .directives.device_versions import needs_device_version
 from .facts import analyze
-from .function import AllocaScope, FunctionState, TreeRules, remove_unreachable
+from .function import FunctionState, TreeRules, remove_unreachable
 from .normalize import normalize_body
 from .records_by_value import emit_entries, take_parameters
 from .symbols import EXTERNAL, INTERNAL, WEAK, ModuleState
@@ -110,9 +109,8 @@ def _define_function(
     body = normalize_body(source, t.result)
     facts = analyze(function, body, state.may_write)
     entry = Block(arg_types=ir_type.inputs.data)
-    fn = FunctionState(state, Builder(entry), facts, function)
+    fn = FunctionState.of_block(state, entry, facts, function)
     fn.on_device = on_device
-    fn.allocas.append(AllocaScope(entry))
     region = Region(entry)
     fn.b.at(function.loc)
     if state.is_by_convention(function):

@@ -9,6 +9,14 @@ from ..c.tree import int_constant, loaded_variable
 from ..c.types import PointerType
 from .function import FunctionState
 
+_FORMS: dict[type[c.Expr], str] = {
+    c.Deref: "*({})",
+    c.AddressOf: "&({})",
+    c.Load: "L{}",
+    c.Decay: "D{}",
+}
+"""Kind of expression → its key, around that of its operand."""
+
 
 def path_key(fn: FunctionState, e: c.Expr) -> str | None:
     """
@@ -23,18 +31,14 @@ def path_key(fn: FunctionState, e: c.Expr) -> str | None:
         case c.Member():
             base = path_key(fn, e.record)
             return None if base is None else f"{base}.{e.field.name}@{e.field.offset}"
-        case c.Deref():
-            base = path_key(fn, e.pointer)
-            return None if base is None else f"*({base})"
-        case c.AddressOf():
-            base = path_key(fn, e.operand)
-            return None if base is None else f"&({base})"
-        case c.Load():
-            base = path_key(fn, e.lvalue)
-            return None if base is None else f"L{base}"
-        case c.Decay():
-            base = path_key(fn, e.operand)
-            return None if base is None else f"D{base}"
+        case (
+            c.Deref(pointer=inner)
+            | c.AddressOf(operand=inner)
+            | c.Load(lvalue=inner)
+            | c.Decay(operand=inner)
+        ):
+            base = path_key(fn, inner)
+            return None if base is None else _FORMS[type(e)].format(base)
         case c.PtrAdd():
             base, index = path_key(fn, e.pointer), _index_key(fn, e.index)
             if base is None or index is None:

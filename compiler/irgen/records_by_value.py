@@ -16,18 +16,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i8, i64
-from xdsl.dialects.llvm import LLVMArrayType, LLVMVoidType
+from xdsl.dialects.builtin import StringAttr, i8
+from xdsl.dialects.llvm import LLVMArrayType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ...dialects.accx import ENTRY
 from ..c import ast as c
 from ..c.types import CType, RecordType
 from . import objects
-from .builder import Builder
 from .conventions import AsItIs, InMemory, InRegisters, Nothing, Passing, Signature, signature
-from .facts import FunctionFacts
-from .function import AllocaScope, FunctionState
+from .function import FunctionState
 from .symbols import EXTERNAL, INTERNAL, ModuleState
 
 
@@ -87,10 +85,7 @@ def take_result(
         return take(fn, passing, t, [])
     if not isinstance(passing, InRegisters) or len(passing.pieces) == 1:
         return take(fn, passing, t, [returned])
-    pieces = [
-        fn.b.value(llvm.ExtractValueOp(DenseArrayBase.from_list(i64, [n]), returned, piece))
-        for n, (_, piece) in enumerate(passing.pieces)
-    ]
+    pieces = [fn.b.part(returned, n, piece) for n, (_, piece) in enumerate(passing.pieces)]
     return take(fn, passing, t, pieces)
 
 
@@ -115,8 +110,7 @@ def give_result(
                 return pieces[0]
             whole = fn.b.undef(passing.result_type)
             for n, piece in enumerate(pieces):
-                position = DenseArrayBase.from_list(i64, [n])
-                whole = fn.b.value(llvm.InsertValueOp(position, whole, piece))
+                whole = fn.b.with_part(whole, [n], piece)
             return whole
 
 
@@ -155,13 +149,10 @@ def emit_entries(state: ModuleState) -> None:
     for symbol, (entry, decl) in state.entries.items():
         convention = signature(state.types, decl.type)
         block = Block(arg_types=convention.type.inputs.data)
-        fn = FunctionState(state, Builder(block), FunctionFacts())
-        fn.allocas.append(AllocaScope(block))
+        fn = FunctionState.of_block(state, block)
         fn.b.at(decl.loc)
         arguments = take_parameters(fn, convention, decl.type.params, block)
-        output = state.function_types[symbol].output
-        result = None if isinstance(output, LLVMVoidType) else output
-        value = fn.b.add(llvm.CallOp(symbol, *arguments, return_type=result)).returned
+        value = fn.call(symbol, arguments)
         if value is not None:
             target = block.args[0] if block.args else value
             value = give_result(fn, convention.result, decl.type.result, value, target)

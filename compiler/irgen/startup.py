@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import llvm
-from xdsl.dialects.llvm import LLVMFunctionType, LLVMVoidType
+from xdsl.dialects.llvm import LLVMFunctionType
 from xdsl.ir import Block, Region
 
 from ..base.abi import CONSTRUCT, DESTRUCT
 from ..c import ast as c
-from .builder import Builder
-from .facts import FunctionFacts
-from .function import AllocaScope, FunctionState
+from .function import FunctionState
 from .symbols import EXTERNAL, ModuleState
 
 
@@ -35,15 +33,11 @@ def emit_callers(state: ModuleState, units: Sequence[c.TranslationUnit]) -> None
 
 def _emit_caller(state: ModuleState, name: str, functions: Sequence[c.FunctionDecl]) -> None:
     block = Block()
-    fn = FunctionState(state, Builder(block), FunctionFacts())
-    fn.allocas.append(AllocaScope(block))
+    fn = FunctionState.of_block(state, block)
     for function in functions:
         fn.b.at(function.loc)
         symbol = state.function_symbol(function)
-        t = state.function_types[symbol]
-        result = None if isinstance(t.output, LLVMVoidType) else t.output
-        arguments = [fn.b.undef(each) for each in t.inputs]
-        fn.b.add(llvm.CallOp(symbol, *arguments, return_type=result))
+        fn.call(symbol, [fn.b.undef(each) for each in state.function_types[symbol].inputs])
     fn.b.add(llvm.ReturnOp())
     op = llvm.FuncOp(name, LLVMFunctionType([]), EXTERNAL, body=Region(block))
     op.location = functions[0].loc.to_attr()

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import (
     AnyFloat,
-    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IntegerAttr,
@@ -122,8 +121,7 @@ def _initial(
         if not path:
             aggregate = leaf
             continue
-        position = DenseArrayBase.from_list(i64, path)
-        aggregate = b.value(llvm.InsertValueOp(position, aggregate, leaf))
+        aggregate = b.with_part(aggregate, path, leaf)
     b.add(llvm.ReturnOp(aggregate))
     return ir_type, None, Region(block)
 

@@ -12,7 +12,7 @@ from ..c import ast as c
 from ..c.tree import from_outside
 from ..c.types import IntType
 from . import bodies
-from .function import AllocaScope, FunctionState
+from .function import FunctionState
 
 
 def emit(fn: FunctionState, s: c.TeamStmt) -> None:
@@ -24,15 +24,13 @@ def emit(fn: FunctionState, s: c.TeamStmt) -> None:
     numbers = [_i32(fn, number) for number in (s.threads, s.several) if number is not None]
     fn.b.at(s.loc)
     block = Block()
-    with fn.region(block, flat=False) as region, fn.construct(s.name, "team", s.loc):
-        fn.allocas.append(AllocaScope(block))
+    with fn.region(block, flat=False) as region, fn.construct(s.name, "team", s.loc, block):
         for (decl, _), value in zip(s.copies, values, strict=True):
             if fn.in_memory(decl):
                 fn.b.store(value, fn.allocate(decl))
             else:
                 fn.values[decl] = value
         bodies.emit_body(fn, s.body)
-        fn.allocas.pop()
     fn.b.at(s.loc)
     if s.threads is None:
         fn.b.add(TaskOp(numbers[0], region))

@@ -21,11 +21,9 @@ from .. import tree
 from ..ast import (
     AccStmt,
     Assign,
-    Compound,
     CompoundAssign,
     For,
     IncDec,
-    Null,
     Stmt,
     VarDecl,
     VarRef,
@@ -35,12 +33,8 @@ from ..types import is_scalar
 
 def without_braces(directive: Directive, body: Stmt, sink: DiagnosticSink) -> Stmt:
     """The `for` loop in `body` if it is a block with nothing else; otherwise `body`."""
-    found = body
-    while isinstance(found, Compound):
-        inside = [s for s in found.body if not isinstance(s, Null)]
-        if len(inside) != 1:
-            return body
-        found = inside[0]
+    inside = tree.unwrapped(body)
+    found = inside[0] if len(inside) == 1 else body
     if found is not body and isinstance(found, For):
         sink.warn(
             body.loc,

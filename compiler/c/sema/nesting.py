@@ -14,9 +14,11 @@ from ...directives.records import (
     DirectiveKind,
     ReductionClause,
     VarListClause,
-    VarRefItem,
 )
-from ..ast import VarDecl, VarRef
+from ..ast import (
+    VarDecl,
+    item_variable,
+)
 
 _IN_DEVICE_CODE = frozenset(
     (
@@ -52,7 +54,7 @@ def _check_operators(directive: Directive, around: Sequence[Directive]) -> None:
         if not isinstance(clause, ReductionClause):
             continue
         for item in clause.items:
-            outer = _reduction_around(_variable(item), around)
+            outer = _reduction_around(item_variable(item), around)
             if outer is not None and outer.operator != clause.operator:
                 raise error(
                     item.loc,
@@ -70,14 +72,9 @@ def _reduction_around(
     for directive in reversed(around) if variable is not None else ():
         for clause in directive.clauses:
             if isinstance(clause, ReductionClause | VarListClause):
-                mine = any(_variable(item) is variable for item in clause.items)
+                mine = any(item_variable(item) is variable for item in clause.items)
                 if mine and isinstance(clause, ReductionClause):
                     return clause
                 if mine and clause.name in ("private", "firstprivate"):
                     return None
     return None
-
-
-def _variable(item: VarRefItem) -> VarDecl | None:
-    base = item.base.expr
-    return base.decl if isinstance(base, VarRef) else None

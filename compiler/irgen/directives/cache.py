@@ -52,12 +52,12 @@ def scope(fn: FunctionState, body: c.Compound) -> Generator[None]:
         return
     saved, members = dict(fn.addresses), dict(fn.members)
     named = {
-        item.base.expr.decl
+        decl
         for b in directives
         if isinstance(b, c.AccStmt)
         for clause in b.directive.all("cache", VarListClause)
         for item in clause.items
-        if isinstance(item.base.expr, c.VarRef)
+        if (decl := c.item_variable(item)) is not None
     }
     values = {decl: fn.values.get(decl) for decl in named}
     yield

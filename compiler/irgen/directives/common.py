@@ -10,8 +10,15 @@ from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DenseArrayBase, IntegerAt
 from xdsl.ir import SSAValue
 
 from ...base.diagnostics import error
+from ...c.tree import int_constant
 from ...c.types import IntType
-from ...directives.records import Directive, ExprClause, ExprSlot, WaitClause
+from ...directives.records import (
+    Directive,
+    ExprClause,
+    ExprSlot,
+    GangClause,
+    WaitClause,
+)
 from ..function import FunctionState
 
 NONE = acc.DeviceTypeAttr(acc.DeviceType.NONE)
@@ -41,6 +48,20 @@ def condition_of(fn: FunctionState, directive: Directive, name: str) -> SSAValue
     assert clause.args[0].expr is not None
     value = fn.condition(clause.args[0].expr)
     fn.b.at(directive.loc)
+    return value
+
+
+def gang_dimension(gang: GangClause | None) -> int:
+    """The dimension in `gang(dim:n)`, 1 without one (2.9.2). Raises `CompileError` for any but 1 to 3."""
+    if gang is None or gang.dim is None:
+        return 1
+    value = int_constant(gang.dim.expr)
+    if value not in (1, 2, 3):
+        raise error(
+            gang.dim.loc,
+            f"gang(dim:{gang.dim.text.strip()}) is not a constant from 1 to 3",
+            "write gang(dim:1), gang(dim:2) or gang(dim:3)",
+        )
     return value
 
 

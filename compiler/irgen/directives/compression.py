@@ -19,7 +19,13 @@ from ....dialects.accx_compress import DECODES, PACKED, PackedType, RangeOp
 from ...base.diagnostics import error
 from ...base.packed import MAX_BITS, MAX_MEMBERS
 from ...c.sema.constants import constant_value
-from ...c.types import DOUBLE, ArrayType, CType, FloatType, RecordType
+from ...c.types import (
+    DOUBLE,
+    CType,
+    FloatType,
+    RecordType,
+    innermost,
+)
 from ...directives.records import Directive, ExprSlot, Section, VarListClause, VarRefItem
 from .. import arithmetic
 from ..facts import names_pointee
@@ -157,8 +163,7 @@ def packed_type(clause: VarListClause, item: VarRefItem, t: CType) -> PackedType
 
 def _members(t: CType, clause: VarListClause, item: VarRefItem) -> int:
     """The number of arrays that `soa` makes: one for each member of the structure."""
-    while isinstance(t, ArrayType):
-        t = t.element.type
+    t = innermost(t)
     fields = t.fields if isinstance(t, RecordType) and t.fields else ()
     if not 2 <= len(fields) <= MAX_MEMBERS or any(
         not isinstance(f.type.type, FloatType) for f in fields
@@ -172,8 +177,7 @@ def _members(t: CType, clause: VarListClause, item: VarRefItem) -> int:
 
 
 def _number_type(t: CType, clause: VarListClause, item: VarRefItem) -> FloatType:
-    while isinstance(t, ArrayType):
-        t = t.element.type
+    t = innermost(t)
     if isinstance(t, RecordType) and not t.is_union and t.fields:
         types = {_number_type(f.type.type, clause, item) for f in t.fields}
         if len(types) == 1:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
-from xdsl.dialects import acc, arith, llvm
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, UnitAttr, i32
+from xdsl.dialects import acc, arith
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, UnitAttr, i32
 from xdsl.ir import Block, Region, SSAValue
 
 from ...c import ast as c
-from ...c.tree import clause_items, statements, walk
+from ...c.tree import (
+    clause_items,
+    statements,
+    walk,
+)
 from ...c.types import INT, FunctionType
 from ...directives.records import (
     Directive,
@@ -24,7 +29,7 @@ from ...directives.records import (
 from ...directives.rules import DIRECTIVES
 from .. import bodies, paths
 from ..facts import names_pointee
-from ..function import AllocaScope, FunctionState
+from ..function import FunctionState
 from . import compression, data, loops
 from .common import DEFAULT_DEVICE, Queues, condition_of, queues, single_i32, slot_i32
 from .privatization import Privates, privates
@@ -67,9 +72,8 @@ def emit(fn: FunctionState, s: c.AccStmt) -> None:
     block = Block()
     with (
         fn.region(block, flat=False) as region,
-        fn.construct(s.directive.kind.value, kind, s.directive.loc),
+        fn.construct(s.directive.kind.value, kind, s.directive.loc, block),
     ):
-        fn.allocas.append(AllocaScope(block))
         for m in mappings:
             m.located.bind(fn, m.device, s.body)
         copies.bind(fn, s.body)
@@ -77,7 +81,6 @@ def emit(fn: FunctionState, s: c.AccStmt) -> None:
             loops.emit_loop(fn, loop, prepared, combined=kind)
         else:
             bodies.emit_body(fn, s.body)
-        fn.allocas.pop()
         fn.b.at(directive.loc)
         fn.b.add(acc.TerminatorOp() if kind == "kernels" else acc.YieldOp())
     op = _construct(kind, directive, region, if_cond, self_cond, q, sizes, mappings, copies)
@@ -95,8 +98,9 @@ def _self_condition(fn: FunctionState, directive: Directive) -> SSAValue | None:
         return given
     called = c.FunctionDecl(ON_HOST, FunctionType(INT, (INT,)), directive.loc)
     symbol = fn.module.function_symbol(called)
-    call = llvm.CallOp(symbol, fn.b.int(-1, i32), return_type=i32)
-    on_host = fn.b.cmp("ne", fn.b.value(call, "on_host"), fn.b.int(0, i32))
+    answer = fn.call(symbol, [fn.b.int(-1, i32)], "on_host")
+    assert answer is not None
+    on_host = fn.b.cmp("ne", answer, fn.b.int(0, i32))
     return on_host if given is None else fn.b.value(arith.OrIOp(given, on_host), "on_host")
 
 
@@ -109,11 +113,11 @@ def _is_bare_self(directive: Directive) -> bool:
 def _named(directive: Directive) -> set[c.VarDecl]:
     """The variables that have another value or meaning inside the construct because of its clauses."""
     return {
-        item.base.expr.decl
+        decl
         for clause in directive.clauses
         for item in clause_items(clause)
-        if (isinstance(item.base.expr, c.VarRef) and clause.name not in ("copyin", "firstprivate"))
-        or (isinstance(item.base.expr, c.VarRef) and item.sections)
+        if (decl := c.item_variable(item)) is not None
+        and (item.sections or clause.name not in ("copyin", "firstprivate"))
     }
 
 
@@ -217,43 +221,24 @@ def _construct(
     mappings: list[data.Mapping],
     copies: Privates,
 ) -> acc.ParallelOp | acc.SerialOp | acc.KernelsOp:
-    bare_self = _is_bare_self(directive)
-    devices = [m.device for m in mappings]
+    common: dict[str, Any] = {
+        "region": region,
+        **q.by_device,
+        "if_cond": if_cond,
+        "self_cond": self_cond,
+        "reduction_operands": copies.reduction,
+        "private_operands": copies.private,
+        "firstprivate_operands": copies.firstprivate,
+        "data_clause_operands": [m.device for m in mappings],
+        "self_attr": _is_bare_self(directive),
+        "default_attr": default_attr(directive),
+    }
     if kind == "serial":
-        return acc.SerialOp(
-            region=region,
-            **q.by_device,
-            if_cond=if_cond,
-            self_cond=self_cond,
-            reduction_operands=copies.reduction,
-            private_operands=copies.private,
-            firstprivate_operands=copies.firstprivate,
-            data_clause_operands=devices,
-            self_attr=bare_self,
-            default_attr=default_attr(directive),
-        )
-
-    def types(name: str) -> ArrayAttr[acc.DeviceTypeAttr] | None:
-        return DEFAULT_DEVICE if sizes[name] else None
-
+        return acc.SerialOp(**common)
     op = acc.ParallelOp if kind == "parallel" else acc.KernelsOp
     gangs = sizes["num_gangs"]
-    return op(
-        region=region,
-        **q.by_device,
-        num_gangs=gangs,
-        num_workers=sizes["num_workers"],
-        vector_length=sizes["vector_length"],
-        if_cond=if_cond,
-        self_cond=self_cond,
-        reduction_operands=copies.reduction,
-        private_operands=copies.private,
-        firstprivate_operands=copies.firstprivate,
-        data_clause_operands=devices,
-        num_gangs_segments=DenseArrayBase.from_list(i32, [len(gangs)]) if gangs else None,
-        num_gangs_device_type=types("num_gangs"),
-        num_workers_device_type=types("num_workers"),
-        vector_length_device_type=types("vector_length"),
-        self_attr=bare_self,
-        default_attr=default_attr(directive),
-    )
+    given: dict[str, Any] = {**common, **sizes}
+    for name, values in sizes.items():
+        given[f"{name}_device_type"] = DEFAULT_DEVICE if values else None
+    segments = DenseArrayBase.from_list(i32, [len(gangs)]) if gangs else None
+    return op(**given, num_gangs_segments=segments)

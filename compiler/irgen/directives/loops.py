@@ -14,17 +14,25 @@ from xdsl.ir import Block, Region, SSAValue
 from ...base.diagnostics import error
 from ...base.names import value_name
 from ...c import ast as c
-from ...c.tree import int_constant, walk
+from ...c.tree import (
+    unwrapped,
+    walk,
+)
 from ...c.types import IntType
 from ...directives.records import Directive, ExprClause, GangClause, TileClause
 from .. import bodies, structured
 from ..counted import CountedLoop
 from ..counters import Counter, make_counter
 from ..facts import loop_depth
-from ..function import AllocaScope, FunctionState
+from ..function import FunctionState
 from ..scan_form import ScanForm, recognize, scan_clause
 from . import scans
-from .common import DEFAULT_DEVICE, NONE, slot_i32
+from .common import (
+    DEFAULT_DEVICE,
+    NONE,
+    gang_dimension,
+    slot_i32,
+)
 from .privatization import Privates, privates
 
 _COMBINED = {
@@ -99,8 +107,7 @@ def emit_loop(
     identity = scans.identity(fn, loops.scan) if loops.scan is not None else None
     fn.b.at(directive.loc)
     block = Block(arg_types=[k.lower.type for k in counters])
-    with fn.region(block, flat=False) as region, fn.construct("loop", "loop", directive.loc):
-        fn.allocas.append(AllocaScope(block))
+    with fn.region(block, flat=False) as region, fn.construct("loop", "loop", directive.loc, block):
         fn.loop_level += 1
         for loop, counter, arg in zip(counted, counters, block.args, strict=True):
             arg.name_hint = value_name(loop.var.name)
@@ -112,7 +119,6 @@ def emit_loop(
             scans.mark(fn, loops.scan, identity)
         bodies.emit_iteration(fn, nest[-1].body)
         fn.loop_level -= 1
-        fn.allocas.pop()
         fn.b.at(directive.loc)
         fn.b.add(acc.YieldOp())
     fn.b.at(directive.loc)
@@ -160,13 +166,11 @@ def _nest(directive: Directive, body: c.Stmt, depth: int) -> list[c.For]:
 
 
 def _only(s: c.Stmt) -> c.Stmt | None:
-    """The one statement that `s` consists of."""
-    while isinstance(s, c.Compound):
-        parts = [b for b in s.body if not isinstance(b, c.Null)]
-        if len(parts) != 1:
-            return next((p for p in parts if not isinstance(p, c.For)), None)
-        s = parts[0]
-    return s
+    """The one statement that `s` consists of; of several, the first that is no loop."""
+    parts = unwrapped(s)
+    return (
+        parts[0] if len(parts) == 1 else next((p for p in parts if not isinstance(p, c.For)), None)
+    )
 
 
 def _counted(
@@ -230,14 +234,7 @@ class _Levels:
         if gang.num is not None:
             self._add(slot_i32(fn, gang.num), acc.GangArgType.NUM)
         if gang.dim is not None:
-            dim = int_constant(gang.dim.expr)
-            if dim not in (1, 2, 3):
-                raise error(
-                    gang.dim.loc,
-                    f"gang(dim:{gang.dim.text.strip()}) is not a constant from 1 to 3",
-                    "write gang(dim:1), gang(dim:2) or gang(dim:3)",
-                )
-            self._add(fn.b.int(dim, i32), acc.GangArgType.DIM)
+            self._add(fn.b.int(gang_dimension(gang), i32), acc.GangArgType.DIM)
         if gang.static_any:
             self._add(fn.b.int(-1, i32), acc.GangArgType.STATIC)
         elif gang.static is not None:

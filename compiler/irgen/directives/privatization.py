@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc
@@ -12,7 +11,16 @@ from xdsl.ir import SSAValue
 from ....passes.ir.variables.private_storage import section_element
 from ...base.diagnostics import error
 from ...c import ast as c
-from ...c.types import BOOL, ArrayType, ComplexType, CType, FloatType, IntType, RecordType
+from ...c.types import (
+    BOOL,
+    ComplexType,
+    CType,
+    FloatType,
+    IntType,
+    RecordType,
+    innermost,
+    scalars,
+)
 from ...directives.records import (
     Clause,
     Directive,
@@ -56,10 +64,8 @@ def privates(
                 _reduction(fn, out, clause, item, loop=directive.kind is DirectiveKind.LOOP)
         elif isinstance(clause, VarListClause) and clause.name in ("private", "firstprivate"):
             for item in clause.items:
-                base = item.base.expr
-                if isinstance(base, c.VarRef) and base.decl in own_loops:
-                    continue
-                _private(fn, out, clause, item)
+                if c.item_variable(item) not in own_loops:
+                    _private(fn, out, clause, item)
     fn.b.at(directive.loc)
     return out
 
@@ -110,8 +116,8 @@ def check_operator(clause: ReductionClause, item: VarRefItem, t: CType) -> None:
             f"'{clause.operator}' cannot reduce '{item.name}' of type '{t}'",
             "reduce with + or *, or its parts one by one",
         )
-    scalars = list(_scalars(t))
-    for scalar in scalars:
+    found = list(scalars(t))
+    for scalar in found:
         if isinstance(scalar, FloatType):
             if clause.operator in ("&", "|", "^"):
                 raise error(
@@ -127,14 +133,14 @@ def check_operator(clause: ReductionClause, item: VarRefItem, t: CType) -> None:
                 + " is not supported",
                 "reduce integer or floating-point variables, or arrays and structures of them",
             )
-    if clause.operator in ("+", "*") and BOOL in scalars and len(set(scalars)) > 1:
+    if clause.operator in ("+", "*") and BOOL in found and len(set(found)) > 1:
         raise error(
             item.loc,
             f"'{item.name}' of type '{t}' has '_Bool' members, of which '{clause.operator}' makes 0 or 1,"
             " and others",
             "name the members one by one",
         )
-    signs = {s.signed for s in scalars if isinstance(s, IntType)}
+    signs = {s.signed for s in found if isinstance(s, IntType)}
     if clause.operator in ("max", "min") and len(signs) > 1:
         raise error(
             item.loc,
@@ -145,22 +151,7 @@ def check_operator(clause: ReductionClause, item: VarRefItem, t: CType) -> None:
 
 
 def _is_complex(t: CType) -> bool:
-    while isinstance(t, ArrayType):
-        t = t.element.type
+    t = innermost(t)
     if isinstance(t, RecordType) and not isinstance(t, ComplexType):
         return any(_is_complex(member.type.type) for member in t.fields or ())
     return isinstance(t, ComplexType)
-
-
-def _scalars(t: CType) -> Iterator[CType]:
-    """The scalar types in `t`; bit-fields and unions, which cannot be reduced, are given as they are."""
-    while isinstance(t, ArrayType):
-        t = t.element.type
-    if isinstance(t, RecordType) and not t.is_union and t.fields is not None:
-        for member in t.fields:
-            if member.bit_width is not None:
-                yield t
-            else:
-                yield from _scalars(member.type.type)
-    else:
-        yield t

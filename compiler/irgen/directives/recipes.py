@@ -11,7 +11,12 @@ from xdsl.ir import Attribute
 
 from ....passes.ir.variables import recipes
 from ...base.diagnostics import UNKNOWN_LOC
-from ...c.types import BOOL, ArrayType, CType, IntType, RecordType
+from ...c.types import (
+    BOOL,
+    CType,
+    IntType,
+    scalars,
+)
 from ..symbols import ModuleState
 
 KINDS = {
@@ -51,27 +56,9 @@ def reduction_recipe(
     which C converts sums and products as 0 or 1 (C11 6.3.1.2), the recipe uses the logical operator with
     the same results.
     """
-    if _holds_truth_values(c_type):
+    found = list(scalars(c_type))
+    if set(found) == {BOOL}:
         operator = _OF_TRUTH_VALUES.get(operator, operator)
-    integer = _first_integer(c_type)
-    signed = not isinstance(integer, IntType) or integer.signed
+    # The integers among them agree (`check_operator`).
+    signed = next((t.signed for t in found if isinstance(t, IntType)), True)
     return recipes.reduction_recipe(state.recipes, KINDS[operator], t, _NOWHERE, signed=signed)
-
-
-def _holds_truth_values(t: CType) -> bool:
-    """Whether all scalars in `t` are `_Bool`."""
-    while isinstance(t, ArrayType):
-        t = t.element.type
-    if isinstance(t, RecordType):
-        return bool(t.fields) and all(_holds_truth_values(f.type.type) for f in t.fields or ())
-    return t == BOOL
-
-
-def _first_integer(t: CType) -> CType:
-    """The first integer type in `t`, which tells the signedness of all: they agree (`check_operator`)."""
-    while isinstance(t, ArrayType):
-        t = t.element.type
-    if isinstance(t, RecordType):
-        found = [_first_integer(member.type.type) for member in t.fields or ()]
-        return next((f for f in found if isinstance(f, IntType)), t)
-    return t

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xdsl.dialects import acc
-from xdsl.ir import Block
+from xdsl.ir import (
+    Block,
+    Region,
+)
 
 from ...c import ast as c
 from ...directives.records import DefaultClause, Directive, VarListClause
@@ -34,11 +37,7 @@ def emit_data(fn: FunctionState, s: c.AccStmt, emit_body: EmitBody | None = None
     if_cond = condition_of(fn, directive, "if")
     q = queues(fn, directive)
     mappings = compression.enter_clauses(fn, directive)
-    block = Block()
-    with fn.region(block, flat=False) as region, fn.construct("data", "data", s.loc):
-        (emit_body or bodies.emit_body)(fn, s.body)
-        fn.b.at(directive.loc)
-        fn.b.add(acc.TerminatorOp())
+    region = _region(fn, s, s.body, emit_body or bodies.emit_body)
     fn.b.add(
         acc.DataOp(
             region=region,
@@ -49,6 +48,16 @@ def emit_data(fn: FunctionState, s: c.AccStmt, emit_body: EmitBody | None = None
         )
     )
     data.leave(fn, mappings)
+
+
+def _region(fn: FunctionState, s: c.AccStmt, body: c.Stmt, emit_body: EmitBody) -> Region:
+    """The region of a construct whose body is host code."""
+    name = s.directive.kind.value
+    with fn.region(Block(), flat=False) as region, fn.construct(name, "data", s.loc):
+        emit_body(fn, body)
+        fn.b.at(s.directive.loc)
+        fn.b.add(acc.TerminatorOp())
+    return region
 
 
 def emit_host_data(fn: FunctionState, s: c.AccStmt, emit_body: EmitBody | None = None) -> None:
@@ -63,13 +72,13 @@ def emit_host_data(fn: FunctionState, s: c.AccStmt, emit_body: EmitBody | None =
     ]
     devices = [data.entry(fn, acc.UseDeviceOp, x) for x in located]
     fn.b.at(directive.loc)
-    block = Block()
-    with fn.region(block, flat=False) as region, fn.construct("host_data", "data", s.loc):
+
+    def emit_with_devices(fn: FunctionState, body: c.Stmt) -> None:
         for x, device in zip(located, devices, strict=True):
-            x.bind(fn, device, s.body)
-        (emit_body or bodies.emit_body)(fn, s.body)
-        fn.b.at(directive.loc)
-        fn.b.add(acc.TerminatorOp())
+            x.bind(fn, device, body)
+        (emit_body or bodies.emit_body)(fn, body)
+
+    region = _region(fn, s, s.body, emit_with_devices)
     fn.b.add(
         acc.HostDataOp(
             region=region,

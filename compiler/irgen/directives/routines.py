@@ -9,9 +9,11 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolRefA
 
 from ...base.diagnostics import error
 from ...c import ast as c
-from ...c.tree import int_constant
 from ...directives.records import BindClause, Directive, DirectiveKind, GangClause
-from .common import DEFAULT_DEVICE
+from .common import (
+    DEFAULT_DEVICE,
+    gang_dimension,
+)
 
 if TYPE_CHECKING:
     from ..symbols import ModuleState
@@ -46,17 +48,7 @@ def emit(state: ModuleState, unit: c.TranslationUnit, seen: dict[str, Directive]
 
 
 def _level(directive: Directive) -> tuple[str, int]:
-    gang = directive.find("gang", GangClause)
-    dim = 1
-    if gang is not None and gang.dim is not None:
-        value = int_constant(gang.dim.expr)
-        if value not in (1, 2, 3):
-            raise error(
-                gang.dim.loc,
-                f"gang(dim:{gang.dim.text.strip()}) is not a constant from 1 to 3",
-                "write gang(dim:1), gang(dim:2) or gang(dim:3)",
-            )
-        dim = value
+    dim = gang_dimension(directive.find("gang", GangClause))
     return next((n for n in _LEVELS if directive.has(n)), ""), dim
 
 
