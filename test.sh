@@ -6,6 +6,9 @@ set -euo pipefail
 cd "$(dirname "$0")"
 ./install.sh ".[test]"
 bin=.venv/bin
+# For programs on a stand-in for the CUDA driver; apart, so that other tests run as on a machine without a GPU.
+[ -d .venv/cuda ] || "$bin/python" -m pip install -q --disable-pip-version-check --target .venv/cuda \
+  'cuda-bindings>=13.0,<14' || echo "no cuda-bindings: tests on a stand-in for the CUDA driver are skipped"
 failed=()
 check() { "$@" || failed+=("$(basename "$1")"); }
 check "$bin/ruff" check -q .

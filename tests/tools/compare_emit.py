@@ -114,7 +114,8 @@ def _needs_ptx(found: Sequence[tuple[str, str]], tasks: Sequence[Task]) -> list[
     ]
 
 
-def _excerpt(old: Path, new: Path, name: str, limit: int) -> list[str]:
+def excerpt(old: Path, new: Path, name: str, limit: int) -> list[str]:
+    """At most `limit` lines of the difference of a file of the folders `old` and `new`."""
     sides = [
         p.read_text(errors="replace").splitlines() if p.exists() else []
         for p in (old / name, new / name)
@@ -149,7 +150,7 @@ def compare(args: argparse.Namespace, scratch: Path) -> Counter[str]:
     shown = [entry for entry in found if entry[1] in args.stages]
     for name, _ in shown:
         print(name)
-        for line in _excerpt(*outs, name, args.diff) if args.diff else []:
+        for line in excerpt(*outs, name, args.diff) if args.diff else []:
             print("    " + line)
     print(f"{len(tasks)} compilations by each version")
     return Counter(stage for _, stage in shown)
