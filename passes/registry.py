@@ -25,6 +25,7 @@ PASSES: dict[str, dict[str, str]] = {
         "guard-against-overlap": "GuardAgainstOverlapPass",
         "share-host-memory": "ShareHostMemoryPass",
         "share-data-regions": "ShareDataRegionsPass",
+        "compute-borders-first": "ComputeBordersFirstPass",
     },
     "scheduled": {
         "free-mapping": "FreeMappingPass",
@@ -100,6 +101,7 @@ _FOR_GPUS = ("convert-gpu-to-nvvm",)
 
 IDLE_ON_HOST = frozenset(
     (
+        "compute-borders-first",
         "free-mapping",
         "split-numbered-loops",
         "sign-subscripts",

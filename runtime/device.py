@@ -290,8 +290,8 @@ class Device(Protocol):
         """The queue of constructs without async."""
         ...
 
-    def new_queue(self) -> Queue:
-        """A queue independent of all others."""
+    def new_queue(self, *, urgent: bool = False) -> Queue:
+        """A queue independent of all others; the kernels of an `urgent` one start before those of others."""
         ...
 
     def properties(self) -> DeviceProperties: ...

@@ -19,6 +19,7 @@ from ..compiler.base.abi import (
     NOT_GIVEN,
     RECORD_BYTES,
     RECORD_DEVICE_AT,
+    BorderRow,
     DeviceOperation,
     DeviceType,
     PeerUpdate,
@@ -210,6 +211,35 @@ class EntryPoints:
             known.variable(1),
         )
         copy_peer(self._runtime, known.place, to, origin, given.queue)
+
+    def border_begin(self, footprint: int) -> int:
+        """
+        Before a construct whose border may be computed first (`passes/compute_borders_first.py`): how many of
+        its first rows are to be computed, and in the upper half of the result how many of the last ones. For
+        GPUs this is native code, except for a device's first construct, and unless the program is observed.
+        """
+        state = self._runtime.thread.state
+        driver = state.device.native_driver()
+        if driver is not None:
+            if self._runtime.fast and driver.event_record:
+                self._runtime.native.compute_borders(driver)
+                state.borders.open(footprint)
+            return 0
+        rows = state.borders.begin(footprint)
+        if state.borders.native.event:
+            state.borders.put(self._border_queue(state, footprint))
+        return rows
+
+    def border_end(self, footprint: int) -> None:
+        """After the construct, and its border if there is one."""
+        state = self._runtime.thread.state
+        if state.device.native_driver() is None:
+            state.borders.announce(self._border_queue(state, footprint))
+
+    def _border_queue(self, state: DeviceState, footprint: int) -> Queue:
+        return state.queue(
+            BorderRow.from_address(footprint).queue, self._runtime.thread.default_async
+        )
 
     def outside(self, site: int, table: int, record: int) -> None:
         """Reports an access that `--check-cache` found; always raises an error (see `outside_error`)."""

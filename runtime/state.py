@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from ..compiler.base.abi import (
+    ASYNC_BORDER,
     ASYNC_DEFAULT,
     ASYNC_NOVAL,
     ASYNC_ON_DEVICE,
@@ -16,6 +17,7 @@ from ..compiler.base.abi import (
     DEFAULT_QUEUE,
     DataKind,
 )
+from .borders import DeviceBorders
 from .data.cells import Cells
 from .data.clauses import Link, Request
 from .data.mapping import Mapper
@@ -64,6 +66,7 @@ class DeviceState:
         self.native = DeviceRow()
         """The device's row for native code."""
         self.mapper.expose = self.expose
+        self.borders = DeviceBorders(self)
         self._ordered: dict[Queue, int] = {}
         self._known_queues: list[NativeQueue] = []
         self._counting = threading.Lock()
@@ -110,14 +113,16 @@ class DeviceState:
             if queue is not self.sync_queue and self.native.epoch:
                 self._after_constructs(queue)
             return queue
-        if number < 0:
+        if number < 0 and number != ASYNC_BORDER:
             raise AccRuntimeError(
                 ErrorClass.INVALID_ASYNC,
                 f"{number} is not an async value",
                 remedy="use a non-negative number, acc_async_sync, acc_async_noval or"
                 " acc_async_default",
             )
-        queue = self._queues.setdefault(number, self.device.new_queue())
+        queue = self._queues.setdefault(
+            number, self.device.new_queue(urgent=number == ASYNC_BORDER)
+        )
         self._after_constructs(queue)
         self._changed()
         self.list_queues()
@@ -127,6 +132,8 @@ class DeviceState:
         """Tells native code about all queues."""
         native = {q: self.device.native_queue(q) for q in self.queues()}
         self._known_queues = [queue for queue in native.values() if queue is not None]
+        for known in self._known_queues:
+            known.borders = self.borders.address
         asynchronous = [k for q, k in native.items() if k is not None and q is not self.sync_queue]
         if asynchronous:
             words = [ctypes.addressof(queue) for queue in asynchronous]

@@ -22,6 +22,11 @@ ASYNC_ON_DEVICE = -(1 << 30)
 The value of the async clause of a compute construct with `deviceid` that has none: its kernels are put on
 the synchronous queue, and the host goes on wherever the program cannot observe that (`docs/devices.md`).
 """
+ASYNC_BORDER = ASYNC_ON_DEVICE + 1
+"""
+The value of the async clause of a launch that computes the border of the next one
+(`passes/compute_borders_first.py`); its queue is one of the device's own.
+"""
 DEFAULT_QUEUE = 0
 """The queue of `acc_async_default`, which is also that of a bare `async` until the program sets another."""
 
@@ -200,6 +205,42 @@ class PeerUpdate(ctypes.Structure):
     )
 
 
+BORDER_SITES = 256
+"""The most constructs of a program whose border may be computed first."""
+
+
+class BorderRow(ctypes.Structure):
+    """
+    The footprint of a construct whose border may be computed first: its number, its queue (the value of the
+    async clause), the values `lower` up to `upper` of its outermost variable, `chosen`: the result of
+    `__accopt_border_begin`; `count` of `BorderArray` follow.
+    """
+
+    _fields_ = (
+        ("number", ctypes.c_int64),
+        ("queue", ctypes.c_int64),
+        ("lower", ctypes.c_int64),
+        ("upper", ctypes.c_int64),
+        ("count", ctypes.c_int64),
+        ("chosen", ctypes.c_int64),
+    )
+
+
+class BorderArray(ctypes.Structure):
+    """
+    The device memory from `first` up to `last` (exclusive) that a construct accesses. If it `writes`, that is
+    for the value 0 of the outermost variable, and `slope` bytes further for the next one; otherwise for all
+    values together.
+    """
+
+    _fields_ = (
+        ("first", ctypes.c_int64),
+        ("last", ctypes.c_int64),
+        ("slope", ctypes.c_int64),
+        ("writes", ctypes.c_int64),
+    )
+
+
 LAUNCH_FORMAT = struct.Struct("=8i2q")
 """`Launch` for one quick read: grid 0-2, block 3-5, shared bytes 6, arg_count 7, queue 8, args 9."""
 
@@ -225,6 +266,8 @@ ENTRY_POINTS: dict[str, tuple[str, str]] = {
     "__accopt_enter_device": ("i64", "i32 i64"),
     "__accopt_leave_device": ("void", "i32 i64"),
     "__accopt_update_peer": ("void", "i32 ptr"),
+    "__accopt_border_begin": ("i64", "ptr"),
+    "__accopt_border_end": ("void", "ptr"),
     "__accopt_outside": ("void", "i32 ptr ptr"),
 }
 """The functions of the runtime that compiled code calls: name → types of result and arguments."""

@@ -36,6 +36,7 @@ from .data_uses import (
     following_exits,
     inline_region,
     is_claimed,
+    is_of_border,
     launch_in,
     launch_queue,
 )
@@ -158,7 +159,7 @@ class HostFunctionLowering:
         return self.groups.make("compute", construct, entries, records, at, queue)
 
     def _launch(self, op: LaunchHostOp | gpu.LaunchFuncOp) -> None:
-        group = self._close_compute_group(op, op)
+        group = None if is_of_border(op) else self._close_compute_group(op, op)
         at = Cursor.before(op)
         site = self._launch_site(op)
         one = at.i32(1)

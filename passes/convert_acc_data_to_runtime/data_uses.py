@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from xdsl.dialects import acc, gpu, scf
 from xdsl.ir import Block, Operation, Region, SSAValue, Use
 
+from ...compiler.base.abi import ASYNC_BORDER
 from ...dialects.accx import LaunchHostOp
 from ...dialects.accx_compress import COMPRESSION_OPS
 from ..ir.kernels.host_loops import replace_yields
 from ..ir.kernels.outline import DATA_ENTRY, queue_value
-from ..ir.ops.building import Cursor, erase
+from ..ir.ops.building import Cursor, constant_value, erase
 from .data_records import EXIT_OPS, EntryOp, ExitOp
 
 _CLAIMING = (
@@ -79,17 +80,26 @@ def launch_queue(op: Operation) -> SSAValue | None:
             return None
 
 
+def is_of_border(launch: Operation) -> bool:
+    """
+    Whether a launch computes the border of a construct, which follows it and to which the data operations
+    belong.
+    """
+    queue = launch_queue(launch)
+    return queue is not None and constant_value(queue) == ASYNC_BORDER
+
+
 def launch_in(op: Operation) -> Operation | None:
     return next((inner for inner in op.walk() if isinstance(inner, _LAUNCHES)), None)
 
 
 def contains_use(op: Operation, entries: Sequence[EntryOp]) -> bool:
+    """Whether `op` contains a use of `entries` or a launch, other than that of a border."""
+    launch = launch_in(op)
+    if launch is not None:
+        return not is_of_border(launch)
     results = {entry.acc_var for entry in entries}
-    return any(
-        operand in results or isinstance(inner, _LAUNCHES)
-        for inner in op.walk()
-        for operand in (*inner.operands, None)
-    )
+    return any(operand in results for inner in op.walk() for operand in inner.operands)
 
 
 def entry_queue(at: Cursor, entry: EntryOp) -> SSAValue:

@@ -140,9 +140,9 @@ class CudaDevice:
     def enter_function(self) -> int:
         return self.driver.address("cuCtxSetCurrent")
 
-    def new_queue(self) -> CudaQueue:
+    def new_queue(self, *, urgent: bool = False) -> CudaQueue:
         self.make_current()
-        queue = CudaQueue(self)
+        queue = CudaQueue(self, urgent=urgent)
         self._queues.append(queue)
         return queue
 

@@ -12,15 +12,22 @@ if TYPE_CHECKING:
     from .device import CudaDevice
 
 
+_URGENT = -100
+"""A priority of streams: the driver takes the nearest one that the GPU has."""
+
+
 class CudaQueue:
     """A CUDA stream as a queue."""
 
-    def __init__(self, device: CudaDevice):
+    def __init__(self, device: CudaDevice, *, urgent: bool = False):
         self._device = device
         self._driver = device.driver
         api = self._driver.api
         flags = int(api.CUstream_flags.CU_STREAM_NON_BLOCKING)
-        self.handle = self._driver.call(api.cuStreamCreate, flags)
+        if urgent:
+            self.handle = self._driver.call(api.cuStreamCreateWithPriority, flags, _URGENT)
+        else:
+            self.handle = self._driver.call(api.cuStreamCreate, flags)
         self.native = NativeQueue(stream=int(self.handle))
         self._event: Any = None
 

@@ -163,12 +163,32 @@ def _put(
     attached = to.attached(entry), origin.attached(other)
     strips = list(without(whole, *attached, POINTER_BYTES))
     device = to.state.device
-    device.copy_peer(origin.state.device, (target, source), strips, queues)
+    memory = (target, target + to.extent), (source, source + origin.extent)
+    sooner = None if synchronous else _after_borders(to, origin, memory, queues)
+    device.copy_peer(origin.state.device, (target, source), strips, sooner or queues)
+    if sooner is not None:
+        for side, queue, border in zip((to, origin), queues, sooner, strict=True):
+            queue.wait_for(border)
+            side.state.borders.keep(queue)
+    to.state.borders.wish(memory[0], writes=True)
+    origin.state.borders.wish(memory[1], writes=False)
     if not synchronous:
         to.state.leaves_device(queues[0])
         origin.state.leaves_device(queues[1])
     if strips == whole and len(strips) <= _MOST_STRIPS:
         _remember(runtime, (to, origin), strips, number)
+
+
+def _after_borders(
+    to: PeerSection,
+    origin: PeerSection,
+    memory: tuple[tuple[int, int], tuple[int, int]],
+    queues: tuple[Queue, Queue],
+) -> tuple[Queue, Queue] | None:
+    """The queues after which simulated devices copy instead of `queues`, if both allow it."""
+    own = to.state.borders.early(queues[0], memory[0], writes=True)
+    other = origin.state.borders.early(queues[1], memory[1], writes=False)
+    return None if own is None or other is None else (own, other)
 
 
 _MOST_STRIPS = 16

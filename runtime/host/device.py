@@ -96,7 +96,7 @@ class HostDevice(InProcessDevice):
     def watch_table(self, table: PresentTable) -> None:
         """Does nothing: messages of the host device contain no addresses."""
 
-    def new_queue(self) -> Queue:
+    def new_queue(self, *, urgent: bool = False) -> Queue:
         queue = ThreadQueue(f"accopt-queue-{len(self._queues)}")
         self._queues.append(queue)
         return queue

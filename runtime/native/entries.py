@@ -11,6 +11,7 @@ from typing import Any
 
 from ..device import NativeDriver, Queue
 from ..state import DeviceState
+from .borders import NativeBorders
 from .clocks import NativeClocks
 from .data import NativeData
 from .devices import NativeDevices
@@ -35,6 +36,7 @@ class NativeEntries:
         self._waits: NativeWaits | None = None
         self._clocks: NativeClocks | None = None
         self._updates: NativeUpdates | None = None
+        self._borders: NativeBorders | None = None
         self._keep: list[Any] = []
 
     def addresses(
@@ -73,6 +75,7 @@ class NativeEntries:
             self._launcher = launcher
             entries["__accopt_launch"] = launcher.address
             entries["__accopt_scratch"] = launcher.scratch_address
+            entries |= launcher.border_addresses
             if driver.event_record:
                 entries |= self._of_queues(slow, driver, states[0].device.enter_function())
         peers = states[0].device.peer_driver()
@@ -90,7 +93,11 @@ class NativeEntries:
             self._waits = NativeWaits(self._devices, driver, slow)
             self._clocks = NativeClocks(self._devices, driver, enter_context)
             self._updates = NativeUpdates(self._devices, driver, enter_context, slow)
-        return {**self._waits.addresses, **self._clocks.addresses, **self._updates.addresses}
+        return {
+            **self._waits.addresses,
+            **self._clocks.addresses,
+            **self._updates.addresses,
+        }
 
     def _new_launcher(
         self, slow: Mapping[str, int], driver: NativeDriver, failed: Callable[[int, int], None]
@@ -104,7 +111,15 @@ class NativeEntries:
             slow["__accopt_launch"],
             address_of(callback),
             slow["__accopt_scratch"],
+            (slow["__accopt_border_begin"], slow["__accopt_border_end"]),
         )
+
+    def compute_borders(self, driver: NativeDriver) -> None:
+        """Compiles the native code for constructs whose border is computed first."""
+        if self._launcher is not None and self._borders is None:
+            slow = self._launcher.slow_borders[0]
+            self._borders = NativeBorders(self._devices, driver, slow)
+            self._launcher.compute_borders(*self._borders.addresses)
 
     def serve(self, state: DeviceState) -> None:
         """Lets native code serve the data entries that the device's quick entry remembers."""

@@ -18,6 +18,7 @@ import ctypes
 from collections.abc import Sequence
 
 from ...compiler.base.abi import (
+    ASYNC_BORDER,
     ASYNC_DEFAULT,
     ASYNC_NOVAL,
     ASYNC_ON_DEVICE,
@@ -31,10 +32,13 @@ from .queues import ORDER_IR, QUEUE_ADDRESSES, QUEUE_IR, RECORD_IR
 from .text import structure
 
 MAX_QUEUES = 64
-"""Queues with numbers from 0 up to this take the native path; after them come two slots:"""
+"""Queues with numbers from 0 up to this take the native path; after them come three slots:"""
 SYNC_SLOT = MAX_QUEUES
 DEFAULT_SLOT = MAX_QUEUES + 1
 """The queue of a bare `async`, while no thread has chosen another than the default."""
+BORDER_SLOT = MAX_QUEUES + 2
+"""The device's border queue (`borders.py`)."""
+_SLOTS = BORDER_SLOT + 1
 
 NUMBERS: dict[str, int | str] = {
     "sync": ASYNC_SYNC,
@@ -44,6 +48,8 @@ NUMBERS: dict[str, int | str] = {
     "max_queues": MAX_QUEUES,
     "sync_slot": SYNC_SLOT,
     "default_slot": DEFAULT_SLOT,
+    "border": ASYNC_BORDER,
+    "border_slot": BORDER_SLOT,
 }
 """The format fields of `NUMBER_IR`."""
 
@@ -63,8 +69,10 @@ entry:
   %bare = icmp eq i64 %number, {bare}
   %named = icmp eq i64 %number, {default}
   %is_default = or i1 %bare, %named
+  %is_border = icmp eq i64 %number, {border}
+  %no_number = select i1 %is_border, i64 {border_slot}, i64 -1
   %numbered = icmp ult i64 %number, {max_queues}
-  %own = select i1 %numbered, i64 %number, i64 -1
+  %own = select i1 %numbered, i64 %number, i64 %no_number
   %other = select i1 %is_default, i64 {default_slot}, i64 %own
   %slot = select i1 %in_order, i64 {sync_slot}, i64 %other
   ret i64 %slot
@@ -96,6 +104,21 @@ answer:
 slow:
   %new = call ptr inttoptr (i64 {slow_scratch} to ptr)(i32 %site, i64 %bytes)
   ret ptr %new
+}}
+
+; these two are in Python until the program calls one (`borders.py`)
+define i64 @border_begin(ptr %footprint) {{
+  %functions = inttoptr i64 {borders} to ptr
+  %function = load ptr, ptr %functions[i64 0]
+  %rows = call i64 %function(ptr %footprint)
+  ret i64 %rows
+}}
+
+define void @border_end(ptr %footprint) {{
+  %functions = inttoptr i64 {borders} to ptr
+  %function = load ptr, ptr %functions[i64 1]
+  call void %function(ptr %footprint)
+  ret void
 }}
 
 define void @launch(i32 %site, ptr %launch) {{
@@ -189,7 +212,7 @@ class NativeLauncher:
     The compiled functions (`address`, `scratch_address`) of one program, for the devices of `devices`.
 
     `slow(site, launch)`, `failed(site, status)` and `slow_scratch(site, bytes)` are C addresses of
-    the Python entry points.
+    the Python entry points, `slow_borders` those of `__accopt_border_begin` and `__accopt_border_end`.
     """
 
     def __init__(
@@ -200,11 +223,14 @@ class NativeLauncher:
         slow: int,
         failed: int,
         slow_scratch: int,
+        slow_borders: tuple[int, int] = (0, 0),
     ):
         self._sites = sites
         self._devices = devices
         self._tables: dict[int, LaunchTables] = {}
         self._default_known = True
+        self.slow_borders = slow_borders
+        self._borders = (ctypes.c_int64 * 2)(*slow_borders)
         self._code = NativeCode(
             ROW_IR + QUEUE_IR + RECORD_IR + ORDER_IR + NUMBER_IR + _IR,
             {
@@ -214,6 +240,7 @@ class NativeLauncher:
                 "failed": failed,
                 "slow": slow,
                 "slow_scratch": slow_scratch,
+                "borders": ctypes.addressof(self._borders),
             },
             {
                 **devices.constants,
@@ -223,6 +250,13 @@ class NativeLauncher:
         )
         self.address: int = self._code.address("launch")
         self.scratch_address: int = self._code.address("scratch")
+        self.border_addresses = {
+            f"__accopt_{name}": self._code.address(name) for name in ("border_begin", "border_end")
+        }
+
+    def compute_borders(self, begin: int, end: int) -> None:
+        """Lets functions in native code serve `__accopt_border_begin` and `__accopt_border_end`."""
+        self._borders[1], self._borders[0] = end, begin
 
     def of(self, device: int) -> LaunchTables:
         """The tables of a device by its number."""
@@ -251,11 +285,11 @@ class LaunchTables:
         table = ctypes.c_int64 * max(sites, 1)
         self._kernels, self._scratch, self._scratch_bytes = table(), table(), table()
         self._owners = table(*[_ANY_QUEUE] * max(sites, 1))
-        self._streams = (ctypes.c_int64 * (DEFAULT_SLOT + 1))()
-        self._queues = (ctypes.c_int64 * (DEFAULT_SLOT + 1))()
+        self._streams = (ctypes.c_int64 * _SLOTS)()
+        self._queues = (ctypes.c_int64 * _SLOTS)()
         self._default_known = default_known
         self._row = row
-        self._ordered = (ctypes.c_int64 * (DEFAULT_SLOT + 1))()
+        self._ordered = (ctypes.c_int64 * _SLOTS)()
         row.ordered = ctypes.addressof(self._ordered)
         row.streams = ctypes.addressof(self._streams)
         row.queues = ctypes.addressof(self._queues)
@@ -296,6 +330,8 @@ class LaunchTables:
             return SYNC_SLOT
         if queue in (ASYNC_NOVAL, ASYNC_DEFAULT):
             return DEFAULT_SLOT if self._default_known else None
+        if queue == ASYNC_BORDER:
+            return BORDER_SLOT
         return queue if 0 <= queue < MAX_QUEUES else None
 
     def forget_default(self) -> None:

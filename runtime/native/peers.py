@@ -24,6 +24,7 @@ from typing import Protocol
 from ...compiler.base.abi import ASYNC_DEFAULT, ASYNC_NOVAL, ASYNC_SYNC, PeerUpdate
 from ..data.peer_sections import PeerStrips
 from ..device import NativeDriver
+from .borders import EARLY_IR
 from .code import NativeCode
 from .devices import ROW_IR, NativeDevices
 from .peers_code import COPY_IR
@@ -184,7 +185,15 @@ class NativePeers:
         self._next = 0
         self._default_known = True
         self._code = NativeCode(
-            ROW_IR + QUEUE_IR + RECORD_IR + ASIDE_IR + ORDER_IR + COPY_IR + RUN_IR + ENTRIES_IR,
+            ROW_IR
+            + QUEUE_IR
+            + RECORD_IR
+            + ASIDE_IR
+            + ORDER_IR
+            + EARLY_IR
+            + COPY_IR
+            + RUN_IR
+            + ENTRIES_IR,
             {
                 **devices.addresses,
                 **QUEUE_ADDRESSES,
@@ -200,7 +209,8 @@ class NativePeers:
                 **devices.constants,
                 "count": PLACES,
                 "most_events": _MOST_EVENTS,
-                "event_words": 1 + _MOST_EVENTS,
+                "event_words": 2 + _MOST_EVENTS,
+                "early_word": 1 + _MOST_EVENTS,
                 "bytes": ctypes.sizeof(_Place),
                 "rectangle_bytes": RECTANGLE_BYTES,
                 "sync": ASYNC_SYNC,

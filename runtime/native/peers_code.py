@@ -145,6 +145,14 @@ done:
 ; writes to them if `%writes`: all on its stream, and those of its asides that conflict
 define internal i32 @collect_queue(ptr %events, ptr %queue, i64 %first, i64 %last, i64 %writes) {{
 entry:
+  %borders = %queue->queue.borders as ptr
+  %sooner = call i64 @early(ptr %borders, ptr %queue, i64 %first, i64 %last, i64 %writes)
+  %is_early = icmp ne i64 %sooner, 0
+  br i1 %is_early, label %border, label %ask
+border:
+  %after_border = call i32 @collect_early(ptr %events, i64 %sooner)
+  br label %asides
+ask:
   %stream = %queue->queue.stream
   %queried = call i32 inttoptr (i64 {stream_query} to ptr)(i64 %stream)
   if eq i32 %queried, 0: asides, busy
@@ -155,10 +163,40 @@ busy:
   %both = or i32 %recorded, %collected
   br label %asides
 asides:
-  %so_far = phi i32 [ 0, %entry ], [ %both, %busy ]
+  %so_far = phi i32 [ %after_border, %border ], [ 0, %ask ], [ %both, %busy ]
   %beside = call i32 @collect_asides(ptr %events, ptr %queue, i64 %first, i64 %last, i64 %writes)
   %status = or i32 %so_far, %beside
   ret i32 %status
+}}
+
+; collects the event of a border queue
+define internal i32 @collect_early(ptr %events, i64 %event) {{
+  %is_early = getelementptr i64, ptr %events, i64 {early_word}
+  store i64 1, ptr %is_early
+  %status = call i32 @collect(ptr %events, i64 %event)
+  ret i32 %status
+}}
+
+; returns the event of the border queue if an aside is a postponed wait for a queue whose construct has
+; announced a border that is enough, else 0
+define internal i64 @early_aside(ptr %queue, i64 %event, i64 %first, i64 %last, i64 %writes) {{
+entry:
+  %borders = %queue->queue.borders as ptr
+  %some = icmp ne ptr %borders, null
+  br i1 %some, label %look, label %no
+look:
+  %other = %borders->borders.queue as ptr
+  %known = icmp ne ptr %other, null
+  br i1 %known, label %compare, label %no
+compare:
+  %its = %other->queue.event
+  %same = icmp eq i64 %its, %event
+  br i1 %same, label %ask, label %no
+ask:
+  %sooner = call i64 @early(ptr %borders, ptr %other, i64 %first, i64 %last, i64 %writes)
+  ret i64 %sooner
+no:
+  ret i64 0
 }}
 
 define internal i32 @collect_asides(ptr %events, ptr %queue, i64 %first, i64 %last, i64 %writes) {{
@@ -184,10 +222,17 @@ look:
   br i1 %conflict, label %take, label %done
 take:
   %event = %at->aside.event
+  %sooner = call i64 @early_aside(ptr %queue, i64 %event, i64 %first, i64 %last, i64 %writes)
+  %is_early = icmp ne i64 %sooner, 0
+  br i1 %is_early, label %border, label %whole
+border:
+  %after_border = call i32 @collect_early(ptr %events, i64 %sooner)
+  br label %done
+whole:
   %taken = call i32 @collect(ptr %events, i64 %event)
   br label %done
 done:
-  %status = phi i32 [ 0, %look ], [ %taken, %take ]
+  %status = phi i32 [ 0, %look ], [ %after_border, %border ], [ %taken, %whole ]
   %total = or i32 %sum, %status
   next %i
 end:
@@ -275,6 +320,8 @@ entry:
   %to_users = getelementptr ptr, ptr %from_users, i64 %from_count
   %to_count = %place->place.to_users
   store i64 0, ptr %events
+  %early_at = getelementptr i64, ptr %events, i64 {early_word}
+  store i64 0, ptr %early_at
   %known = call i32 @collect(ptr %events, i64 %event)
   call void @enter(ptr %to_row)
   %after_to = call i32 @collect_side(ptr %events, ptr %place, ptr %to_row, ptr %to, ptr %to_users,
@@ -289,7 +336,9 @@ entry:
 go:
   %count_of_events = load i64, ptr %events
   %some = icmp ugt i64 %count_of_events, 1
-  %pressing = and i1 %sync, %some
+  %early = load i64, ptr %early_at
+  %late = icmp eq i64 %early, 0
+  %pressing = all %sync %some %late
   %copied = call i32 @copy(ptr %place, ptr %to_row, ptr %from_row, i64 %stream, i1 %pressing)
   call void @count_work(ptr %lane)
   %then_marked = call i32 @record(ptr %lane)

@@ -45,7 +45,8 @@ class NativeQueue(ctypes.Structure):
     waited. `postponed` counts the postponed waits, `joined` those of them that have been made up for.
     `lock` is held while the list of `count` asides changes. `work` counts what native code has put on the
     stream, `work_of_python` rises at the end of each entry point in Python; `marked` is one more than their
-    sum when the event was last recorded.
+    sum when the event was last recorded. `borders`: the address of the device's `Borders`, 0 if it has
+    none.
 
     Each count is raised after the work was enqueued, and a thread that waits reads it before waiting: so
     the value that it then stores to `settled` or `joined` covers only finished work, whatever other threads
@@ -64,6 +65,7 @@ class NativeQueue(ctypes.Structure):
         ("work", ctypes.c_int64),
         ("work_of_python", ctypes.c_int64),
         ("marked", ctypes.c_int64),
+        ("borders", ctypes.c_int64),
         ("asides", _Aside * ASIDES),
     )
 

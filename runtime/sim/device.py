@@ -99,7 +99,7 @@ class SimDevice(InProcessDevice):
     def watch_table(self, table: PresentTable) -> None:
         self._table = table
 
-    def new_queue(self) -> SimQueue:
+    def new_queue(self, *, urgent: bool = False) -> SimQueue:
         return LateQueue() if self.options.late else InlineQueue()
 
     def properties(self) -> DeviceProperties:

@@ -27,6 +27,11 @@ class LateQueue(WorkQueue):
         self._left: deque[Callable[[], object]] = deque()
         self._taken = 0
 
+    @property
+    def given(self) -> int:
+        """How many pieces of work the queue has ever been given."""
+        return self._taken + len(self._left)
+
     def submit(self, work: Callable[[], object]) -> None:
         """Appends work."""
         with _ORDER:

@@ -62,6 +62,24 @@ def test_on_so_many_devices(program: Path, target: str, count: int) -> None:
     assert done.returncode == 0 and "failed" not in done.stdout, done.stdout + done.stderr
 
 
+@pytest.mark.parametrize(
+    ("target", "count"),
+    [
+        ("sim", 1),
+        ("sim", 3),
+        pytest.param("nvptx", 1, marks=pytest.mark.gpu),
+        pytest.param("nvptx", 2, marks=pytest.mark.gpus(2)),
+    ],
+)
+def test_borders_that_are_computed_first(target: str, count: int) -> None:
+    """In the simulator, constructs are performed after all copies that need not wait for them."""
+    program = Path(__file__).parent / "devices" / "borders.c"
+    first = "--pass-option=compute-borders-first{enabled=true}"
+    late = ["--late"] if target == "sim" else []
+    done = accrun(program, f"--target={target}", f"--devices={count}", first, *late)
+    assert done.returncode == 0 and not done.stdout, done.stdout + done.stderr
+
+
 def test_findings_of_every_simulated_device_count(tmp_path: Path) -> None:
     program = tmp_path / "race.c"
     program.write_text(STORES_OUTSIDE)

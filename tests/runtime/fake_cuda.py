@@ -415,6 +415,9 @@ class FakeCuda:
     def cuStreamCreate(self, flags: int) -> int:
         return self._add(Stream(self._context()))
 
+    def cuStreamCreateWithPriority(self, flags: int, priority: int) -> int:
+        return self.cuStreamCreate(flags)
+
     def cuStreamDestroy(self, stream: int) -> None:
         self._own(stream, Stream).run()
         del self._handles[int(stream)]
