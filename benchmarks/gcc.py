@@ -15,10 +15,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from .harness import Side, call
-from .specs import Array, Case, Kernel
+from .harness import PresentSide
+from .specs import Array, Kernel
 
 HERE = Path(__file__).parent
 FILES = ("streaming", "stencils", "compute", "reductions")
@@ -48,50 +46,27 @@ def build(folder: Path) -> None:
         shutil.copy(path.resolve(), folder / name)
 
 
-class GccSide(Side):
+class GccSide(PresentSide):
     """
-    A library made by `build`. Arrays are made present through libgomp; kernels run on queue 1. A CUDA
-    context must be current when it is made, which libgomp then shares.
+    A library made by `build`. Arrays are made present through libgomp. A CUDA context must be current when it
+    is made, which libgomp then shares.
     """
 
     name = "GCC"
-    QUEUE = 1
 
     def __init__(self, folder: Path, file: str):
         super().__init__()
         # libgomp finds its plugin by name among the libraries already loaded
         self.gomp, _ = (ctypes.CDLL(str(folder / n), mode=ctypes.RTLD_GLOBAL) for n in RUNTIME)
         self.library = ctypes.CDLL(str(folder / f"{file}.so"))
-        self.arrays: dict[str, Array] = {}
 
-    def _call(self, name: str, array: Array) -> None:
-        function = self.gomp[name]
+    def call_on(self, routine: str, array: Array) -> None:
+        function = self.gomp[routine]
         function.restype = None
         function(ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(array.nbytes))
 
-    def place(self, case: Case) -> None:
-        for name, value in case.args.items():
-            if isinstance(value, int):
-                continue
-            self.values[name] = value.ctypes.data
-            if name != case.host_result:
-                self.arrays[name] = value if name not in case.outputs else value.copy()
-                self.values[name] = self.arrays[name].ctypes.data
-                self._call("acc_copyin", self.arrays[name])
-
-    def release(self) -> None:
-        call("cuCtxSynchronize")
-        for array in self.arrays.values():
-            self._call("acc_delete", array)
-        self.arrays.clear()
-        self.values.clear()
-
     def function(self, kernel: Kernel) -> Any:
         return self.library[kernel.name]
-
-    def fetch(self, name: str, like: Array) -> Array:
-        self._call("acc_update_self", self.arrays[name])
-        return np.array(self.arrays[name])
 
     def stream(self) -> int:
         get = self.gomp["acc_get_cuda_stream"]

@@ -6,6 +6,7 @@ that places arrays on the device, calls a kernel, and times it with CUDA events.
 from __future__ import annotations
 
 import ctypes
+import subprocess
 import time
 from abc import ABC, abstractmethod
 from pathlib import Path
@@ -199,11 +200,46 @@ class CudaSide(Side):
         return 0
 
 
-class AccSide(Side):
-    """`kernels/<file>.c` compiled by accopt; arrays are made present, kernels run on queue 1."""
+class PresentSide(Side):
+    """A side whose arrays are made present by `acc_copyin` and deleted by `acc_delete`; kernels run on queue
+    1."""
+
+    QUEUE = 1
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.arrays: dict[str, Array] = {}
+
+    def call_on(self, routine: str, array: Array) -> None:
+        """Calls a routine with an array's address and bytes."""
+        raise NotImplementedError
+
+    def place(self, case: Case) -> None:
+        for name, value in case.args.items():
+            if isinstance(value, int):
+                continue
+            self.values[name] = value.ctypes.data
+            if name != case.host_result:
+                self.arrays[name] = value if name not in case.outputs else value.copy()
+                self.values[name] = self.arrays[name].ctypes.data
+                self.call_on("acc_copyin", self.arrays[name])
+
+    def release(self) -> None:
+        call("cuCtxSynchronize")
+        for array in self.arrays.values():
+            self.call_on("acc_delete", array)
+        self.arrays.clear()
+        self.values.clear()
+
+    def fetch(self, name: str, like: Array) -> Array:
+        self.call_on("acc_update_self", self.arrays[name])
+        return self.arrays[name].copy()
+
+
+class AccSide(PresentSide):
+    """`kernels/<file>.c` compiled by accopt."""
 
     name = "accopt"
-    QUEUE = 1
 
     def __init__(
         self,
@@ -219,44 +255,36 @@ class AccSide(Side):
         )
         self.executable = build([source], options, DiagnosticSink())
         self.program = Program(self.executable)
-        self.copyin = self.program.function(
-            "acc_copyin", ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_size_t)
-        )
-        self.delete = self.program.function("acc_delete", None, (ctypes.c_void_p, ctypes.c_size_t))
-        self.update = self.program.function(
-            "acc_update_self", None, (ctypes.c_void_p, ctypes.c_size_t)
-        )
-        self.arrays: dict[str, Array] = {}
+        size = (ctypes.c_void_p, ctypes.c_size_t)
+        self._routines = {
+            name: self.program.function(name, result, size)
+            for name, result in (
+                ("acc_copyin", ctypes.c_void_p),
+                ("acc_delete", None),
+                ("acc_update_self", None),
+            )
+        }
 
-    def place(self, case: Case) -> None:
-        for name, value in case.args.items():
-            if isinstance(value, int):
-                continue
-            self.values[name] = value.ctypes.data
-            if name != case.host_result:
-                self.arrays[name] = value if name not in case.outputs else value.copy()
-                self.values[name] = self.arrays[name].ctypes.data
-                self.copyin(self.values[name], value.nbytes)
-
-    def release(self) -> None:
-        call("cuCtxSynchronize")
-        for array in self.arrays.values():
-            self.delete(array.ctypes.data, array.nbytes)
-        self.arrays.clear()
-        self.values.clear()
+    def call_on(self, routine: str, array: Array) -> None:
+        self._routines[routine](array.ctypes.data, array.nbytes)
 
     def function(self, kernel: Kernel) -> Any:
         return self.program.function(kernel.name, None, None)
-
-    def fetch(self, name: str, like: Array) -> Array:
-        self.update(self.values[name], like.nbytes)
-        return self.arrays[name].copy()
 
     def stream(self) -> int:
         return self.program.stream(self.QUEUE)
 
     def close(self) -> None:
         self.program.close()
+
+
+def build_cuda(source: Path, directory: Path, *options: str) -> Path:
+    """Compiles a CUDA file to a shared library in a folder; raises `CalledProcessError`, after nvcc's log on
+    standard error."""
+    library = directory / f"{source.stem}.so"
+    command = ["nvcc", "-O3", "-arch=sm_90", *options, "-shared", "-Xcompiler", "-fPIC"]
+    subprocess.run([*command, str(source), "-o", str(library)], check=True)
+    return library
 
 
 def error_of(actual: Array, expected: Array) -> float:

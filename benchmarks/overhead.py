@@ -87,10 +87,10 @@ def per_repetition(work: Callable[[], Any], repetitions: int) -> float:
 def measure_launches(directory: Path) -> list[Launch]:
     """Both sides of the three loops; needs a GPU and nvcc."""
     from .harness import AccSide, CudaSide
-    from .run import build_cuda
+    from .run import build_kernels
     from .specs import Case
 
-    cuda = CudaSide(build_cuda("overhead", directory))
+    cuda = CudaSide(build_kernels("overhead", directory))
     acc = AccSide(HERE / "kernels" / "overhead.c")
     rows: list[Launch] = []
     x = np.zeros(64, np.float32)

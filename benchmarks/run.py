@@ -17,7 +17,6 @@ import argparse
 import json
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 from dataclasses import asdict, dataclass, replace
@@ -27,7 +26,7 @@ from accopt.runtime.errors import NoDeviceError
 
 from .gcc import FILES as GCC_FILES
 from .gcc import GccSide
-from .harness import AccSide, CudaSide, Side, bandwidth_ceilings, check, differs
+from .harness import AccSide, CudaSide, Side, bandwidth_ceilings, build_cuda, check, differs
 from .specs import KERNELS, Case, Kernel
 
 HERE = Path(__file__).parent
@@ -55,12 +54,9 @@ class Row:
     gcc_problem: str | None = None
 
 
-def build_cuda(file: str, directory: Path) -> Path:
-    """Compiles `kernels/<file>.cu` to a shared library; raises `CalledProcessError` with its log."""
-    library = directory / f"{file}.so"
-    command = ["nvcc", "-O3", "-arch=sm_90", "--extended-lambda", "-shared", "-Xcompiler", "-fPIC"]
-    subprocess.run([*command, str(HERE / "kernels" / f"{file}.cu"), "-o", str(library)], check=True)
-    return library
+def build_kernels(file: str, directory: Path) -> Path:
+    """The library of `kernels/<file>.cu` (`build_cuda`)."""
+    return build_cuda(HERE / "kernels" / f"{file}.cu", directory, "--extended-lambda")
 
 
 def sample(side: Side, kernel: Kernel, case: Case, samples: int = SAMPLES) -> list[float]:
@@ -185,7 +181,7 @@ def main() -> int:
         for file in dict.fromkeys(k.file for k in chosen):
             source = HERE / "kernels" / f"{file}.c"
             acc = AccSide(source, tuple(args.pass_option), fast_math=args.fast_math)
-            cuda = CudaSide(build_cuda(file, Path(directory)))
+            cuda = CudaSide(build_kernels(file, Path(directory)))
             ceilings = bandwidth_ceilings()
             gcc = GccSide(args.gcc, file) if args.gcc and file in GCC_FILES else None
             for kernel in chosen:

@@ -267,7 +267,12 @@ def _reuse(axis: int) -> Callable[[int], Case]:
 
 
 def _matmul(n: int) -> Case:
-    a, b = _uniform("a", (n, n)), _uniform("b", (n, n))
+    return product(_uniform("a", (n, n)), _uniform("b", (n, n)))
+
+
+def product(a: Array, b: Array) -> Case:
+    """The product `c` of two square matrices."""
+    n = len(a)
     return Case(
         {"n": n, "a": a, "b": b, "c": np.zeros_like(a)},
         ("c",),

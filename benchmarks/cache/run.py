@@ -14,7 +14,6 @@ import argparse
 import ctypes
 import json
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -29,7 +28,7 @@ from accopt.compiler.base.diagnostics import DiagnosticSink
 from accopt.compiler.base.options import CompileOptions
 from accopt.compiler.executable import build
 
-from ..harness import AccSide, CudaSide, Side, Stopwatch, call, check, error_of
+from ..harness import AccSide, CudaSide, Side, Stopwatch, build_cuda, call, check, error_of
 from ..specs import Array, Case, Kernel
 from .specs import MEASURED, METHODS, SIZES, Measured, Variant, write_case
 
@@ -91,14 +90,6 @@ class SizeRow:
     variant: str
     n: int
     us: float
-
-
-def build_cuda(directory: Path) -> Path:
-    """Compiles `cache.cu`; raises `CalledProcessError` with its log."""
-    library = directory / "cache.so"
-    command = ["nvcc", "-O3", "-arch=sm_90", "-shared", "-Xcompiler", "-fPIC"]
-    subprocess.run([*command, str(HERE / "kernels" / "cache.cu"), "-o", str(library)], check=True)
-    return library
 
 
 def sides_of(variant: Variant) -> AccSide:
@@ -302,7 +293,7 @@ def main() -> int:
             for policy in ("through", "back", "mask")
         }
         compile_all([*variants.values(), *policies.values()])
-        cuda = CudaSide(build_cuda(Path(directory)))
+        cuda = CudaSide(build_cuda(HERE / "kernels" / "cache.cu", Path(directory)))
         accs = {name: sides_of(variant) for name, variant in variants.items()}
         needs = {name: occupancies(side) for name, side in accs.items()}
         for item in chosen:

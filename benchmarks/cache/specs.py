@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..specs import Array, Case, Kernel
+from ..specs import Array, Case, Kernel, product
 
 
 @dataclass(frozen=True)
@@ -64,15 +64,7 @@ def _wide(a: Array) -> Array:
 
 
 def _gemm(n: int) -> Case:
-    a, b = _uniform(1, n, n), _uniform(2, n, n)
-    return Case(
-        {"n": n, "a": a, "b": b, "c": np.zeros_like(a)},
-        ("c",),
-        lambda: {"c": _wide(a) @ _wide(b)},
-        3.0 * a.nbytes,
-        2.0 * n**3,
-        tolerance=1e-4,
-    )
+    return product(_uniform(1, n, n), _uniform(2, n, n))
 
 
 def _gemm_checked(n: int) -> Case:

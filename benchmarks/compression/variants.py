@@ -202,14 +202,14 @@ class CudaVersions:
     """The hand-written kernels of `benchmarks/kernels`, built in the background; none without nvcc."""
 
     def __init__(self, directory: Path, *, enabled: bool = True):
-        from ..run import build_cuda
+        from ..run import build_kernels
 
         self._sides: dict[str, Any] = {}
         self._built: dict[str, Future[Any]] = {}
         if enabled and shutil.which("nvcc") is not None:
             pool = ThreadPoolExecutor()
             for file in sorted({file for file, _ in CUDA.values()}):
-                self._built[file] = pool.submit(build_cuda, file, directory)
+                self._built[file] = pool.submit(build_kernels, file, directory)
 
     def time(self, case: Case, dtype: type) -> float | None:
         """Median microseconds of the CUDA version of a case, if there is one."""

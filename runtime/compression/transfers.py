@@ -11,7 +11,7 @@ is known.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -69,9 +69,10 @@ class Transfers:
         Copies the plain numbers, or the first of them, to device memory, and finds the range of each
         member. None if that does not pay, or if there is no memory.
         """
-        raw, packer = self._room(fmt, size, queue)
-        if raw is None or packer is None:
+        room = self._room(fmt, size, queue)
+        if room is None:
             return None
+        raw, packer = room
         count = size // fmt.record_bytes
         if fmt.members > 1:
             self._device.copy_in(raw, host, Strips(0, size), queue)
@@ -117,53 +118,62 @@ class Transfers:
         self, packed: Packed, how: Sequence[Conversion], run: RecordRun, queue: Queue
     ) -> None:
         """Host to device; `how` are the host's conversions for each member."""
-        fmt = packed.format
-        size = run.count * fmt.record_bytes
-        if fmt.members > 1:
-            address, packer = self._room(fmt, size, queue)
-            if address is not None and packer is not None:
-                self._device.copy_in(address, run.host, Strips(0, size), queue)
-                self.pack(packed, Raw(address, run.host, run.host + size), run, queue)
-                self._device.free(address, queue)
-                return
-        for member, own in enumerate(how):
-            host = run.host + member * fmt.base_bytes
-            self._device.write(run.device + member * packed.plane, host, run.count, own, queue)
+        size = run.count * packed.format.record_bytes
+        room = self._room_for_structures(packed.format, size, queue)
+        if room is not None:
+            address, _ = room
+            self._device.copy_in(address, run.host, Strips(0, size), queue)
+            self.pack(packed, Raw(address, run.host, run.host + size), run, queue)
+            self._device.free(address, queue)
+            return
+        for host, device, own in _members(packed, how, run):
+            self._device.write(device, host, run.count, own, queue)
 
     def copy_out(
         self, packed: Packed, how: Sequence[Conversion], run: RecordRun, queue: Queue
     ) -> None:
         """Device to host, as `copy_in`."""
-        fmt = packed.format
-        size = run.count * fmt.record_bytes
-        if fmt.members > 1:
-            address, packer = self._room(fmt, size, queue)
-            if address is not None and packer is not None:
-                place = PackedPlace(run.device, packed.plane, run.count, 0)
-                packer.decode(fmt, packed.coefficients, place, address, queue)
-                self._device.copy_out(run.host, address, Strips(0, size), queue)
-                self._device.free(address, queue)
-                return
-        for member, own in enumerate(how):
-            host = run.host + member * fmt.base_bytes
-            self._device.read(host, run.device + member * packed.plane, run.count, own, queue)
+        size = run.count * packed.format.record_bytes
+        room = self._room_for_structures(packed.format, size, queue)
+        if room is not None:
+            address, packer = room
+            place = PackedPlace(run.device, packed.plane, run.count, 0)
+            packer.decode(packed.format, packed.coefficients, place, address, queue)
+            self._device.copy_out(run.host, address, Strips(0, size), queue)
+            self._device.free(address, queue)
+            return
+        for host, device, own in _members(packed, how, run):
+            self._device.read(host, device, run.count, own, queue)
 
-    def _room(
+    def _room_for_structures(
         self, fmt: PackedFormat, size: int, queue: Queue
-    ) -> tuple[int | None, DevicePacker | None]:
-        """Device memory for `size` plain bytes, and the kernels; None for both if kernels are not used."""
+    ) -> tuple[int, DevicePacker] | None:
+        """As `_room` for structures; None for plain numbers, which the host packs."""
+        return self._room(fmt, size, queue) if fmt.members > 1 else None
+
+    def _room(self, fmt: PackedFormat, size: int, queue: Queue) -> tuple[int, DevicePacker] | None:
+        """Device memory for `size` plain bytes, and the kernels; None if kernels are not used."""
         seen = self._seen[fmt] = self._seen.get(fmt, 0) + size
         if size < DEVICE_BYTES:
-            return None, None
+            return None
         gain = MEMBERS_GAIN if fmt.members > 1 else 1
         if gain * seen < BYTES_PER_CPU * len(os.sched_getaffinity(0)):
-            return None, None
+            return None
         packer = self._device.packer()
         if packer is None:
-            return None, None
+            return None
         try:
             return self._device.allocate(size, queue), packer
         except AccRuntimeError as error:
             if error.kind != ErrorClass.OUT_OF_MEMORY:
                 raise
-            return None, None
+            return None
+
+
+def _members(
+    packed: Packed, how: Sequence[Conversion], run: RecordRun
+) -> Iterator[tuple[int, int, Conversion]]:
+    """The host address, the device address and the conversion of each member of a run."""
+    for member, own in enumerate(how):
+        host = run.host + member * packed.format.base_bytes
+        yield host, run.device + member * packed.plane, own

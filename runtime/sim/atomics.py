@@ -7,7 +7,7 @@ so at once; for one place, all updates are one running reduction.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -114,13 +114,22 @@ def _in_rounds(
     groups: tuple[Array, Array, Array],
 ) -> None:
     """Performs the updates in rounds: in round k, that of the k-th thread of every place."""
-    order, starts, counts = groups
-    for turn in range(int(counts.max())):
-        members = order[starts[counts > turn] + turn]
+    for members in _rounds(groups):
         places = index[members]
         old = view[places]
         result[members] = old
         view[places] = apply(old, values[members])
+
+
+def _rounds(groups: tuple[Array, Array, Array]) -> Iterator[Array]:
+    """The members of each round: the first of every group, then the second ones, and so on."""
+    order, starts, counts = groups
+    turn = 0
+    while len(starts):
+        yield order[starts + turn]
+        turn += 1
+        more = counts > turn
+        starts, counts = starts[more], counts[more]
 
 
 def compare_exchange(view: Array, index: Array, expected: Value, new: Value) -> tuple[Array, Array]:
@@ -130,19 +139,13 @@ def compare_exchange(view: Array, index: Array, expected: Value, new: Value) -> 
     """
     n = len(index)
     expecteds, news = spread(n, expected), spread(n, new)
-    order, starts, counts = _groups(index)
     result = np.empty(n, view.dtype)
     success = np.zeros(n, np.bool_)
-    active_starts, active_counts, turn = starts, counts, 0
-    while len(active_starts):
-        members = order[active_starts + turn]
+    for members in _rounds(_groups(index)):
         places = index[members]
         old = view[places]
         equal = old == expecteds[members]
         result[members] = old
         success[members] = equal
         view[places] = np.where(equal, news[members], old)
-        turn += 1
-        more = active_counts > turn
-        active_starts, active_counts = active_starts[more], active_counts[more]
     return result, success

@@ -54,6 +54,11 @@ def repeated(state: int, size: int) -> Any:
     return STATE_VIEWS[size](int.from_bytes(bytes([state]) * size, "little"))
 
 
+def _room(size: int) -> int:
+    """The bytes that a variable of `size` bytes takes, with the red zone behind it."""
+    return -(-max(size, 1) // ALIGNMENT) * ALIGNMENT + REDZONE
+
+
 class Bytes:
     """Memory with the state of each byte and typed views of both."""
 
@@ -151,7 +156,7 @@ class GlobalMemory:
 
     def allocate(self, size: int, name: str = "") -> Allocation:
         """Uninitialised memory aligned to 256 bytes; raises `acc_error_out_of_memory`."""
-        room = -(-max(size, 1) // ALIGNMENT) * ALIGNMENT + REDZONE
+        room = _room(size)
         index = next((i for i, hole in enumerate(self._holes) if hole[1] >= room), None)
         if index is None:
             raise AccRuntimeError(
@@ -165,7 +170,7 @@ class GlobalMemory:
         else:
             self._holes[index] = (offset + room, length - room)
         found = Allocation(self.base + offset, size, name)
-        self.bytes.state[offset : offset + size] = OWNED
+        self._states(found)[:] = OWNED
         insort(self.allocations, found, key=lambda a: a.start)
         self.used += size
         return found
@@ -181,7 +186,7 @@ class GlobalMemory:
         """Fills an allocation with zeros."""
         offset = allocation.start - self.base
         self.bytes.data[offset : offset + allocation.size] = 0
-        self.bytes.state[offset : offset + allocation.size] = WRITTEN
+        self._states(allocation)[:] = WRITTEN
 
     def retire(self, address: int) -> Allocation | None:
         """Ends an allocation, whose bytes are not allocated again until `reuse`; None if none starts
@@ -191,15 +196,14 @@ class GlobalMemory:
             return None
         found = self.allocations.pop(index)
         found.live = False
-        offset = found.start - self.base
-        self.bytes.state[offset : offset + found.size] = 0
+        self._states(found)[:] = 0
         self.used -= found.size
         return found
 
     def reuse(self, found: Allocation) -> None:
         """Lets the bytes of an allocation that ended be allocated again."""
         offset = found.start - self.base
-        room = -(-max(found.size, 1) // ALIGNMENT) * ALIGNMENT + REDZONE
+        room = _room(found.size)
         insort(self._holes, (offset, room))
         self._join_holes()
 
@@ -227,11 +231,14 @@ class GlobalMemory:
         return min(around, key=lambda a: max(a.start - address, address - a.end), default=None)
 
     def whole(self, allocation: Allocation) -> bool:
-        """Whether every byte of an allocation has been written."""
-        offset = allocation.start - self.base
-        states = self.bytes.state[offset : offset + allocation.size]
-        allocation.written = bool((states == WRITTEN).all())
+        """Whether every byte of an allocation has been written, which its `written` then says."""
+        allocation.written = bool((self._states(allocation) == WRITTEN).all())
         return allocation.written
+
+    def _states(self, allocation: Allocation) -> Array:
+        """The states of an allocation's bytes."""
+        offset = allocation.start - self.base
+        return self.bytes.state[offset : offset + allocation.size]
 
 
 @dataclass(slots=True)
@@ -335,7 +342,7 @@ class LocalMemory:
             )
         self.variables.append(LocalVariable(start, size, self.threads, name))
         self._starts.append(start)
-        self._top += -(-max(size, 1) // ALIGNMENT) * ALIGNMENT + REDZONE
+        self._top += _room(size)
         return start
 
     @property
@@ -348,11 +355,7 @@ class LocalMemory:
         del self.variables[depth:]
         del self._starts[depth:]
         last = self.variables[-1] if self.variables else None
-        self._top = (
-            last.start + -(-max(last.size, 1) // ALIGNMENT) * ALIGNMENT + REDZONE
-            if last
-            else LOCAL_BASE + REDZONE
-        )
+        self._top = last.start + _room(last.size) if last else LOCAL_BASE + REDZONE
 
     def at(self, address: int) -> LocalVariable | None:
         """The variable that contains an address, or the nearest one below it."""

@@ -144,23 +144,49 @@ def conflict_of_read(
     active thread and the other thread's number in the launch. Atomic reads are not recorded.
     """
     stamp = threads.stamp(clock.base, clock.now)
-    oldest = clock.oldest(shared)
-    found = None
     before = writer[words]
-    if np.any(before >= oldest):
-        before = np.broadcast_to(before, stamp.shape)
-        other = (before >= oldest) & (before & THREAD_MASK != stamp & THREAD_MASK)
-        if atomic:
-            other &= before & FLAG == 0
-        if other.any():
-            other &= clock.unordered(threads, before, shared)
-            if other.any():
-                at = int(np.argmax(other))
-                found = at, int(before[at] & THREAD_MASK)
+    racing = _racing(clock, threads, before, stamp, shared=shared, with_updates=not atomic)
+    found = None if racing is None else _first(racing, before)
     if atomic or not note:
         return found
     _note_read(clock, threads, words, stamp, reader, shared)
     return found
+
+
+def _racing(
+    clock: Clock,
+    threads: Threads,
+    before: Value,
+    stamp: Array,
+    *,
+    shared: bool,
+    with_updates: bool,
+    several: bool = False,
+) -> Array | None:
+    """
+    By active thread: whether its access, with this stamp, races with the one recorded in `before`; None if
+    none does. `FLAG` in a record means an atomic update, which counts `with_updates`, or with `several` that
+    other threads than the recorded one have read, too.
+    """
+    recent = before >= clock.oldest(shared)
+    if not np.any(recent):
+        return None
+    before = np.broadcast_to(before, stamp.shape)
+    racing = recent & (before & THREAD_MASK != stamp & THREAD_MASK)
+    if several:
+        racing |= recent & (before & FLAG != 0)
+    elif not with_updates:
+        racing &= before & FLAG == 0
+    if not racing.any():
+        return None
+    racing &= clock.unordered(threads, before, shared)
+    return racing if racing.any() else None
+
+
+def _first(racing: Array, before: Value) -> tuple[int, int]:
+    """The position of the first thread that races, and the number of the thread recorded in `before`."""
+    at = int(np.argmax(racing))
+    return at, int(np.broadcast_to(before, racing.shape)[at] & THREAD_MASK)
 
 
 def _note_read(
@@ -212,27 +238,23 @@ def conflict_of_write(
     positions at which the memory already holds the value to be written.
     """
     stamp = threads.stamp(clock.base, clock.now)
-    oldest = clock.oldest(shared)
     found = None
     for shadow, what in ((writer, "write"), (reader, "read")):
         before = shadow[words]
-        recent = before >= oldest
-        if not np.any(recent):
-            continue
-        before = np.broadcast_to(before, stamp.shape)
-        other = recent & (before & THREAD_MASK != stamp & THREAD_MASK)
-        if what == "read":
-            other |= recent & (before & FLAG != 0)
-        elif atomic:
-            other &= before & FLAG == 0
-        if not other.any():
-            continue
-        other &= clock.unordered(threads, before, shared)
-        if other.any() and not atomic:
-            other &= ~same()
-        if other.any():
-            at = int(np.argmax(other))
-            found = at, int(before[at] & THREAD_MASK), what
+        read = what == "read"
+        racing = _racing(
+            clock,
+            threads,
+            before,
+            stamp,
+            shared=shared,
+            with_updates=read or not atomic,
+            several=read,
+        )
+        if racing is not None and not atomic:
+            racing &= ~same()
+        if racing is not None and racing.any():
+            found = *_first(racing, before), what
     if not note:
         return found
     if isinstance(words, ndarray):
