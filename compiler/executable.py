@@ -32,27 +32,8 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     from .c.kept_files import KeptFiles
-    from .c.preprocess import PreprocessedSource, PreprocessOptions
+    from .c.preprocess import PreprocessedSource
     from .pipeline import StageCallback
-
-
-def preprocess_options(options: CompileOptions) -> PreprocessOptions:
-    """The preprocessor's part of the options."""
-    from .c.preprocess import PreprocessOptions
-
-    return PreprocessOptions(
-        options.include_dirs,
-        options.defines,
-        options.undefines,
-        options.use_system_cpp,
-        options.openmp,
-        options.c23,
-        options.quote_dirs,
-        options.after_dirs,
-        options.standard_dirs,
-        options.forced_includes,
-        options.forced_macros,
-    )
 
 
 class FrontEnd:
@@ -226,7 +207,7 @@ def _preprocessed(
     with phase(LOADING):
         from .c.preprocess_sources import Headers
         from .c.program import preprocess_program
-    reading, headers = preprocess_options(options), Headers()
+    reading, headers = options.preprocessing(), Headers()
     kept = FilesAhead(paths, reading, options.target, alone, headers).kept
     return preprocess_program(paths, reading, sink, kept, headers), kept
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Literal
 
@@ -24,21 +24,46 @@ OLDEST_SM = 70
 
 
 @dataclass(frozen=True)
-class CompileOptions:
+class PreprocessOptions:
     """
-    The options of one compilation. `target` selects the code of compute constructs: device kernels as PTX
-    for compute capability `sm` (90 for 9.0), CPU kernels, or the kernels of `nvptx` for the simulator.
-    `opt_level` is LLVM's for host code and kernels, 0 to 3. `fma` lets a multiply and an add be fused (C11
-    6.5p8), outside of compute constructs only with `host_fma` or where C compilers do so by default;
-    `fast_math` allows reassociation, reciprocals instead of divisions and approximate functions, and lets
-    GPU code take float denormals for zero. `debug_info` puts C lines into the machine code, `host_lines`
-    into that of the host alone. `check_cache` reports accesses outside of the sections of `cache`
-    directives at run time. `verify` checks the IR and the contract of every stage, `verify_each` also the
-    IR after every pass. `sizes`: `as-written` keeps the levels, sizes and tiles of the program's clauses,
-    which are only advice otherwise (`free-mapping`). `wall` asks for warnings about code that works, but
-    should be written differently (`-Wall`). `managed`: the program relies on memory that host and device
-    share, so that data clauses may be missing. `openmp` gives `#pragma omp` in host code its meaning
-    (docs/openmp.md). `c23`: the keywords of C23 are keywords (`-std=c23`).
+    `include_dirs` (-I) are searched in order before the bundled headers. `defines` (-D) are "NAME" (meaning
+    1) or "NAME=VALUE"; `undefines` (-U) are applied after them. `use_system_cpp` preprocesses with `$CC`
+    (default `cc`) and the host's headers. `openmp` keeps OpenMP's pragmas and defines `_OPENMP`, so that
+    later stages recognise an OpenMP program by its pragmas. `c23` marks the text as C23, by which later
+    stages recognise it.
+    """
+
+    include_dirs: tuple[Path, ...] = ()
+    defines: tuple[str, ...] = ()
+    undefines: tuple[str, ...] = ()
+    use_system_cpp: bool = False
+    openmp: bool = False
+    c23: bool = False
+    quote_dirs: tuple[Path, ...] = ()
+    after_dirs: tuple[Path, ...] = ()
+    standard_dirs: bool = True
+    forced_includes: tuple[str, ...] = ()
+    forced_macros: tuple[str, ...] = ()
+    """The options `-iquote`, `-idirafter`, `-nostdinc` (negated), `-include` and `-imacros` of C
+    compilers."""
+
+
+@dataclass(frozen=True)
+class CompileOptions(PreprocessOptions):
+    """
+    The options of one compilation, with those of preprocessing. `target` selects the code of compute
+    constructs: device kernels as PTX for compute capability `sm` (90 for 9.0), CPU kernels, or the kernels
+    of `nvptx` for the simulator. `opt_level` is LLVM's for host code and kernels, 0 to 3. `fma` lets a
+    multiply and an add be fused (C11 6.5p8), outside of compute constructs only with `host_fma` or where C
+    compilers do so by default; `fast_math` allows reassociation, reciprocals instead of divisions and
+    approximate functions, and lets GPU code take float denormals for zero. `debug_info` puts C lines into
+    the machine code, `host_lines` into that of the host alone. `check_cache` reports accesses outside of
+    the sections of `cache` directives at run time. `verify` checks the IR and the contract of every stage,
+    `verify_each` also the IR after every pass. `sizes`: `as-written` keeps the levels, sizes and tiles of
+    the program's clauses, which are only advice otherwise (`free-mapping`). `wall` asks for warnings about
+    code that works, but should be written differently (`-Wall`). `managed`: the program relies on memory
+    that host and device share, so that data clauses may be missing. `openmp` gives `#pragma omp` in host
+    code its meaning (docs/openmp.md). `c23`: the keywords of C23 are keywords (`-std=c23`).
     """
 
     target: TargetName = "host"
@@ -55,33 +80,25 @@ class CompileOptions:
     sizes: Sizes = "advice"
     wall: bool = False
     managed: bool = False
-    include_dirs: tuple[Path, ...] = ()
-    quote_dirs: tuple[Path, ...] = ()
-    after_dirs: tuple[Path, ...] = ()
-    standard_dirs: bool = True
-    forced_includes: tuple[str, ...] = ()
-    forced_macros: tuple[str, ...] = ()
-    defines: tuple[str, ...] = ()
-    undefines: tuple[str, ...] = ()
-    use_system_cpp: bool = False
-    openmp: bool = False
-    c23: bool = False
     pass_options: tuple[str, ...] = ()
     added_passes: tuple[str, ...] = ()
+    """`STAGE:PASSES`: passes to run after those of a stage."""
+    skipped_passes: tuple[str, ...] = ()
+    """Passes of the pipeline to leave out; a later pass that needs their result reports an error."""
 
     def __post_init__(self) -> None:
         if self.target not in TARGETS:
             names = ", ".join(map(repr, TARGETS))
             raise ValueError(f"there is no target {self.target!r}; there are {names}")
 
-    """`STAGE:PASSES`: passes to run after those of a stage."""
-    skipped_passes: tuple[str, ...] = ()
-    """Passes of the pipeline to leave out; a later pass that needs their result reports an error."""
-
     @property
     def checks_ir(self) -> bool:
         """Whether any IR that the compiler makes is checked."""
         return self.verify or self.verify_each
+
+    def preprocessing(self) -> PreprocessOptions:
+        """The preprocessor's part of the options."""
+        return PreprocessOptions(**{name: getattr(self, name) for name in _PREPROCESSING})
 
     def beyond_preprocessing(self) -> dict[str, object]:
         """The options that matter for a file that is already preprocessed, by name."""
@@ -92,16 +109,4 @@ class CompileOptions:
         return json.dumps(self.beyond_preprocessing(), sort_keys=True)
 
 
-_PREPROCESSING = (
-    "include_dirs",
-    "quote_dirs",
-    "after_dirs",
-    "standard_dirs",
-    "forced_includes",
-    "forced_macros",
-    "defines",
-    "undefines",
-    "use_system_cpp",
-    "openmp",
-    "c23",
-)
+_PREPROCESSING = tuple(field.name for field in fields(PreprocessOptions))

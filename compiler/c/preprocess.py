@@ -18,11 +18,11 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..base.diagnostics import CompileError, Diagnostic, DiagnosticSink, Severity, SourceLoc, error
+from ..base.options import PreprocessOptions
 from .preprocess_headers import (
     OPENACC_INCLUDE_DIR,
     HeaderSearch,
@@ -41,30 +41,6 @@ from .preprocess_predefined import (
     PREDEFINED,
 )
 from .preprocess_sources import Headers, read_source
-
-
-@dataclass(frozen=True)
-class PreprocessOptions:
-    """
-    `include_dirs` (-I) are searched in order before the bundled headers. `defines` (-D) are "NAME" (meaning
-    1) or "NAME=VALUE"; `undefines` (-U) are applied after them. `use_system_cpp` preprocesses with `$CC`
-    (default `cc`) and the host's headers. `openmp` keeps OpenMP's pragmas and defines `_OPENMP`, so that
-    later stages recognise an OpenMP program by its pragmas. `c23` marks the text as C23 (`C23_MARK`).
-    """
-
-    include_dirs: Sequence[Path] = ()
-    defines: Sequence[str] = ()
-    undefines: Sequence[str] = ()
-    use_system_cpp: bool = False
-    openmp: bool = False
-    c23: bool = False
-    quote_dirs: Sequence[Path] = ()
-    after_dirs: Sequence[Path] = ()
-    standard_dirs: bool = True
-    forced_includes: Sequence[str] = ()
-    forced_macros: Sequence[str] = ()
-    """The options `-iquote`, `-idirafter`, `-nostdinc` (negated), `-include` and `-imacros` of C
-    compilers."""
 
 
 @dataclass(frozen=True)

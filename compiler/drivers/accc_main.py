@@ -167,10 +167,9 @@ class _Command:
     @with_deep_stack
     def _preprocess(self) -> None:
         from ..c.program import preprocess_program
-        from ..executable import preprocess_options
 
         paths = [Path(name) for name in self.args.inputs]
-        options = preprocess_options(compile_options(self.args))
+        options = compile_options(self.args).preprocessing()
         if self.args.macros_only:
             write_text(self.args.output, "".join(macros(path, options) for path in paths))
             return
@@ -225,14 +224,13 @@ class _Command:
         (dependencies, kept files)."""
         from ..c.preprocess_kept import preprocess_or_find
         from ..c.preprocess_sources import Headers
-        from ..executable import preprocess_options
 
         refuse_machine_code(path, "a C file")
         if self._language(path) == "cpp-output":
             text = read_source(path, SourceLoc(str(path), 0))
             return PreprocessedSource(str(path), text if options.openmp else without_openmp(text))
         self.headers = self.headers or Headers()
-        source = preprocess_or_find(path, preprocess_options(options), sink, self.headers, kept)
+        source = preprocess_or_find(path, options.preprocessing(), sink, self.headers, kept)
         if self.args.save_temps:
             name = (
                 Path(output).with_suffix(".i") if self.args.compile else path.with_suffix(".i").name

@@ -170,7 +170,7 @@ def _run(args: argparse.Namespace, program_arguments: list[str], until_start: Ex
         context.start()  # otherwise this process is forked first
     with phase(LOADING):
         from ..c.program import load_program
-        from ..executable import build, build_ir, preprocess_options
+        from ..executable import build, build_ir
         from ..references import check_references
 
     sink = DiagnosticSink()
@@ -215,7 +215,7 @@ def _run(args: argparse.Namespace, program_arguments: list[str], until_start: Ex
                 args.library_dirs,
                 lambda: load_program(
                     [] if is_ir else paths,
-                    preprocess_options(options),
+                    options.preprocessing(),
                     DiagnosticSink(),
                     options.target,
                 ),
