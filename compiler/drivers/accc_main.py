@@ -42,7 +42,13 @@ from .assembly import SUFFIXES, assembled
 from .c_options import answer, command_error, prepared, tell_search
 from .customary_options import translate
 from .dependencies import add_dependency_arguments, write_dependencies
-from .driver_options import add_compile_arguments, add_libraries, add_version, compile_options
+from .driver_options import (
+    add_compile_arguments,
+    add_libraries,
+    add_version,
+    collected_remarks,
+    compile_options,
+)
 from .file_kinds import refuse_machine_code, refuse_other_language
 from .object_file import ObjectFile, needed, read_objects
 from .outputs import write_output, write_text
@@ -275,7 +281,6 @@ class _Command:
     def _link(self) -> None:
         with phase(LOADING):
             from ...runtime.errors import NoDeviceError
-            from ..backend.jit import exported_names, without_main
             from ..checked_files import CheckedFiles
             from ..executable import build_sources
             from .program_file import program_file, require_standalone
@@ -297,39 +302,36 @@ class _Command:
             here = for_this_machine(options, args.target, args.sm, device_number(args.target, 1))
         except NoDeviceError:  # the program may run on another machine
             here = replace(options, target="nvptx")
+        here = replace(here, host_lines=args.shared)
         try:
-            watch = None
-            if args.remarks:
-                from ..remarks import adds_remarks
-
-                watch = adds_remarks(sink, here.target)
-            here = replace(here, host_lines=args.shared)
+            watch = collected_remarks(args, sink, here.target)
             executable = build_sources(sources, here, sink, watch, kept=kept)
             require_no_failing(sink.diagnostics)
         finally:
             _print(sink, {message for compiled in objects for message in compiled.messages})
         foreign = self._foreign(executable, inputs)
-        defined = set[str](exported_names(executable.host_ir)).union(*(f.defined for f in foreign))
-        if "main" not in defined and not args.shared:
-            raise without_main(defined)
-        if not is_foreign():  # libraries for another machine cannot be loaded here
-            with phase("find references"):
-                self._check_references(executable, sources, foreign)
-        if args.shared:
-            if options.managed and here.target == "nvptx":
-                message = "a library's heap is not shared with GPUs: data clauses decide"
-                _print(DiagnosticSink([warning(UNKNOWN_LOC, f"{message} what is moved")]))
-            from .shared_library import link_library
-
-            others = [(each.name, each.data) for each in foreign]
-            words = args.linker_words
-            code = link_library(executable, others, args.libraries, args.library_dirs, words)
-            write_output(args.output or Path("a.out"), code)
-            return
+        self._check_names(executable, sources, foreign)
         output = args.output or Path("a.out")
+        if args.shared:
+            write_output(output, self._library(args, executable, foreign))
+            return
         with phase("write the executable"):
             write_output(output, program_file(executable, args, options, sources, foreign, kept))
         output.chmod(output.stat().st_mode | 0o111)
+
+    def _library(
+        self, args: argparse.Namespace, executable: Executable, foreign: Sequence[ForeignObject]
+    ) -> bytes:
+        """The contents of a shared library."""
+        from .shared_library import link_library
+
+        if executable.options.managed and executable.options.target == "nvptx":
+            message = "a library's heap is not shared with GPUs: data clauses decide what is moved"
+            _print(DiagnosticSink([warning(UNKNOWN_LOC, message)]))
+        others = [(each.name, each.data) for each in foreign]
+        return link_library(
+            executable, others, args.libraries, args.library_dirs, args.linker_words
+        )
 
     def _foreign(
         self, executable: Executable, inputs: Sequence[ObjectFile | ForeignObject]
@@ -342,25 +344,33 @@ class _Command:
         wanted = {"main", *declared_names(executable.host_ir)}
         return needed(foreign, wanted, set(exported_names(executable.host_ir)))
 
-    def _check_references(
+    def _check_names(
         self,
         executable: Executable,
         sources: Sequence[PreprocessedSource],
         foreign: Sequence[ForeignObject],
     ) -> None:
+        """Raises `CompileError` for a program without `main`, and for undefined references."""
+        from ..backend.jit import exported_names, without_main
         from ..c.program import check_program
         from ..references import check_references
         from .linked_program import with_origin
 
+        defined = set[str](exported_names(executable.host_ir)).union(*(f.defined for f in foreign))
+        if "main" not in defined and not self.args.shared:
+            raise without_main(defined)
+        if is_foreign():  # libraries for another machine cannot be loaded here
+            return
         target = executable.options.target
-        check_references(
-            executable.host_ir,
-            self.args.libraries,
-            with_origin(self.args.library_dirs, self.args.output or Path("a.out")),
-            lambda: check_program(sources, DiagnosticSink(), target),
-            foreign,
-            opt_level=executable.options.opt_level,
-        )
+        with phase("find references"):
+            check_references(
+                executable.host_ir,
+                self.args.libraries,
+                with_origin(self.args.library_dirs, self.args.output or Path("a.out")),
+                lambda: check_program(sources, DiagnosticSink(), target),
+                foreign,
+                opt_level=executable.options.opt_level,
+            )
 
     def _objects(self) -> list[ObjectFile | ForeignObject]:
         """The inputs as objects; C files among them are compiled."""

@@ -34,6 +34,7 @@ from .driver_options import (
     add_libraries,
     add_version,
     at_least_one,
+    collected_remarks,
     compile_options,
 )
 from .file_kinds import IR, refuse_machine_code, refuse_other_language
@@ -53,7 +54,8 @@ from .run_program import (
 )
 
 if TYPE_CHECKING:
-    pass
+    from ..api import RunOptions
+    from ..base.options import CompileOptions
 
 
 def _argument_parser() -> argparse.ArgumentParser:
@@ -174,14 +176,44 @@ def _run(args: argparse.Namespace, program_arguments: list[str], until_start: Ex
         from ..references import check_references
 
     sink = DiagnosticSink()
-
     options = for_this_machine(compile_options(args), args.target, args.sm, number)
     paths = _program_files(args)
     is_ir = [path.suffix for path in paths] == [IR]
+    run_options = _run_options(args, options, number, devices)
+    try:
+        with native_code_ahead(options.target, run_options), telling_progress():
+            if options.target == "nvptx":
+                context.start()
+            watch = collected_remarks(args, sink, options.target)
+            if is_ir:
+                executable = build_ir(paths[0], options, sink, watch)
+            else:
+                executable = build(paths, options, sink, watch)
+        with phase("find references"):
+            reading, files = options.preprocessing(), [] if is_ir else paths
+            check_references(
+                executable.host_ir,
+                args.libraries,
+                args.library_dirs,
+                lambda: load_program(files, reading, DiagnosticSink(), options.target),
+                opt_level=options.opt_level,
+            )
+        require_no_failing(sink.diagnostics)
+    finally:
+        print_diagnostics(sink)
+    return run_program(
+        executable, run_options, [args.sources[0], *program_arguments], until_start.close
+    )
+
+
+def _run_options(
+    args: argparse.Namespace, options: CompileOptions, number: int, devices: int | None
+) -> RunOptions:
+    """How the program is run, by the command line and the environment."""
     trace = TraceOptions.from_environment(os.environ)
     if args.compression_report:
         trace = replace(trace, compression=True)
-    run_options = run_options_for(
+    return run_options_for(
         number,
         devices,
         queues=not args.no_device_queues,
@@ -194,38 +226,6 @@ def _run(args: argparse.Namespace, program_arguments: list[str], until_start: Ex
         shared_memory=args.shared_memory or options.managed,
         checks=not args.no_checks,
         counters=args.report,
-    )
-    try:
-        with native_code_ahead(options.target, run_options), telling_progress():
-            if options.target == "nvptx":
-                context.start()
-            watch = None
-            if args.remarks:
-                from ..remarks import adds_remarks
-
-                watch = adds_remarks(sink, options.target)
-            if is_ir:
-                executable = build_ir(paths[0], options, sink, watch)
-            else:
-                executable = build(paths, options, sink, watch)
-        with phase("find references"):
-            check_references(
-                executable.host_ir,
-                args.libraries,
-                args.library_dirs,
-                lambda: load_program(
-                    [] if is_ir else paths,
-                    options.preprocessing(),
-                    DiagnosticSink(),
-                    options.target,
-                ),
-                opt_level=options.opt_level,
-            )
-        require_no_failing(sink.diagnostics)
-    finally:
-        print_diagnostics(sink)
-    return run_program(
-        executable, run_options, [args.sources[0], *program_arguments], until_start.close
     )
 
 

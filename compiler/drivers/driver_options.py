@@ -5,9 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..base.options import DEFAULT_SM, OLDEST_SM, TARGETS, CompileOptions
+from ..base.diagnostics import DiagnosticSink
+from ..base.options import DEFAULT_SM, OLDEST_SM, TARGETS, CompileOptions, TargetName
+
+if TYPE_CHECKING:
+    from ..pipeline import StageCallback
 
 
 def _sm(text: str) -> tuple[int, ...]:
@@ -244,6 +248,17 @@ def _add_passes(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[repo
         help="leave a pass out of the pipeline (to measure its effect)",
         **_REPEATED,
     )
+
+
+def collected_remarks(
+    args: argparse.Namespace, sink: DiagnosticSink, target: TargetName
+) -> StageCallback | None:
+    """With `--remarks`, a function to watch the stages of a compilation, which adds its remarks to `sink`."""
+    if not args.remarks:
+        return None
+    from ..remarks import adds_remarks
+
+    return adds_remarks(sink, target)
 
 
 def compile_options(args: argparse.Namespace) -> CompileOptions:
