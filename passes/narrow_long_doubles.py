@@ -346,6 +346,10 @@ def _is_wide_value(value: SSAValue) -> bool:
     return is_long_double(value.type)
 
 
+_SIZED = (llvm.AllocaOp, llvm.GEPOp)
+"""Operations with the type of what they address."""
+
+
 def _mentions(op: Operation) -> bool:
     """Whether a symbol of the module mentions `long double`."""
     if isinstance(op, llvm.GlobalOp):
@@ -366,13 +370,14 @@ def _mentions(op: Operation) -> bool:
 
     for inner in op.walk():  # its operands are results and block arguments inside
         for result in inner.results:
-            if not is_plain(result.type):
+            type = result.type
+            if id(type) not in plain and not is_plain(type):
                 return True
         for region in inner.regions:
             for block in region.blocks:
                 if not all(is_plain(argument.type) for argument in block.args):
                     return True
-        if isinstance(inner, llvm.AllocaOp | llvm.GEPOp) and not is_plain(inner.elem_type):
+        if isinstance(inner, _SIZED) and not is_plain(inner.elem_type):
             return True
     return False
 
@@ -394,9 +399,12 @@ class NarrowLongDoublesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         messages = Messages(op)
-        for inner in op.walk():
-            if isinstance(inner, gpu.LaunchFuncOp):
-                _round_arguments(inner)
+        for symbol in op.ops:
+            if isinstance(symbol, gpu.ModuleOp):
+                continue
+            for inner in symbol.walk():
+                if isinstance(inner, gpu.LaunchFuncOp):
+                    _round_arguments(inner)
         for module in op.ops:
             if isinstance(module, gpu.ModuleOp):
                 _Narrowing(module, messages).run()

@@ -9,6 +9,9 @@ _NOT_IN_NAMES = re.compile(r"[^\w$]+")
 _NUMBERED = re.compile(r".*_\d+_*")
 _NUMBERED_HINT = re.compile(r"(.*_\d+_*)_")
 
+CONTROL_PREFIX = "__emutls_v."
+"""The prefix of the names of thread-local variables' control objects, before the variable's name."""
+
 
 @lru_cache(1 << 14)
 def value_name(text: str) -> str:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..base.diagnostics import error
+from ..base.names import CONTROL_PREFIX
 from ..c import ast as c
-from ..c.sema.thread_locals import CONTROL_PREFIX
 from ..c.tree import walk
 from ..directives.records import DirectiveKind
 

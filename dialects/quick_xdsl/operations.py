@@ -25,15 +25,7 @@ def _init_operation(
     regions: Sequence[Region] = (),
 ) -> None:
     if operands:
-        self._operands = values = core.SSAValues(operands)
-        uses: list[Use] = []
-        for index, value in enumerate(values):
-            following = value.first_use
-            value.first_use = use = Use(self, index, None, following)
-            if following is not None:
-                following._prev_use = use
-            uses.append(use)
-        self._operand_uses = tuple(uses)
+        _set_operands(self, operands)
     else:
         self._operands = _NO_VALUES
     if not result_types:
@@ -55,6 +47,18 @@ def _init_operation(
     self.__post_init__()
 
 
+def _set_operands(op: Operation, operands: Sequence[SSAValue]) -> None:
+    op._operands = values = core.SSAValues(operands)
+    uses: list[Use] = []
+    for index, value in enumerate(values):
+        following = value.first_use
+        value.first_use = use = Use(op, index, None, following)
+        if following is not None:
+            following._prev_use = use
+        uses.append(use)
+    op._operand_uses = tuple(uses)
+
+
 _NO_VALUES: Any = core.SSAValues()
 
 
@@ -62,9 +66,12 @@ _defaults: dict[type, tuple[tuple[tuple[str, Attribute], ...], ...]] = {}
 """Operation class → its default properties and attributes with their values."""
 
 
+_NO_DEFAULTS: tuple[tuple[tuple[str, Attribute], ...], ...] = ((), ())
+
+
 def _default_values(cls: type[irdl.IRDLOperation]) -> tuple[tuple[tuple[str, Attribute], ...], ...]:
     definition = cls.get_irdl_definition()
-    return tuple(
+    found = tuple(
         tuple(
             (name, d.default_value)
             for name, d in definitions.items()
@@ -72,23 +79,25 @@ def _default_values(cls: type[irdl.IRDLOperation]) -> tuple[tuple[tuple[str, Att
         )
         for definitions in (definition.properties, definition.attributes)
     )
+    return found if any(found) else _NO_DEFAULTS
 
 
 def _set_defaults(self: Operation, cls: type[irdl.IRDLOperation]) -> None:
     found = _defaults.get(cls)
     if found is None:
         found = _defaults[cls] = _default_values(cls)
+    if found is _NO_DEFAULTS:
+        return
     own, loose = found
-    if own:
-        for name, value in own:
-            self.properties.setdefault(name, value)
-    if loose:
-        for name, value in loose:
-            self.attributes.setdefault(name, value)
+    for name, value in own:
+        self.properties.setdefault(name, value)
+    for name, value in loose:
+        self.attributes.setdefault(name, value)
 
 
 def _add_defaults(self: irdl.IRDLOperation) -> None:
-    _set_defaults(self, type(self))
+    if _defaults.get(self.__class__) is not _NO_DEFAULTS:
+        _set_defaults(self, self.__class__)
     Operation.__post_init__(self)  # for `ImplicitBuilder`, which listens here
 
 
@@ -292,20 +301,29 @@ def _clone_without_regions(
             clone_operands=clone_operands,
         )
     mapped = {} if value_mapper is None else value_mapper
-    copy = self.__class__.__new__(self.__class__)
-    _init_operation(
-        copy,
-        operands=[mapped.get(operand, operand) for operand in self._operands],
-        result_types=[result._type for result in self.results],
-        properties=self.properties,
-        attributes=self.attributes,
-        location=self.location,
-        regions=[Region() for _ in self.regions],
-    )
-    for result, copied in zip(self.results, copy.results, strict=True):
-        mapped[result] = copied
+    cls = self.__class__
+    copy = cls.__new__(cls)
+    operands = self._operands
+    if operands:
+        _set_operands(copy, [mapped.get(operand, operand) for operand in operands])
+    else:
+        copy._operands = _NO_VALUES
+    made: list[OpResult] = []
+    for result in self.results:
+        mapped[result] = copied = OpResult(result._type, copy, len(made))
         if clone_name_hints:
             copied._name = result._name
+        made.append(copied)
+    copy.results = core.SSAValues(made) if made else _NO_VALUES
+    copy.properties = self.properties.copy()
+    copy.attributes = self.attributes.copy()
+    copy.location = self.location
+    copy.regions = ()
+    for _ in self.regions:
+        copy.add_region(Region())
+    post_init = cls.__post_init__
+    # The defaults are among the properties.
+    (Operation.__post_init__ if post_init is _add_defaults else post_init)(copy)
     return copy
 
 
@@ -422,6 +440,34 @@ def _attach(self: Block, operation: Operation) -> None:
 _slow_attach = Block._attach_op
 
 
+def _insert_after(self: Block, new_op: Operation, existing_op: Operation) -> None:
+    if existing_op.parent is not self:
+        raise ValueError("Can't insert operation after operation not in this block.")
+    self._attach_op(new_op)
+    following = existing_op._next_op
+    new_op._prev_op = existing_op
+    new_op._next_op = following
+    existing_op._next_op = new_op
+    if following is None:
+        self._last_op = new_op
+    else:
+        following._prev_op = new_op
+
+
+def _insert_before(self: Block, new_op: Operation, existing_op: Operation) -> None:
+    if existing_op.parent is not self:
+        raise ValueError("Can't insert operation before operation not in current block")
+    self._attach_op(new_op)
+    previous = existing_op._prev_op
+    new_op._prev_op = previous
+    new_op._next_op = existing_op
+    existing_op._prev_op = new_op
+    if previous is None:
+        self._first_op = new_op
+    else:
+        previous._next_op = new_op
+
+
 def _get_ssa_value(arg: SSAValue | Operation, *, type: Any = Attribute) -> SSAValue:
     if type is Attribute and isinstance(arg, SSAValue):
         return arg
@@ -443,6 +489,8 @@ def install() -> None:
         (Operation, "clone_without_regions", _clone_without_regions),
         (Operation, "clone", _clone),
         (Block, "_attach_op", _attach),
+        (Block, "insert_op_after", _insert_after),
+        (Block, "insert_op_before", _insert_before),
         (SSAValue, "get", staticmethod(_get_ssa_value)),
     ):
         setattr(cls, name, function)

@@ -11,11 +11,19 @@ from xdsl.ir import Block, Operation, Region
 from xdsl.ir.core import BlockOps
 
 
-def _walk_regions(regions: Iterable[Region]) -> Iterator[Operation]:
+def _walk_regions(
+    regions: Iterable[Region], around: Operation | None = None
+) -> Iterator[Operation]:
     """
-    The operations in `regions` in the order of their text. As in xDSL, an operation may be erased or moved
-    while it is visited: its successor and the next block are read before the visit, its regions after it.
+    The operations in `regions` in the order of their text; with `around`, that operation and those in its
+    regions. As in xDSL, an operation may be erased or moved while it is visited: its successor and the next
+    block are read before the visit, its regions after it.
     """
+    if around is not None:
+        yield around
+        regions = around.regions
+        if not regions:
+            return
     stack: list[tuple[Iterator[Region], Block | None, Operation | None]] = []
     left: Iterator[Region] = iter(regions)
     block: Block | None = None
@@ -46,11 +54,8 @@ def _walk_operation(
     self: Operation, *, reverse: bool = False, region_first: bool = False
 ) -> Iterator[Operation]:
     if reverse or region_first:
-        yield from _slow_walks[Operation](self, reverse=reverse, region_first=region_first)
-        return
-    yield self
-    if self.regions:
-        yield from _walk_regions(self.regions)
+        return _slow_walks[Operation](self, reverse=reverse, region_first=region_first)
+    return _walk_regions((), self)
 
 
 def _walk_region(

@@ -111,8 +111,6 @@ class Summary:
             self.effects.own_writes.add(source)
 
     def _visit(self, op: Operation) -> None:
-        if op.__class__ in _harmless and not op.regions:
-            return
         match op:
             case llvm.LoadOp():
                 self._read(op.ptr)
@@ -148,9 +146,13 @@ class Summary:
                 self.effects.collective = True
             case _:
                 _harmless.add(op.__class__)
+        self._visit_inside(op)
+
+    def _visit_inside(self, op: Operation) -> None:
         for region in op.regions:
             for inner in _operations(region):
-                self._visit(inner)
+                if inner.regions or inner.__class__ not in _harmless:
+                    self._visit(inner)
 
     def _loop(self, op: acc.LoopOp) -> None:
         if has_level(op.vector) or has_level(op.worker) or has_level(op.gang):
@@ -160,9 +162,7 @@ class Summary:
             if isinstance(owner, acc.ReductionOp):
                 self._read(owner.var)
                 self._write(owner.var)
-        for region in op.regions:
-            for inner in _operations(region):
-                self._visit(inner)
+        self._visit_inside(op)
 
     def _call(self, op: llvm.CallOp) -> None:
         kind = self.calls.kind(op)

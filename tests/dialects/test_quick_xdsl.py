@@ -113,6 +113,27 @@ show(lambda: Block([one]).add_op(one))
 nest = test.TestOp(regions=[Region(inner := Block())])
 show(lambda: inner.add_op(nest))
 
+row = [test.TestOp(attributes={"at": IntegerAttr(i, i32)}) for i in range(6)]
+block = Block([row[0]])
+block.insert_op_after(row[1], row[0])
+block.insert_op_before(row[2], row[0])
+block.insert_op_before(row[3], row[1])
+block.insert_op_after(row[4], row[2])
+print(names(block.ops), names(block.walk(reverse=True)))
+print([op and names([op]) for o in row for op in (o.prev_op, o.next_op)], block.last_op is row[1])
+show(lambda: block.insert_op_after(test.TestOp(), row[5]))
+show(lambda: block.insert_op_before(test.TestOp(), row[5]))
+show(lambda: block.insert_op_after(row[0], row[1]))
+show(lambda: block.insert_op_before(row[0], row[1]))
+hinted = test.TestOp(operands=[one], result_types=[i32, i64], regions=[Region(Block())])
+hinted.results[1].name_hint = "second"
+mapper = {one.result: p}
+for hints in (False, True):
+    copied = hinted.clone_without_regions(mapper, clone_name_hints=hints)
+    print(copied.operands[0] is p, [r.name_hint for r in copied.results], len(copied.regions))
+    print(mapper[hinted.results[1]] is copied.results[1], copied.properties == hinted.properties)
+print([(use.operation.name, use.index) for use in p.uses])
+
 unsigned, signed = (IntegerType(8, s) for s in (Signedness.UNSIGNED, Signedness.SIGNED))
 for value in (0, 1, -1, 127, 128, 255, 256, -128, -129, 2**31, -(2**31), True):
     for t in (IntegerType(8), unsigned, signed, i1, i32, 8, 0, builtin.IndexType()):

@@ -6,6 +6,7 @@ variable's symbol becomes that of its initial value, and every use calls `__emut
 
 from __future__ import annotations
 
+from ...base.names import CONTROL_PREFIX
 from ..ast import (
     AddressOf,
     Call,
@@ -31,8 +32,6 @@ from ..types import (
 )
 from .unit import Unit
 
-CONTROL_PREFIX = "__emutls_v."
-"""The prefix of the names of control objects, before the variable's name."""
 _FIND = "__emutls_get_address"
 _POINTER = pointer_to(VOID)
 

@@ -26,8 +26,10 @@ _BARRIERS = (gpu.BarrierOp, nvvm.BarrierOp, nvvm.SyncWarpOp)
 def leave_whole(module: Operation) -> None:
     """Removes the request to unroll from loops with barriers whose trip count is not constant."""
     for op in module.walk():
+        if not isinstance(op, scf.ForOp):
+            continue
         factor = op.attributes.get(UNROLL)
-        if isinstance(op, scf.ForOp) and isinstance(factor, IntegerAttr) and factor.value.data > 1:
+        if isinstance(factor, IntegerAttr) and factor.value.data > 1:
             constant = all(constant_value(v) is not None for v in (op.lb, op.ub, op.step))
             if not constant and any(isinstance(inner, _BARRIERS) for inner in op.body.walk()):
                 del op.attributes[UNROLL]
