@@ -214,7 +214,7 @@ class EntryPoints:
 
     def border_begin(self, footprint: int) -> int:
         """
-        Before a construct whose border may be computed first (`passes/compute_borders_first.py`): how many of
+        Before a construct whose border may be computed first (`passes/compute_borders_first`): how many of
         its first rows are to be computed, and in the upper half of the result how many of the last ones. For
         GPUs this is native code, except for a device's first construct, and unless the program is observed.
         """

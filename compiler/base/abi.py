@@ -25,7 +25,7 @@ the synchronous queue, and the host goes on wherever the program cannot observe 
 ASYNC_BORDER = ASYNC_ON_DEVICE + 1
 """
 The value of the async clause of a launch that computes the border of the next one
-(`passes/compute_borders_first.py`); its queue is one of the device's own.
+(`passes/compute_borders_first`); its queue is one of the device's own.
 """
 DEFAULT_QUEUE = 0
 """The queue of `acc_async_default`, which is also that of a bare `async` until the program sets another."""

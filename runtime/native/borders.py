@@ -1,5 +1,5 @@
 """
-Borders that are computed first (`passes/compute_borders_first.py`), in native code.
+Borders that are computed first (`passes/compute_borders_first`), in native code.
 
 Before a construct whose border may be wanted, `__accopt_border_begin` puts the device's border queue after
 the work so far on the construct's queue, and returns how many rows it is to compute. After the construct,
