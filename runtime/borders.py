@@ -13,8 +13,8 @@ import ctypes
 from typing import TYPE_CHECKING
 
 from ..compiler.base.abi import ASYNC_BORDER, BorderArray, BorderRow
+from .in_process import WorkQueue
 from .native.borders import ARRAYS, FEWEST_INNER, Borders, Wish
-from .sim.late import LateQueue
 
 if TYPE_CHECKING:
     from .device import Queue
@@ -182,4 +182,4 @@ class DeviceBorders:
 
 def _position(queue: Queue) -> int | None:
     """The amount of work that a simulated queue was ever given; None if it performs work immediately."""
-    return queue.given if isinstance(queue, LateQueue) else None
+    return queue.given if isinstance(queue, WorkQueue) else None

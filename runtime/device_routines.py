@@ -120,7 +120,8 @@ class DeviceRoutines:
         self._runtime.wait_queues(self._runtime.state_or_current(device), None, waiter)
 
     def wait_any(self, count: int, queues: int, device: int = NOT_GIVEN) -> int:
-        """The index of a finished queue; -1 if none is given besides `acc_async_sync`."""
+        """Waits until one of the queues is finished, and returns its index; -1 if none is given besides
+        `acc_async_sync`."""
         numbers = (ctypes.c_int * count).from_address(queues) if count > 0 else ()
         asked = [(i, number) for i, number in enumerate(numbers) if number != ASYNC_SYNC]
         if not asked:

@@ -26,6 +26,12 @@ class WorkQueue:
         """Appends work, which is done after the work so far."""
         raise NotImplementedError
 
+    @property
+    def given(self) -> int | None:
+        """The number of pieces of work that it was ever given; None if it performs work immediately, or in
+        a thread."""
+        return None
+
     def close(self) -> None:
         """Releases the queue's resources; here there are none."""
 

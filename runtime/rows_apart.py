@@ -16,9 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..compiler.base.abi import RowSection
-
-Triple = tuple[int, int, int]
-"""Lower bound, extent, and stride in bytes of a dimension; negative where its elements are pointers."""
+from .data.sections import Shape, Triple, span_of
 
 MOST_ANSWERS = 1024
 """The most answers that are remembered; then all are discarded, as a program may allocate any number of
@@ -104,7 +102,7 @@ def _rows(section: PlacedSection, blocks: list[_Block]) -> Integers:
     return bases
 
 
-def _heads(dims: Sequence[Triple]) -> Iterator[list[Triple]]:
+def _heads(dims: Shape) -> Iterator[list[Triple]]:
     """The dimensions of each block of pointers on the way to the rows."""
     head: list[Triple] = []
     for lower, extent, stride in dims:
@@ -114,7 +112,7 @@ def _heads(dims: Sequence[Triple]) -> Iterator[list[Triple]]:
             head = []
 
 
-def _offsets(head: Sequence[Triple]) -> Integers:
+def _offsets(head: Shape) -> Integers:
     """The offsets of the elements of a block from its beginning, in ascending order."""
     total = np.zeros(1, np.int64)
     for lower, extent, stride in head:
@@ -123,16 +121,10 @@ def _offsets(head: Sequence[Triple]) -> Integers:
     return total
 
 
-def _span(dims: Sequence[Triple]) -> tuple[int, int]:
-    """The first byte of a row and the one after its last, as offsets from its beginning; empty if the
-    second is not larger."""
+def _row_of(dims: Shape) -> Shape:
+    """The dimensions of a row, behind the last one of pointers."""
     last = max((i + 1 for i, (_, _, stride) in enumerate(dims) if stride < 0), default=0)
-    row = dims[last:]
-    if any(extent <= 0 for _, extent, _ in row):
-        return 0, 0
-    first = sum(lower * stride for lower, _, stride in row)
-    size = sum((extent - 1) * stride for _, extent, stride in row) + (row[-1][2] if row else 0)
-    return first, first + size
+    return dims[last:]
 
 
 def _are_apart(sections: Sequence[PlacedSection], rows: Sequence[Integers]) -> bool:
@@ -140,10 +132,10 @@ def _are_apart(sections: Sequence[PlacedSection], rows: Sequence[Integers]) -> b
     ends: list[Integers] = []
     kinds: list[Integers] = []
     for section, bases in zip(sections, rows, strict=True):
-        first, past = _span(section.dims)
-        if first < past:
+        first, size = span_of(_row_of(section.dims))
+        if size > 0:
             begins.append(bases + first)
-            ends.append(bases + past)
+            ends.append(bases + first + size)
             kinds.append(np.full(bases.shape, section.kind, np.int64))
     if not begins:
         return True

@@ -24,6 +24,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "passes": ("compiler.base", "dialects", "passes.decisions", "passes.ir"),
     "compiler.backend": ("compiler.base",),
     "runtime": ("compiler.base", "compiler.backend", "dialects"),
+    "runtime.sim": ("compiler.base", "compiler.backend", "dialects", "runtime"),
     "compiler.c": ("compiler.base", "compiler.directives"),
     "compiler.directives": ("compiler.base", "compiler.c"),
     "compiler.llvmir": ("compiler.base", "dialects"),

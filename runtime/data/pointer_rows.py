@@ -8,17 +8,16 @@ followed to the next dimension, have a negative stride; `parts` returns the requ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
 from ...compiler.base.abi import DataFlag, DataKind
+from .sections import Shape, Triple, span_of
 
 if TYPE_CHECKING:
     from .clauses import Request
-
-Triple = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +75,13 @@ def parts(
 
 
 def expand(
-    base: int, pointer: int, dims: Sequence[Triple], read_pointer: Callable[[int], int]
+    base: int, pointer: int, dims: Shape, read_pointer: Callable[[int], int]
 ) -> Iterator[Part]:
     """The parts of the section `dims` from `base`, the value of the pointer object at `pointer`; the block
     of pointers first."""
     last = next((i for i, (_, _, stride) in enumerate(dims) if stride < 0), None)
     head = list(dims) if last is None else [(a, n, abs(s)) for a, n, s in dims[: last + 1]]
-    offset = sum(lower * stride for lower, _, stride in head)
-    if any(extent <= 0 for _, extent, _ in head):
-        size = 0
-    else:
-        size = head[-1][2] + sum((extent - 1) * stride for _, extent, stride in head)
+    offset, size = span_of(head)
     if last is None:
         yield Part(base, offset, size, pointer, tuple(head) if len(head) > 1 else (), False)
         return

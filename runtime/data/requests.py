@@ -9,11 +9,12 @@ from ...compiler.base.abi import RECORD_BYTES, RECORD_FORMAT, DataFlag, DataKind
 from ..compression.arrays import PackedRequest
 from ..sites import COMPUTE, Site
 from .clauses import Request
+from .sections import Triple
 
 _unpack_record = RECORD_FORMAT.unpack_from
 
 
-def read_shape(address: int, dims: int) -> tuple[tuple[int, int, int], ...]:
+def read_shape(address: int, dims: int) -> tuple[Triple, ...]:
     """The lower bound, extent and stride of each of `dims` dimensions."""
     words = (ctypes.c_int64 * (3 * dims)).from_address(address) if dims else ()
     return tuple((words[i], words[i + 1], words[i + 2]) for i in range(0, 3 * dims, 3))
@@ -24,7 +25,7 @@ def read_request(site: Site, buffer: ctypes.Array[Any], index: int) -> Request:
     base, offset, size, pointer, device, kind, flags, variable, dims, shape = _unpack_record(
         buffer, index * RECORD_BYTES
     )
-    triples: tuple[tuple[int, int, int], ...] = ()
+    triples: tuple[Triple, ...] = ()
     packed: PackedRequest | None = None
     if flags & DataFlag.COMPRESSED:
         packed, shape = PackedRequest.read(shape)

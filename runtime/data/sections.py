@@ -9,8 +9,20 @@ from itertools import product
 
 from ..device import Strips
 
-Shape = Sequence[tuple[int, int, int]]
-"""(lower, extent, stride in bytes) per dimension, outermost first."""
+Triple = tuple[int, int, int]
+"""Lower bound, extent, and stride in bytes of a dimension; negative where its elements are pointers."""
+
+Shape = Sequence[Triple]
+"""The dimensions of a section, outermost first."""
+
+
+def span_of(shape: Shape) -> tuple[int, int]:
+    """The first byte of a section without pointers, as an offset from its base, and the bytes from there to
+    its last one; 0 bytes if it is empty."""
+    first = sum(lower * stride for lower, _, stride in shape)
+    if not shape or any(extent <= 0 for _, extent, _ in shape):
+        return first, 0
+    return first, shape[-1][2] + sum((extent - 1) * stride for _, extent, stride in shape)
 
 
 def innermost_run(shape: Shape) -> tuple[int, list[tuple[int, int, int]]]:

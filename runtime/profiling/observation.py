@@ -60,7 +60,7 @@ class Observation:
     def region(
         self, what: str, known: Site, state: DeviceState, subject: str
     ) -> AbstractContextManager[None]:
-        """Reports a wait, or the data clauses of a construct, performed in the block."""
+        """Reports a wait, or the data clauses of a construct, performed in the block, to the trace."""
         return self.trace.action(what, subject, known.place, 0, None, state.device.name)
 
     @contextmanager
