@@ -24,7 +24,7 @@ from .module_text import DEFINITION
 WORTH_IT = 1_500_000
 """The characters of LLVM IR that take LLVM some seconds."""
 LEAST, MOST = 300_000, 800_000
-"""The most characters of a part, unless one function is longer."""
+"""The characters of a part: from the first number on it may end, and at the second it does."""
 SMALL = 1200
 """The most characters of a function of which other parts get a copy."""
 _DATA = -1

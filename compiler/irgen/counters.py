@@ -9,9 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, i32, i64
+from xdsl.dialects.builtin import IntegerType, i32, i64
 from xdsl.ir import SSAValue
 
+from ...passes.ir.ops.building import constant_value
 from ..base.names import value_name
 from ..c.types import LONG, FloatType, IntType, PointerType
 from . import arithmetic, pointers
@@ -41,15 +42,8 @@ def make_counter(fn: FunctionState, loop: CountedLoop) -> Counter:
     return _integer_counter(fn, loop, loop.var.type)
 
 
-def _constant(value: SSAValue) -> int | None:
-    owner = value.owner
-    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
-        return owner.value.value.data
-    return None
-
-
 def _plus(fn: FunctionState, value: SSAValue, n: int, hint: str) -> SSAValue:
-    constant = _constant(value)
+    constant = constant_value(value)
     if constant is not None:
         return fn.b.int(constant + n, value.type)
     return fn.b.add_nsw(value, fn.b.int(n, value.type), hint)
@@ -72,7 +66,7 @@ def _integer_counter(fn: FunctionState, loop: CountedLoop, var: IntType) -> Coun
         exact = b.resize(start, i64, signed=var.signed)
         bound, compare = integer_bound(fn, loop, bound, compare, exact), LONG
     assert isinstance(compare, IntType)
-    width = _width(loop, compare, _constant(bound))
+    width = _width(loop, compare, constant_value(bound))
     name = loop.var.name
     # The comparison's type decides how both sides extend to the counter.
     compared = arithmetic.convert(b, start, var, compare)
@@ -82,7 +76,7 @@ def _integer_counter(fn: FunctionState, loop: CountedLoop, var: IntType) -> Coun
     step = _step(fn, loop, width)
     if not loop.down and not compare.signed and var.signed and compare.bits == 64:
         # A negative start compares as a huge unsigned number: no iteration.
-        constant = _constant(first)
+        constant = constant_value(first)
         if constant is None or constant < 0:
             enters = b.cmp("ult", first, last)
             last = b.value(arith.SelectOp(enters, last, first), f"{name}_end")
@@ -180,7 +174,7 @@ def _after(fn: FunctionState, lower: SSAValue, upper: SSAValue, step: SSAValue) 
     """The counter's value after the loop: the first `lower + k·step` that is not below `upper`."""
     b = fn.b
     runs = b.cmp("slt", lower, upper)
-    if _constant(step) == 1:
+    if constant_value(step) == 1:
         return b.value(arith.SelectOp(runs, upper, lower), "end")
     span = b.sub_nsw(upper, lower)
     trips = b.value(arith.CeilDivSIOp(span, step), "trips")

@@ -8,13 +8,23 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import arith, llvm
-from xdsl.dialects.builtin import IntegerAttr, i32, i64
+from xdsl.dialects.builtin import (
+    IntegerAttr,
+    IntegerType,
+    i32,
+    i64,
+)
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ..base.diagnostics import SourceLoc, error
 from ..base.names import value_name
 from ..c import ast as c
-from ..c.types import ArrayType, CType, VoidType
+from ..c.types import (
+    ArrayType,
+    CType,
+    IntType,
+    VoidType,
+)
 from .builder import Builder
 from .facts import FunctionFacts
 from .layout import (
@@ -144,6 +154,11 @@ class FunctionState:
     def rvalue(self, e: c.Expr) -> SSAValue:
         """The value of `e`, which is not void. A record is a first-class aggregate."""
         return self.module.rules.rvalue(self, e)
+
+    def integer(self, e: c.Expr, t: IntegerType) -> SSAValue:
+        """The value of the integer expression `e`, as an integer of type `t`."""
+        assert isinstance(e.type, IntType)
+        return self.b.resize(self.rvalue(e), t, signed=e.type.signed)
 
     def condition(self, e: c.Expr) -> SSAValue:
         """Whether `e` is nonzero, as i1."""

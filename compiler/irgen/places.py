@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import SSAValue
 
 from ..c import ast as c
 from ..c.types import CType, Field, IntType
-from . import unaligned
+from . import (
+    bit_fields,
+    unaligned,
+)
 from .builder import name_after
 from .function import FunctionState
 
@@ -80,35 +82,15 @@ def _unit(p: Place) -> IntegerType:
 def _load_bits(fn: FunctionState, p: Place, bits: Field, *, volatile: bool) -> SSAValue:
     unit = _unit(p)
     word = fn.b.load(p.memory, unit, p.hint, volatile=volatile)
-    return _extract_bits(fn, p, bits, word)
-
-
-def _extract_bits(fn: FunctionState, p: Place, bits: Field, word: SSAValue) -> SSAValue:
-    unit, width = _unit(p), bits.bit_width or 0
-    total = unit.width.data
-    signed = isinstance(p.type, IntType) and p.type.signed
-    left, right = total - width - bits.bit_offset, total - width
-    if left:
-        word = fn.b.value(arith.ShLIOp(word, fn.b.int(left, unit)))
-    if right:
-        amount = fn.b.int(right, unit)
-        word = fn.b.value(
-            arith.ShRSIOp(word, amount) if signed else arith.ShRUIOp(word, amount), p.hint
-        )
-    return word
+    return bit_fields.extract(fn, word, p.type, bits, p.hint)
 
 
 def _store_bits(
     fn: FunctionState, p: Place, bits: Field, value: SSAValue, *, volatile: bool
 ) -> SSAValue:
-    unit, width = _unit(p), bits.bit_width or 0
-    mask = (1 << width) - 1
-    b = fn.b
-    field = b.value(arith.AndIOp(value, b.int(mask, unit)))
-    if bits.bit_offset:
-        field = b.value(arith.ShLIOp(field, b.int(bits.bit_offset, unit)))
-    old = b.load(p.memory, unit, volatile=volatile)
-    kept = b.value(arith.AndIOp(old, b.int(~(mask << bits.bit_offset), unit)))
-    word = b.value(arith.OrIOp(kept, field))
-    b.store(word, p.memory, volatile=volatile)
-    return _extract_bits(fn, p, bits, word)
+    unit = _unit(p)
+    field = bit_fields.field_in_place(fn, value, unit, bits)
+    old = fn.b.load(p.memory, unit, volatile=volatile)
+    word = bit_fields.replaced(fn, old, field, bits)
+    fn.b.store(word, p.memory, volatile=volatile)
+    return bit_fields.extract(fn, word, p.type, bits, p.hint)

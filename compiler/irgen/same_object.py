@@ -37,10 +37,6 @@ def same_object(a: c.Expr, b: c.Expr) -> bool:
     Whether lvalues `a` and `b` are the same expression. Raises `CompileError` where they are the same but
     contain a call that may have side effects, as it is unclear how often it should run.
     """
-    return _same(a, b)
-
-
-def _same(a: c.Expr, b: c.Expr) -> bool:
     a, b = _without_widening(a), _without_widening(b)
     if type(a) is not type(b) or a.type != b.type:
         return False
@@ -52,11 +48,11 @@ def _same(a: c.Expr, b: c.Expr) -> bool:
         case (c.IntConst(), c.IntConst()) | (c.FloatConst(), c.FloatConst()):
             return a.value == b.value
         case c.Load(), c.Load():
-            return not (a.volatile or b.volatile) and _same(a.lvalue, b.lvalue)
+            return not (a.volatile or b.volatile) and same_object(a.lvalue, b.lvalue)
         case (c.UnaryOp(), c.UnaryOp()) | (c.BinaryOp(), c.BinaryOp()):
             return a.op == b.op and _same_children(a, b)
         case c.Member(), c.Member():
-            return a.field is b.field and _same(a.record, b.record)
+            return a.field is b.field and same_object(a.record, b.record)
         case c.PtrAdd(), c.PtrAdd():
             return a.subtract == b.subtract and _same_children(a, b)
         case c.Call(), c.Call():
@@ -76,7 +72,9 @@ def _same(a: c.Expr, b: c.Expr) -> bool:
 
 def _same_children(a: c.Expr, b: c.Expr) -> bool:
     pairs = zip(children(a), children(b), strict=True)
-    return all(isinstance(x, c.Expr) and isinstance(y, c.Expr) and _same(x, y) for x, y in pairs)
+    return all(
+        isinstance(x, c.Expr) and isinstance(y, c.Expr) and same_object(x, y) for x, y in pairs
+    )
 
 
 def _without_widening(e: c.Expr) -> c.Expr:

@@ -28,7 +28,10 @@ from ..c import ast as c
 from ..c.sema.constants import AddressConstant, ConstantValue, constant_value
 from ..c.sema.long_doubles import Extended, bits_of
 from ..c.types import ArrayType, CType, Field, QualType, RecordType
-from .builder import Builder
+from .builder import (
+    Builder,
+    as_signed,
+)
 from .layout import PTR, is_integer_type
 
 if TYPE_CHECKING:
@@ -147,9 +150,7 @@ def _constant(e: c.Expr) -> ConstantValue | c.StringLiteral:
 
 
 def _integer(value: int, t: IntegerType) -> IntegerAttr:
-    width = t.width.data
-    value %= 1 << width
-    return IntegerAttr(value - (1 << width) if value >> (width - 1) else value, t)
+    return IntegerAttr(as_signed(value, t.width.data), t)
 
 
 def _scalar(t: Attribute) -> Attribute:

@@ -4,13 +4,12 @@ before."""
 from __future__ import annotations
 
 from xdsl.dialects.builtin import i32
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block
 
 from ...dialects.accx_teams import TaskOp, TeamOp
 from ..base.diagnostics import error
 from ..c import ast as c
 from ..c.tree import from_outside
-from ..c.types import IntType
 from . import bodies
 from .function import FunctionState
 
@@ -21,7 +20,7 @@ def emit(fn: FunctionState, s: c.TeamStmt) -> None:
     check_listed(s)
     fn.b.at(s.loc)
     values = [fn.rvalue(value) for _, value in s.copies]
-    numbers = [_i32(fn, number) for number in (s.threads, s.several) if number is not None]
+    numbers = [fn.integer(number, i32) for number in (s.threads, s.several) if number is not None]
     fn.b.at(s.loc)
     block = Block()
     with fn.region(block, flat=False) as region, fn.construct(s.name, "team", s.loc, block):
@@ -56,9 +55,3 @@ def check_listed(s: c.TeamStmt) -> None:
             f"add shared({decl.name}), private({decl.name}) or firstprivate({decl.name})",
             [(s.loc, "the construct is here")],
         )
-
-
-def _i32(fn: FunctionState, number: c.Expr) -> SSAValue:
-    value = fn.rvalue(number)
-    assert isinstance(number.type, IntType)
-    return fn.b.resize(value, i32, signed=number.type.signed)

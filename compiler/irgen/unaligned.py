@@ -5,12 +5,12 @@ and to temporaries with alignment 1. LLVM selects the instructions that the proc
 
 from __future__ import annotations
 
-from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import SSAValue
 
 from ..c import ast as c
-from ..c.types import CType, Field, IntType, RecordType
+from ..c.types import CType, Field, RecordType
+from . import bit_fields
 from .function import FunctionState
 
 
@@ -60,17 +60,7 @@ def _word(fn: FunctionState, address: SSAValue, bits: Field) -> tuple[SSAValue, 
 def load_bits(fn: FunctionState, address: SSAValue, t: CType, bits: Field) -> SSAValue:
     """The value of a bit-field of type `t` in the bytes at `address`."""
     word, _ = _word(fn, address, bits)
-    return _extract(fn, word, t, bits)
-
-
-def _extract(fn: FunctionState, word: SSAValue, t: CType, bits: Field) -> SSAValue:
-    assert isinstance(t, IntType) and isinstance(word.type, IntegerType)
-    width, total = bits.bit_width or 0, word.type.width.data
-    left = fn.b.int(total - width - bits.bit_offset, word.type)
-    right = fn.b.int(total - width, word.type)
-    word = fn.b.value(arith.ShLIOp(word, left))
-    shift = arith.ShRSIOp if t.signed else arith.ShRUIOp
-    return fn.b.resize(fn.b.value(shift(word, right)), IntegerType(t.bits), signed=t.signed)
+    return bit_fields.extract(fn, word, t, bits)
 
 
 def store_bits(
@@ -79,11 +69,8 @@ def store_bits(
     """Stores `value` in a bit-field; returns the value that it then has."""
     old, held = _word(fn, address, bits)
     assert isinstance(old.type, IntegerType) and bits.unit is not None
-    b, mask = fn.b, (1 << (bits.bit_width or 0)) - 1
-    field = b.value(arith.AndIOp(b.resize(value, old.type, signed=False), b.int(mask, old.type)))
-    field = b.value(arith.ShLIOp(field, b.int(bits.bit_offset, old.type)))
-    kept = b.value(arith.AndIOp(old, b.int(~(mask << bits.bit_offset), old.type)))
-    word = b.value(arith.OrIOp(kept, field))
-    b.store(word, held)
-    b.copy(address, held, bits.unit)
-    return _extract(fn, word, t, bits)
+    field = bit_fields.field_in_place(fn, value, old.type, bits)
+    word = bit_fields.replaced(fn, old, field, bits)
+    fn.b.store(word, held)
+    fn.b.copy(address, held, bits.unit)
+    return bit_fields.extract(fn, word, t, bits)

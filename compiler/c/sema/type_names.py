@@ -58,7 +58,7 @@ from .scopes import TypedefName
 from .type_attributes import with_type_attributes
 from .unit import Unit
 
-_INTEGER_SPELLINGS: tuple[tuple[CType, str], ...] = (
+_SPELLINGS: tuple[tuple[CType, str], ...] = (
     (CHAR, "char"),
     (SCHAR, "signed char"),
     (UCHAR, "unsigned char"),
@@ -80,7 +80,7 @@ _INTEGER_SPELLINGS: tuple[tuple[CType, str], ...] = (
 )
 _BASIC = {
     " ".join(sorted(words.split())): t
-    for t, spellings in _INTEGER_SPELLINGS
+    for t, spellings in _SPELLINGS
     for words in spellings.split("|")
 }
 _KEYWORDS = frozenset(word for key in _BASIC for word in key.split())

@@ -33,11 +33,10 @@ def slot_value(fn: FunctionState, slot: ExprSlot) -> SSAValue:
 
 def slot_i32(fn: FunctionState, slot: ExprSlot) -> SSAValue:
     """An integer clause argument as i32."""
-    value = slot_value(fn, slot)
     assert slot.expr is not None
     if not isinstance(slot.expr.type, IntType):
         raise error(slot.loc, f"'{slot.text.strip()}' is not an integer", "write an integer")
-    return fn.b.resize(value, i32, signed=slot.expr.type.signed)
+    return fn.integer(slot.expr, i32)
 
 
 def condition_of(fn: FunctionState, directive: Directive, name: str) -> SSAValue | None:

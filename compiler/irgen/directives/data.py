@@ -18,7 +18,7 @@ from ....dialects.accx import POINTERS, RESTRICT
 from ...base.diagnostics import error
 from ...c import ast as c
 from ...c.tree import assigned_variable, walk
-from ...c.types import ArrayType, CType, IntType, PointerType, pointer_to
+from ...c.types import ArrayType, CType, PointerType, pointer_to
 from ...directives.records import Clause, Directive, ExprSlot, Section, VarListClause, VarRefItem
 from .. import paths
 from ..facts import names_pointee
@@ -183,9 +183,8 @@ def _pointee(fn: FunctionState, item: VarRefItem, base: c.Expr, t: PointerType) 
 
 
 def _slot_i64(fn: FunctionState, slot: ExprSlot) -> SSAValue:
-    assert slot.expr is not None and isinstance(slot.expr.type, IntType)
-    value = fn.rvalue(slot.expr)
-    return fn.b.resize(value, i64, signed=slot.expr.type.signed)
+    assert slot.expr is not None
+    return fn.integer(slot.expr, i64)
 
 
 def _bounds(
