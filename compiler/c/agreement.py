@@ -106,9 +106,11 @@ def _definition(decls: Sequence[Declaration]) -> Declaration:
 def _make_common(old: Declaration, decl: Declaration) -> Declaration:
     """
     The definition that remains of two. Two definitions of a variable are merged if at most one has an
-    initialiser, as linkers do for headers that define variables (C11 J.5.11). Raises `CompileError` for
-    other pairs.
+    initialiser, as linkers do for headers that define variables (C11 J.5.11). Of weak definitions, one that
+    is not weak remains, or the first. Raises `CompileError` for other pairs.
     """
+    if old.is_weak or decl.is_weak:
+        return decl if old.is_weak and not decl.is_weak else old
     if isinstance(old, VarDecl) and isinstance(decl, VarDecl) and not (old.init and decl.init):
         larger = (decl.init is not None, _size(decl.type)) > (old.init is not None, _size(old.type))
         kept, other = (decl, old) if larger else (old, decl)

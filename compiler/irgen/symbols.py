@@ -61,7 +61,10 @@ class ModuleState:
     """Symbols of routines that are bound to other functions on the device."""
     overridden: set[int] = field(default_factory=set[int])
     """The identities of weak definitions that another definition replaces."""
-    _aliases: dict[str, str] = field(default_factory=dict[str, str])
+    _aliases: dict[str, c.FunctionDecl | c.VarDecl] = field(
+        default_factory=dict[str, "c.FunctionDecl | c.VarDecl"]
+    )
+    """Other names of definitions that no other definition replaces."""
     _strings: dict[tuple[bytes, int], str] = field(default_factory=dict[tuple[bytes, int], str])
     _declared: dict[str, c.VarDecl | c.FunctionDecl] = field(
         default_factory=dict[str, "c.VarDecl | c.FunctionDecl"]
@@ -103,9 +106,7 @@ class ModuleState:
                     )
                 self._defined[name] = decl
                 self._taken.add(name)
-            for named in (*unit.functions, *unit.variables):
-                if named.alias is not None:
-                    self._aliases[named.symbol or named.name] = named.alias
+            self._aliases |= _aliases(unit)
             for v in unit.variables:
                 if v.storage is c.Storage.GLOBAL:
                     self._taken.add(v.symbol or v.name)
@@ -116,8 +117,9 @@ class ModuleState:
     def symbol_of(self, decl: c.VarDecl) -> str:
         """The symbol of a variable that is not AUTO."""
         name = decl.symbol or decl.name
-        if decl.alias is not None or name in self._aliases:
-            return self._aliased(self._aliases[name])
+        if name in self._aliases and name not in self._defined:
+            target = self._aliases[name]
+            return self.symbol_of(target) if isinstance(target, c.VarDecl) else name
         if decl.storage is c.Storage.GLOBAL:
             if name not in self._defined:
                 self._declared.setdefault(name, decl)
@@ -137,8 +139,8 @@ class ModuleState:
                 self.function_types[found] = self._own_type(decl)
             return found
         name = decl.symbol or decl.name
-        target = self._defined.get(self._aliases.get(name, name))
-        if name in self._aliases and isinstance(target, c.FunctionDecl):
+        target = self._aliases.get(name)
+        if isinstance(target, c.FunctionDecl) and name not in self._defined:
             return self.function_symbol(target)
         if name not in self.function_types:
             definition = self._defined.get(name)
@@ -148,11 +150,6 @@ class ModuleState:
                 self._declared[name] = decl
                 self.function_types[name] = signature(self.types, decl.type).type
         return name
-
-    def _aliased(self, symbol: str) -> str:
-        """The symbol that `symbol` is an alias of; `symbol` itself if it is not an alias."""
-        target = self._defined.get(symbol)
-        return self.symbol_of(target) if isinstance(target, c.VarDecl) else symbol
 
     def _own_type(self, definition: c.FunctionDecl) -> LLVMFunctionType:
         if self.is_by_convention(definition):
@@ -184,7 +181,8 @@ class ModuleState:
         """The definition of this function in some file of the program."""
         if decl.body is not None or decl.is_static:
             return decl if decl.body is not None else None
-        found = self._defined.get(decl.symbol or decl.name)
+        name = decl.symbol or decl.name
+        found = self._defined.get(name, self._aliases.get(name))
         return found if isinstance(found, c.FunctionDecl) else None
 
     def is_defined(self, decl: c.FunctionDecl) -> bool:
@@ -244,6 +242,19 @@ class ModuleState:
                 block.add_op(op)
             else:
                 block.insert_op_before(op, first)
+
+
+def _aliases(unit: c.TranslationUnit) -> dict[str, c.FunctionDecl | c.VarDecl]:
+    """The names of a file that have no definition of their own, and the definitions that they stand for."""
+    named = {decl.symbol or decl.name: decl for decl in (*unit.functions, *unit.variables)}
+    found: dict[str, c.FunctionDecl | c.VarDecl] = {}
+    for name, decl in named.items():
+        target = decl
+        while target.alias is not None:
+            target = named[target.alias]
+        if target is not decl:
+            found[name] = target
+    return found
 
 
 def text_attr(data: bytes) -> Attribute:

@@ -21,6 +21,7 @@ from ..ast import FunctionDecl, Initializer, Load, Storage, VarDecl, VarRef
 from ..attribute_syntax import attributes_of
 from ..gnu_syntax import AlignedTypedef
 from ..types import LONG, ArrayType, CType, FunctionType, QualType, RecordType, VoidType
+from .aliases import define_aliases
 from .conversions import compatible
 from .function_declarations import FunctionDeclarations
 from .linkage import conflict
@@ -204,11 +205,12 @@ class DeclarationChecker:
         return old
 
     def finish(self) -> None:
-        """Check what depends on the whole file: tentative definitions (C11 6.9.2), and weak names."""
+        """Check what depends on the whole file: tentative definitions (C11 6.9.2), weak names and aliases."""
         for name, target in self.unit.tree.weak.items():
             linked = self.linkage.linked.get(name)
             if linked is not None:
                 linked.is_weak, linked.alias = True, target or linked.alias
+        define_aliases(self.linkage.linked.values())
         for decl in list(self.linkage.linked.values()):
             if isinstance(decl, VarDecl) and decl.control is not None and decl.is_defined:
                 fill_control(self.unit, decl)
