@@ -66,6 +66,7 @@ from ..ir.ops.acc_ops import (
 )
 from ..ir.ops.building import constant_value
 from ..ir.ops.layout import size_of
+from ..ir.ops.messages import Messages
 from ..ir.values.addresses import ADDRESS_OPS
 from ..ir.values.region_values import HostEmitter, RegionSymbols, variable_key
 from ..ir.variables.recipe_reading import Recipes
@@ -73,6 +74,7 @@ from ..ir.variables.recipes import firstprivate_recipe
 from .data_attributes import DataAction, VariableFacts, VariableKind, decide
 from .device_copies import may_have_device_copy, shared_globals
 from .firstprivate_values import read_before
+from .short_sections import warn_of_short_section
 
 Globals = dict[str, llvm.GlobalOp]
 MappingOp = acc.CopyinOp | acc.PresentOp | acc.NoCreateOp | acc.DevicePtrOp
@@ -418,7 +420,11 @@ def _globals(module: ModuleOp) -> Globals:
 
 
 def _infer(
-    construct: ComputeOp, globals_: Globals, shared: frozenset[str], recipes: Recipes
+    construct: ComputeOp,
+    globals_: Globals,
+    shared: frozenset[str],
+    recipes: Recipes,
+    messages: Messages | None = None,
 ) -> None:
     _hoist_addresses(construct, globals_)
     values = _settle_live_ins(construct)
@@ -441,6 +447,8 @@ def _infer(
         kind = _kind(value, globals_)
         section = section_of(uses, symbols)
         several = visible is not None and has_other_section(visible)
+        if messages is not None and visible is not None and not several:
+            warn_of_short_section(visible, name, uses, symbols, messages)
         variable = _Variable(value, name, kind, uses, section, visible, several)
         if several and not isinstance(section, TouchedSection):
             raise error(
@@ -494,6 +502,8 @@ class InferDataAttributesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         globals_, shared, recipes = _globals(op), shared_globals(op), Recipes(op)
+        messages = Messages(op)
         for construct in constructs_of(op, COMPUTE_OPS):
-            _infer(cast(ComputeOp, construct), globals_, shared, recipes)
+            _infer(cast(ComputeOp, construct), globals_, shared, recipes, messages)
             _mark_cells(cast(ComputeOp, construct))
+        messages.save()
