@@ -21,7 +21,8 @@ After:
     acc.loop control(%i : i32) = … { acc.loop control(%j : i32) = … { … } }
   } attributes {accx.remarks = […]}
 
-Options: `target` (`host`: no change, CPU threads are mapped as the clauses say). `sizes`: `advice`, or
+Options: `target` (`host`: CPU threads are mapped as the clauses say, except nests that `order-nests` will
+reorder). `sizes`: `advice`, or
 `as-written` to keep everything.
 """
 
@@ -31,14 +32,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from xdsl.context import Context
 from xdsl.dialects import acc, llvm, scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
 
 from .decisions.levels import LEVEL_NAMES, Level
 from .decisions.loop_tree import LoopNode, check_nesting
+from .decisions.nest_order import outer_iterations
 from .decisions.observable_mapping import GangCode, why_kept
+from .decisions.schedule import Target
 from .ir.dependence.loop_classifier import is_parallel
+from .ir.dependence.parallel_nests import is_in_columns
 from .ir.loops.loop_facts import gang_argument, loop_forest
 from .ir.ops.acc_ops import (
     PRIVATIZING_OPS,
@@ -51,7 +57,6 @@ from .ir.ops.acc_ops import (
     set_prop,
 )
 from .ir.ops.building import constant_value
-from .ir.ops.gpu_pass import GpuPass
 from .ir.ops.levels import loop_levels, routine_level
 from .ir.ops.machine import machine_of
 from .ir.ops.notes import note
@@ -244,22 +249,25 @@ def free(construct: acc.ParallelOp, level_of: Callable[[str], Level]) -> None:
 
 
 @dataclass(frozen=True)
-class FreeMappingPass(GpuPass):
+class FreeMappingPass(ModulePass):
     """See the module's description."""
 
     name = "free-mapping"
 
+    target: Target | None = None
     sizes: Sizes | None = None
 
-    def rewrite(self, module: ModuleOp) -> None:
-        machine = machine_of(module)
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        machine = machine_of(op)
         as_written = machine.as_written if self.sizes is None else self.sizes == "as-written"
         if as_written:
             return
+        target = self.target or machine.target
         levels = {
             inner.func_name.string_value(): routine_level(inner)
-            for inner in module.body.block.ops
+            for inner in op.body.block.ops
             if isinstance(inner, acc.RoutineOp)
         }
-        for construct in parallel_constructs(module):
-            free(construct, lambda name: levels.get(name, Level.SEQ))
+        for construct in parallel_constructs(op):
+            if target != "host" or is_in_columns(construct, outer_iterations(target)):
+                free(construct, lambda name: levels.get(name, Level.SEQ))

@@ -22,7 +22,7 @@ After:
     acc.loop control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) { … a[%j * %n + %i] … }
   }
 
-Options: `target` (`host`: nothing to do).
+Options: `target` (`host`: only where enough iterations remain for the threads).
 """
 
 from __future__ import annotations
@@ -30,103 +30,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import acc, llvm
+from xdsl.context import Context
+from xdsl.dialects import acc
 from xdsl.dialects.builtin import LocationAttr, ModuleOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, SSAValue
+from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator
 
 from ..dialects.accx import PLAIN, WHY
-from .decisions.nest_order import Walk, best_order
-from .ir.dependence.loop_classifier import is_parallel
-from .ir.ops.acc_ops import (
-    child_loops,
-    hands_on,
-    is_defined_inside,
-    parallel_constructs,
-    set_operand_groups,
-)
-from .ir.ops.gpu_pass import GpuPass
-from .ir.ops.levels import loop_levels
+from .decisions.nest_order import best_order, outer_iterations
+from .decisions.schedule import Target
+from .ir.dependence.parallel_nests import is_entry, nest_from, walks_of
+from .ir.ops.acc_ops import child_loops, parallel_constructs, set_operand_groups
+from .ir.ops.machine import machine_of
 from .ir.ops.notes import note
-from .ir.ops.purity import is_pure
-from .ir.values.addresses import base_of
-from .ir.values.region_values import RegionSymbols
-from .ir.values.strides import AccessCounter
 
 _FACTS = (WHY, PLAIN)
 """The attributes of a loop that belong to its variable."""
-
-# Finding nests.
-
-
-def _is_open(loop: acc.LoopOp) -> bool:
-    """Whether a loop is parallel, has no mapping, and its iterations do not pass values on."""
-    return (
-        is_parallel(loop)
-        and not loop_levels(loop)
-        and not loop.tile_operands
-        and not loop.cache_operands
-        and not loop.firstprivate_operands
-        and loop.unstructured is None
-        and len(loop.region.blocks) == 1
-        and not hands_on(loop)
-    )
-
-
-def _only_child(loop: acc.LoopOp) -> acc.LoopOp | None:
-    """The only loop in `loop`, if the rest of its body is pure or declares that loop's variables."""
-    found: acc.LoopOp | None = None
-    for op in loop.region.block.ops:
-        if isinstance(op, acc.LoopOp) and found is None:
-            found = op
-        elif _is_entry(op):
-            if any(is_defined_inside(v, loop) and not _is_entry(v.owner) for v in op.operands):
-                return None
-        elif not (op.has_trait(IsTerminator) or is_pure(op)):
-            return None
-    return found
-
-
-def _is_entry(op: Operation | Block) -> bool:
-    """Whether an operation declares a variable of a loop."""
-    return isinstance(op, acc.PrivateOp | acc.ReductionOp)
-
-
-def _uses_own(loop: acc.LoopOp) -> bool:
-    """Whether the body of `loop` uses its private variables, other than to declare those of inner loops."""
-    return any(
-        use.operation is not loop and not _is_entry(use.operation)
-        for value in loop.private_operands
-        for use in value.uses
-    )
-
-
-def nest_from(loop: acc.LoopOp) -> list[acc.LoopOp]:
-    """The loops of the nest that starts with `loop`, outermost first; empty if it cannot be reordered."""
-    nest: list[acc.LoopOp] = []
-    inner: acc.LoopOp | None = loop
-    while inner is not None and _is_open(inner):
-        nest.append(inner)
-        inner = _only_child(inner)
-    if any(map(_uses_own, nest[:-1])) or len({bool(x.reduction_operands) for x in nest}) > 1:
-        return []
-    bounds = [v for x in nest for v in (*x.lowerbound, *x.upperbound, *x.step)]
-    if not nest or any(is_defined_inside(v, nest[0]) for v in bounds):
-        return []
-    return [] if child_loops(nest[-1]) else nest
-
-
-def _is_cached(op: Operation) -> bool:
-    """Whether an operation loads from a section that a block copies to shared memory."""
-    return isinstance(op, llvm.LoadOp) and isinstance(base_of(op.ptr).owner, acc.CacheOp)
-
-
-def _walks(nest: Sequence[acc.LoopOp], construct: Operation) -> list[Walk]:
-    accesses = AccessCounter(RegionSymbols(construct))
-    body = [op for op in nest[-1].region.walk() if not _is_cached(op)]
-    counts = [accesses.count(body, v) for loop in nest for v in loop.region.block.args]
-    return [Walk(c.contiguous, c.strided) for c in counts]
-
 
 # Rewriting.
 
@@ -136,7 +56,7 @@ def _sink(nest: Sequence[acc.LoopOp]) -> None:
     body = nest[-1].region.block
     for loop in reversed(nest[:-1]):
         for op in reversed(list(loop.region.block.ops)):
-            if isinstance(op, acc.LoopOp) or op.has_trait(IsTerminator) or _is_entry(op):
+            if isinstance(op, acc.LoopOp) or op.has_trait(IsTerminator) or is_entry(op):
                 continue
             op.detach()
             assert body.first_op is not None
@@ -199,10 +119,10 @@ def reorder(nest: Sequence[acc.LoopOp], order: Sequence[int]) -> None:
             block.erase_arg(variable)
 
 
-def _order_nests(construct: acc.ParallelOp) -> None:
+def _order_nests(construct: acc.ParallelOp, rows: int) -> None:
     for root in child_loops(construct):
         nest = nest_from(root)
-        order = best_order(_walks(nest, construct)) if nest else None
+        order = best_order(walks_of(nest, construct), rows) if nest else None
         if order is None:
             continue
         names = [v.name_hint or "…" for loop in nest for v in loop.region.block.args]
@@ -213,11 +133,14 @@ def _order_nests(construct: acc.ParallelOp) -> None:
 
 
 @dataclass(frozen=True)
-class OrderNestsPass(GpuPass):
+class OrderNestsPass(ModulePass):
     """See the module's description."""
 
     name = "order-nests"
 
-    def rewrite(self, module: ModuleOp) -> None:
-        for construct in parallel_constructs(module):
-            _order_nests(construct)
+    target: Target | None = None
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        rows = outer_iterations(self.target or machine_of(op).target)
+        for construct in parallel_constructs(op):
+            _order_nests(construct, rows)

@@ -102,10 +102,8 @@ _FOR_GPUS = ("convert-gpu-to-nvvm",)
 IDLE_ON_HOST = frozenset(
     (
         "compute-borders-first",
-        "free-mapping",
         "split-numbered-loops",
         "sign-subscripts",
-        "order-nests",
         "keep-short-rows",
         "shape-reduced-nests",
         "order-cached-loops",

@@ -8,7 +8,8 @@
 // CHECK-NEXT:      acc.loop control(%i : i64) = (%{{.*}} : i64) to (%n
 // CHECK-NEXT:        arith.constant 3
 // HOST-LABEL:  llvm.func @columns
-// HOST:          acc.loop {{.*}}control(%i : i64)
+// HOST:          acc.loop {{.*}}control(%j : i32)
+// HOST:            acc.loop control(%i : i64)
 // SAYS-COUNT-5: remark: loop over 'i' made the innermost
 // SAYS:         remark: loop over 'j' made the innermost
 // SAYS-NOT:     made the innermost

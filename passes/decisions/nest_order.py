@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .schedule import Target
+
 
 @dataclass(frozen=True)
 class Walk:
-    """Contiguous and strided accesses of a nest with respect to one of its variables."""
+    """
+    Contiguous and strided accesses of a nest with respect to one of its variables, and the number of
+    iterations of that loop, if it is known.
+    """
 
     contiguous: int
     strided: int
+    trips: int | None = None
 
     @property
     def along(self) -> bool:
@@ -22,12 +28,20 @@ class Walk:
         return self.strided > self.contiguous
 
 
-def best_order(walks: Sequence[Walk]) -> list[int] | None:
+def outer_iterations(target: Target) -> int:
+    """
+    The iterations that the outermost loop should have: CPU threads share those of this loop, GPUs those of
+    the whole nest.
+    """
+    return 64 if target == "host" else 0
+
+
+def best_order(walks: Sequence[Walk], rows: int = 0) -> list[int] | None:
     """
     The best order of a nest as a permutation of its positions (`walks`: of the outermost variable first), or
     None to keep the order. If most accesses of the innermost variable are strided, the variable with most
     contiguous accesses becomes the innermost. If that was the outermost, the whole nest is reversed, else the
-    others keep their order.
+    others keep their order. A loop of fewer than `rows` iterations does not become the outermost.
     """
     if not walks or not walks[-1].across:
         return None
@@ -36,5 +50,8 @@ def best_order(walks: Sequence[Walk]) -> list[int] | None:
     if last is None:
         return None
     if last == 0:
-        return list(range(len(walks)))[::-1]
-    return [p for p in range(len(walks)) if p != last] + [last]
+        order = list(range(len(walks)))[::-1]
+    else:
+        order = [p for p in range(len(walks)) if p != last] + [last]
+    trips = walks[order[0]].trips
+    return order if order[0] == 0 or trips is None or trips >= rows else None

@@ -1,7 +1,8 @@
 """
 Loops without a directive that are the whole body of a parallel loop. If their iterations are independent
 too, they are marked so for a GPU, and the nest is scheduled like one with a directive on every loop.
-(`inner_loops.py` finds those for CPU threads.)
+For CPU threads this is done if the outer loop walks along memory and the inner one across it, so that
+`order-nests` interchanges them (`inner_loops.py` finds others).
 
 With `parallel loop` only on the outermost loop of a nest, one thread often processes a row of an array
 sequentially, which neighbouring threads could read and write together.
@@ -19,6 +20,7 @@ from ...dialects.volatility import is_ordered
 from ..ir.dependence.loop_classifier import LoopClassifier, is_parallel
 from ..ir.dependence.loop_dependence import judge_loop
 from ..ir.dependence.loop_verdicts import Verdict
+from ..ir.dependence.parallel_nests import walks_along_outer
 from ..ir.ops.building import constant_value
 from ..ir.ops.machine import machine_of
 from ..ir.ops.purity import is_pure
@@ -71,26 +73,34 @@ def _only_reads(op: Operation) -> bool:
     return isinstance(op, llvm.LoadOp) and not is_ordered(op)
 
 
-def has_inner_loops(construct: Operation) -> bool:
+def _is_wanted(
+    inner: scf.ForOp | None, loop: acc.LoopOp, construct: Operation, *, for_threads: bool
+) -> bool:
+    return inner is not None and (not for_threads or walks_along_outer(inner, loop, construct))
+
+
+def has_inner_loops(construct: Operation, *, for_threads: bool) -> bool:
     """Whether a parallel loop of a construct has an `inner_loop`; dependences are not judged."""
     return isinstance(construct, acc.ParallelOp) and any(
-        isinstance(op, acc.LoopOp) and inner_loop(op) is not None for op in construct.walk()
+        _is_wanted(inner_loop(op), op, construct, for_threads=for_threads)
+        for op in construct.walk()
+        if isinstance(op, acc.LoopOp)
     )
 
 
 def decide_inner_loops(
-    construct: acc.ParallelOp, module: ModuleOp, classifier: LoopClassifier
+    construct: acc.ParallelOp, module: ModuleOp, classifier: LoopClassifier, *, for_threads: bool
 ) -> None:
     """
     Marks as parallel, and as `accx.plain`, each `inner_loop` of a construct's parallel loops that is
-    independent, outer ones first.
+    independent, outer ones first; for CPU threads, only those that will change places.
     """
     if machine_of(module).as_written or any(constant_value(v) == 1 for v in construct.num_gangs):
         return
     loops = [op for op in construct.walk() if isinstance(op, acc.LoopOp)]
     for loop in loops:
         inner = inner_loop(loop)
-        if inner is None:
+        if inner is None or not _is_wanted(inner, loop, construct, for_threads=for_threads):
             continue
         verdict = judge_loop(inner, construct, classifier.scalars.of(inner))
         if not _is_free(verdict):

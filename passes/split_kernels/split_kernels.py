@@ -146,8 +146,12 @@ class SplitKernelsPass(ModulePass):
                 continue
             directives = constructs_of(function, (*COMPUTE_OPS, acc.LoopOp))
             for_threads = machine_of(op).target == "host"
-            nests = inner_loops if for_threads else has_inner_loops
-            if not any(_is_to_decide(inner) or nests(inner) for inner in directives):
+            if not any(
+                _is_to_decide(inner)
+                or has_inner_loops(inner, for_threads=for_threads)
+                or (for_threads and inner_loops(inner))
+                for inner in directives
+            ):
                 continue
             constructs = [inner for inner in directives if isinstance(inner, COMPUTE_OPS)]
             classifier = LoopClassifier(FunctionScalars(function, op, names, exposed), messages)
@@ -156,10 +160,10 @@ class SplitKernelsPass(ModulePass):
                     _split(construct, op, classifier)
                 else:
                     decide_loops(construct, op, classifier, plain_loops=False)
+                    if isinstance(construct, acc.ParallelOp):
+                        decide_inner_loops(construct, op, classifier, for_threads=for_threads)
                     if for_threads:
                         mark_inner_loops(construct, op, classifier)
-                    elif isinstance(construct, acc.ParallelOp):
-                        decide_inner_loops(construct, op, classifier)
             decide_loops(function, op, classifier, plain_loops=False)
             for construct in constructs_of(function, (acc.ParallelOp,)):
                 reduce_in_place(construct)

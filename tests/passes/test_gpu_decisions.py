@@ -16,7 +16,7 @@ from accopt.passes.decisions.block_shape import BlockShape, choose_block_shape
 from accopt.passes.decisions.levels import Level
 from accopt.passes.decisions.loop_partition import Mode, Partition, Sharers, partition_loop
 from accopt.passes.decisions.loop_tree import LoopNode
-from accopt.passes.decisions.nest_order import Walk, best_order
+from accopt.passes.decisions.nest_order import Walk, best_order, outer_iterations
 from accopt.passes.decisions.observable_mapping import GangCode, why_kept
 from accopt.passes.decisions.reduction_strategy import Strategy, choose_strategy
 from accopt.passes.ir.kernels.exchanges import leave_whole
@@ -160,6 +160,13 @@ ALONG, ACROSS, EVEN = Walk(3, 0), Walk(0, 3), Walk(1, 1)
 )
 def test_the_innermost_loop_walks_along_memory(walks: list[Walk], order: list[int] | None) -> None:
     assert best_order(walks) == order
+
+
+@pytest.mark.parametrize(("trips", "order"), [(63, None), (64, [1, 0]), (None, [1, 0])])
+def test_threads_keep_their_iterations(trips: int | None, order: list[int] | None) -> None:
+    walks = [Walk(3, 0, 5), Walk(0, 3, trips)]
+    assert best_order(walks, outer_iterations("host")) == order
+    assert best_order(walks, outer_iterations("nvptx")) == [1, 0]
 
 
 @pytest.mark.parametrize(
