@@ -16,12 +16,13 @@ for them changes), then sleep (`futex`). A woken member wakes two more, so that 
 at most two. A member that joins a launch records it in a word of its own, too: members do not write to
 shared words.
 
-The number of threads for a launch is decided by *measurement*: each kernel remembers how long a gang takes.
-The launching thread starts a short launch alone; if the first eighth takes longer than expected, the rest
-is opened to the team. From time to time the time of the team is compared with that of one thread: one
-thread may be faster if processors are busy with other work, or if data is in its cache; the kernel then
-runs in one thread until the team is faster again. Results do not depend on the number of threads: gangs are
-those of the launch, and reductions combine their parts in the order of gangs
+The number of threads for a launch is decided by *measurement*: each kernel remembers how long a gang
+takes. The launching thread starts a short launch alone; if the first eighth takes longer than expected,
+the rest is opened to the team. A kernel's first launch is started in the same way, with a smaller part.
+From time to time the time of the team is compared with that of one thread: one thread may be faster if
+processors are busy with other work, or if data is in its cache; the kernel then runs in one thread until
+the team is faster again. Results do not depend on the number of threads: gangs are those of the launch,
+and reductions combine their parts in the order of gangs
 (`passes/convert_acc_compute_to_host/gang_partials.py`).
 
 Several threads may launch at the same time. Each launch has a *job*, and members take part in any job; when
@@ -57,6 +58,10 @@ WORTH_NS = 5_000
 """The time below which a launch is not worth a second thread, even one that spins."""
 WAKE_NS = 40_000
 """The time below which a launch is not worth a second thread if the others sleep."""
+START_NS = 100_000
+"""The time below which a launch is not worth a second thread if it must be created."""
+TRIED_GANGS = 16
+"""The number of gangs from which the first is tried alone in a kernel's first launch."""
 OWED_NS = 200_000
 """The total time of launches between the two limits from which they wake the others, as such launches are
 then frequent enough to keep them awake."""
@@ -145,6 +150,8 @@ def gangs_ir(machine: str) -> str:
         spin_ns=SPIN_NS,
         worth_ns=WORTH_NS,
         wake_ns=WAKE_NS,
+        start_ns=START_NS,
+        tried_gangs=TRIED_GANGS,
         owed_ns=OWED_NS,
         member_ns=MEMBER_NS,
         piece_ns=PIECE_NS,

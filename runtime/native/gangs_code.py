@@ -1,10 +1,11 @@
 """
 LLVM IR of the functions of `gangs.py`: memory, clock and sleep here, the rest in the other files. Format
 fields: `max_threads`, threads of the team; `jobs`, launches it works on at a time; `pause` and
-`pause_declared`, a call of the processor's instruction for a thread that spins; `wait_number`, the number
-of the system call `futex`; `spin_ns`, `worth_ns`, `wake_ns`, `owed_ns`, `member_ns`, `piece_ns`, `probe_ns`,
-in ns; `signals`, the signals that the threads of the team block; `signal_stack`, `beds_bytes`, `jobs_bytes`
-and `calls_bytes`, sizes in bytes of a stack and of tables.
+`pause_declared`, a call of the processor's instruction for a thread that spins; `wait_number`, the
+number of the system call `futex`; `spin_ns`, `worth_ns`, `wake_ns`, `start_ns`, `tried_gangs`,
+`owed_ns`, `member_ns`, `piece_ns`, `probe_ns`, in ns; `signals`, the signals that the threads of the
+team block; `signal_stack`, `beds_bytes`, `jobs_bytes` and `calls_bytes`, sizes in bytes of a stack and
+of tables.
 """
 
 from __future__ import annotations

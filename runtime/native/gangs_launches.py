@@ -227,17 +227,24 @@ estimate:
   %bed = getelementptr %bed, ptr @beds, i64 1
   %asleep = %bed->bed.sleeps monotonic
   %sleeps = icmp ne i32 %asleep, 0
-  %least = select i1 %sleeps, i64 {wake_ns}, i64 {worth_ns}
+  %at_hand = select i1 %sleeps, i64 {wake_ns}, i64 {worth_ns}
+  %members = load atomic i32, ptr @size monotonic, align 4
+  %nobody = icmp eq i32 %members, 0
+  %least = select i1 %nobody, i64 {start_ns}, i64 %at_hand
   %large = icmp ugt i64 %expected, %least
   %tried_again = icmp eq i32 %way, 2
   %wanted = or i1 %large, %tried_again
-  %much = or i1 %unknown, %wanted
-  %total = select i1 %unknown, i64 1000000000, i64 %expected
+  ; a kernel is tried alone first, unless that would take much of the time
+  %few = icmp ult i64 %gangs, {tried_gangs}
+  %untried = and i1 %unknown, %few
+  %much = or i1 %untried, %wanted
+  %total = select i1 %untried, i64 1000000000, i64 %expected
   br i1 %much, label %team, label %small
 small:
   if ugt i64 %expected, {worth_ns}: owe, try
 owe:
-  ; the others sleep: the time that they would have saved is added up until it pays to wake them
+  ; the others sleep, or there are none: the time that they would have saved is added up until calling
+  ; them pays
   %owed = atomicrmw add ptr @owed, i64 %expected monotonic
   if ugt i64 %owed, {owed_ns}: settle, try
 settle:
@@ -245,8 +252,9 @@ settle:
   br label %team
 try:
   %start = call i64 @now()
-  %eighth = lshr i64 %gangs, 3
-  %piece = call i64 @llvm.umax.i64(i64 %eighth, i64 1)
+  %shift = select i1 %unknown, i64 5, i64 3
+  %part_alone = lshr i64 %gangs, %shift
+  %piece = call i64 @llvm.umax.i64(i64 %part_alone, i64 1)
   call void %code(i64 0, i64 %piece, i64 %gangs, ptr %args)
   %tried = call i64 @now()
   %spent = sub i64 %tried, %start
@@ -258,7 +266,12 @@ try:
   %piece_each = udiv i64 %piece_fixed, %piece
   if ugt i64 %rest, %limit: more, alone
 more:
+  ; a kernel's first gangs take long, as memory is touched and code is loaded
+  br i1 %unknown, label %open, label %tell_alone
+tell_alone:
   call void @learn_alone(ptr %kernel, i64 %piece_each)
+  br label %open
+open:
   br label %team
 alone:
   call void %code(i64 %piece, i64 %gangs, i64 %gangs, ptr %args)
@@ -269,8 +282,8 @@ alone:
   call void @learn_alone(ptr %kernel, i64 %alone_each)
   br label %note
 team:
-  %first = phi i64 [ 0, %estimate ], [ 0, %settle ], [ %piece, %more ]
-  %work = phi i64 [ %total, %estimate ], [ %total, %settle ], [ %rest, %more ]
+  %first = phi i64 [ 0, %estimate ], [ 0, %settle ], [ %piece, %open ]
+  %work = phi i64 [ %total, %estimate ], [ %total, %settle ], [ %rest, %open ]
   %team_start = call i64 @now()
   %team_each = call i64 @together(ptr %code, i64 %first, i64 %gangs, ptr %args, i64 %threads, i64 %work)
   %team_end = call i64 @now()

@@ -164,7 +164,10 @@ def _run(program: str) -> subprocess.CompletedProcess[str]:
 def test_members_sleep_when_there_is_nothing_to_do_and_take_no_signals():
     result = _run(
         """
-counting = Counting(64, 5, 10_000)
+counting = Counting(64, 5, 10)
+counting.launch()
+assert len(os.listdir("/proc/self/task")) == 1, "too short a launch for other threads"
+counting = Counting(64, 5, 200_000)
 counting.launch()
 assert len(os.listdir("/proc/self/task")) == 5
 time.sleep(0.3)
