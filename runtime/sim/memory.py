@@ -55,7 +55,7 @@ def repeated(state: int, size: int) -> Any:
 
 
 def _room(size: int) -> int:
-    """The bytes that a variable of `size` bytes takes, with the red zone behind it."""
+    """The bytes that a variable of `size` bytes takes, with the red zone after it."""
     return -(-max(size, 1) // ALIGNMENT) * ALIGNMENT + REDZONE
 
 

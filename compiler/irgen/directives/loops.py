@@ -166,7 +166,7 @@ def _nest(directive: Directive, body: c.Stmt, depth: int) -> list[c.For]:
 
 
 def _only(s: c.Stmt) -> c.Stmt | None:
-    """The one statement that `s` consists of; of several, the first that is no loop."""
+    """The one statement that `s` consists of; of several, the first that is not a loop."""
     parts = unwrapped(s)
     return (
         parts[0] if len(parts) == 1 else next((p for p in parts if not isinstance(p, c.For)), None)
