@@ -1,6 +1,6 @@
 """
-The interface of devices for the runtime. `HostDevice` and `CudaDevice` implement it; most tests use the
-first.
+The interface of devices for the runtime. `HostDevice`, `SimDevice` and `CudaDevice` implement it; most tests
+use the first.
 
 Addresses are plain integers, sizes are bytes. An operation given a queue is ordered on it and may
 complete later; `Queue.wait` joins it.

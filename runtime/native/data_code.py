@@ -1,10 +1,9 @@
 """
 Native code (`text.py`) of the functions of `data.py`. It follows the code of the devices' rows, which hold
 its tables, and that of regions that only count (`counted_regions_code.py`). Format fields: `ways`, slots of
-a site; `on_device`, the async value of constructs with `deviceid`; `tries`, how often a lock is tried;
-`slow_enter` and `slow_exit`, addresses of the Python entry points; `answer_at` and `told_words`, the place
-and the number of words of answers to compressed arrays' descriptors; `synchronize`, the address of the
-driver's function.
+a site; `tries`, how often a lock is tried; `slow_enter` and `slow_exit`, addresses of the Python entry
+points; `answer_at` and `told_words`, the place and the number of words of answers to compressed arrays'
+descriptors; those of the driver (`NativeDriver`) and of `NUMBER_IR`.
 """
 
 LOCK_IR = """
