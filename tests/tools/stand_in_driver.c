@@ -186,6 +186,8 @@ CALL(cuMemcpy3DPeerAsync, (const struct box *copy, handle stream),
 
 /* Streams and events */
 CALL(cuStreamCreate, (handle *made, number flags), ("cuStreamCreate %u", flags), *made = new_handle())
+CALL(cuStreamCreateWithPriority, (handle *made, number flags, int priority),
+     ("cuStreamCreateWithPriority %u %d", flags, priority), *made = new_handle())
 CALL(cuStreamDestroy, (handle stream), ("cuStreamDestroy"))
 SECOND(cuStreamDestroy)
 CALL(cuStreamSynchronize, (handle stream), ("cuStreamSynchronize"))
