@@ -163,3 +163,58 @@ def test_unused_tools_are_not_needed(monkeypatch):
 
     monkeypatch.setattr(ptxas, "find_ptxas", lambda: None)
     assert assemble("", 90) is None
+
+
+PAIR = """
+define ptx_kernel void @k(ptr addrspace(1) noalias align 16 %a, ptr addrspace(1) noalias align 16 %b) {
+  %a1 = getelementptr inbounds TYPE, ptr addrspace(1) %a, i64 1
+  %b1 = getelementptr inbounds TYPE, ptr addrspace(1) %b, i64 1
+  %x0 = load TYPE, ptr addrspace(1) %a, align 16
+  %x1 = load TYPE, ptr addrspace(1) %a1, align 2
+  %y0 = fadd TYPE %x0, %x0
+  %y1 = fadd TYPE %x1, %x1
+  store TYPE %y0, ptr addrspace(1) %b, align 16
+  store TYPE %y1, ptr addrspace(1) %b1, align 2
+  ret void
+}
+"""
+
+
+def test_narrow_values_are_combined_to_vectors():
+    text = NVPTX_HEADER + PAIR.replace("TYPE", "half")
+    assert "add.rn.f16x2" in emit_ptx(text, sm=90)
+
+
+@pytest.mark.parametrize("type", ["float", "double"])
+def test_the_search_for_vectors_is_left_out_where_it_finds_none(type, monkeypatch):
+    text = NVPTX_HEADER + PAIR.replace("TYPE", type)
+    asked: list[bool] = []
+    real = ptx_module.optimize
+
+    def watched(*arguments, vectorize: bool, pack: bool) -> None:
+        asked.append(vectorize or pack)
+        real(*arguments, vectorize=vectorize, pack=pack)
+
+    monkeypatch.setattr(ptx_module, "optimize", watched)
+    left_out = emit_ptx(text, sm=90)
+    emit_ptx(text, sm=100)
+    monkeypatch.setattr(ptx_module, "_may_have_vectors", lambda *_: True)
+    assert emit_ptx(text, sm=90) == left_out
+    assert asked == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("line", "may"),
+    [
+        (
+            "  %p = getelementptr i8, ptr %q, i64 4\n  %r = getelementptr inbounds i8, ptr %p, i64 4",
+            False,
+        ),
+        ("@t = internal addrspace(3) global [64 x i8] poison", False),
+        ("  %x = load i8, ptr %p", True),
+        ("  %x = trunc i32 %y to i16", True),
+        ("  %x = load <2 x bfloat>, ptr %p", True),
+    ],
+)
+def test_bytes_of_addresses_are_no_values(line: str, may: bool):
+    assert ptx_module._may_have_vectors(line, 90) is may
