@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -99,3 +100,20 @@ def test_libraries_for_the_simulator_are_refused(
     monkeypatch.chdir(folder)
     assert accc_main.main(["--target=sim", "-shared", "lib.c", "theirs.o", "-o", "no.so"]) == 1
     assert "-shared is not for the simulated GPU" in capsys.readouterr().err
+
+
+def test_environment_gives_the_threads_of_a_library(folder: Path):
+    code = (
+        "import ctypes, os; l = ctypes.CDLL('./libours.so'); x = (ctypes.c_double * 1000000)();"
+        "l.scale(1000000, ctypes.c_double(2), x); print(len(os.listdir('/proc/self/task')))"
+    )
+    for threads in ("1", "3"):
+        run = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "ACC_NUM_CORES": threads},
+        )
+        assert run.stdout.splitlines()[0] == threads, run.stderr
