@@ -11,7 +11,6 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.conditional` | `acc.loop` | independent if arrays do not overlap: to be guarded by a test |
 | `accx.why` | loops, `acc.cache` | the reason for a decision, for remarks; no pass decides by its text |
 | `accx.note` | `acc.loop` | what a pass before scheduling did, or why not; becomes a part of `accx.why` |
-| `accx.plain` | `acc.loop` | had no directive, found independent inside a parallel loop |
 | `accx.messages` | `builtin.module` | warnings of passes that the driver has not printed yet: array |
 | `accx.sites` | `builtin.module` | the site table: array of dictionaries |
 | `accx.site` | runtime operations, launches | index into the site table |
@@ -77,7 +76,6 @@ SCHEDULE = "accx.schedule"
 CACHE_BLOCKS = "accx.cache_blocks"
 WHY = "accx.why"
 NOTE = "accx.note"
-PLAIN = "accx.plain"
 CONDITIONAL = "accx.conditional"
 MESSAGES = "accx.messages"
 SITES = "accx.sites"

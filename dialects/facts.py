@@ -66,7 +66,6 @@ FACTS: dict[str, Fact] = {
     accx.CACHE_BLOCKS: Fact(UnitAttr, _LOOP),
     accx.CONDITIONAL: Fact(UnitAttr, _LOOP),
     accx.WHY: Fact(StringAttr),
-    accx.PLAIN: Fact(UnitAttr, _LOOP),
     accx.NOTE: Fact(StringAttr, (*_LOOP, *_HOST_LOOPS)),
     accx.MESSAGES: Fact(ArrayAttr, _MODULE, DictionaryAttr),
     accx.SITES: Fact(ArrayAttr, _MODULE, DictionaryAttr),

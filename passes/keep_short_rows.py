@@ -1,17 +1,18 @@
 """
-Let one thread process each short row: choose at launch between lanes and threads for an innermost loop
-without a directive.
+Let one thread process each short row: choose at launch between lanes and threads for an innermost loop.
 
-`split-kernels` spreads such a loop over lanes, so that they access neighbouring elements together. If it has
-few iterations, most lanes are idle, while threads that process one row each access neighbouring elements,
-too, if the rows follow one another in memory. The number of iterations is often known only at run time.
+Lanes share the innermost loop of a nest, so that they access neighbouring elements together. If it has few
+iterations, most lanes are idle, while threads that process one row each access neighbouring elements, too, if
+the rows follow one another in memory. The number of iterations is often known only at run time.
 
-Takes:  data level, nests in their final order, bounds of inner loops computed before the construct.
-Leaves: a construct that is such a nest (`decisions/short_rows.py`), whose innermost loop is marked
-        `accx.plain` and contains no loop, is in an `scf.if` on the number of iterations of that loop. The
-        first version, for `FEWEST_FOR_LANES` and more, is unchanged, in the second the innermost loop is
-        `seq`. A note on the construct says so. Other constructs are unchanged, also those with several nests,
-        or with a queue or wait clause that versions cannot have. No loop is marked `accx.plain`.
+Takes:  data level, nests in their final order, a loop for each variable of a collapsed one, bounds of inner
+        loops computed before the construct.
+Leaves: a construct that is such a nest (`decisions/short_rows.py`), without levels and sizes, of which the
+        innermost loop, or several in one loop, contain no loop, is in an `scf.if` on the number of iterations
+        of the longest of them. The first version, for `lanes_from` and more, is unchanged, in the second the
+        innermost loops are `seq`. A note on the construct says so. Other constructs are unchanged, also those
+        with several nests, with a reduction over rows, with a `cache` directive, or with a queue or wait
+        clause that versions cannot have.
 Fails:  never.
 
 Before:
@@ -19,7 +20,7 @@ Before:
     acc.loop control(%i : i32) = … {
       acc.loop control(%j : i32) = (%c0 : i32) to (%m : i32) step (%c1 : i32) {
         … a[%i * %m + %j] …
-      } attributes {accx.plain}
+      }
   } }
 After:
   %long_rows = arith.cmpi sge, %trip, %c8 : i64
@@ -34,21 +35,24 @@ Options: `target` (`host`: nothing to do).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from ..dialects.accx import PLAIN
 from .decisions.polynomials import Polynomial
-from .decisions.short_rows import FEWEST_FOR_LANES, RowAccess, slow_when_short
+from .decisions.short_rows import FEWEST_FOR_LANES, MANY_ROWS, RowAccess, lanes_from
 from .ir.dependence.loop_classifier import is_parallel
-from .ir.ops.acc_ops import child_loops, is_defined_inside, loops_in, parallel_constructs
+from .ir.loops.loop_facts import is_tight
+from .ir.ops.acc_ops import child_loops, hands_on, is_defined_inside, loops_in, parallel_constructs
 from .ir.ops.building import Cursor, constant_value
 from .ir.ops.gpu_pass import GpuPass
 from .ir.ops.levels import loop_levels
 from .ir.ops.loop_order import make_sequential
+from .ir.ops.machine import machine_of
 from .ir.ops.notes import note
 from .ir.ops.versions import (
     can_have_versions,
@@ -56,7 +60,7 @@ from .ir.ops.versions import (
     move_construct,
     queue_outside,
 )
-from .ir.values.addresses import steps_to
+from .ir.values.addresses import base_of, steps_to
 from .ir.values.region_values import HostEmitter, RegionSymbols
 from .ir.values.trip_counts import Arithmetic, trip_count
 
@@ -65,26 +69,33 @@ _INNER_LOOPS = (acc.LoopOp, scf.ForOp, scf.WhileOp, scf.ExecuteRegionOp)
 
 def _is_open(loop: acc.LoopOp) -> bool:
     """Whether the schedule may give a loop of one variable any level."""
-    return is_parallel(loop) and not loop_levels(loop) and len(loop.lowerbound) == 1
+    one = len(loop.lowerbound) == 1 and not loop.tile_operands
+    return one and is_parallel(loop) and not loop_levels(loop) and not hands_on(loop)
 
 
-def plain_row(construct: acc.ParallelOp) -> acc.LoopOp | None:
+def rows_of(construct: acc.ParallelOp) -> list[acc.LoopOp]:
     """
-    The innermost loop of a construct that is one nest of parallel loops, if it had no directive, its bounds
-    are known before the nest, its step is 1, and its body has no loops; else None.
+    The innermost loops of a construct that is one nest of parallel loops, without levels, sizes and sections
+    to cache, if they are in one loop, their bounds are the same, and known before the nest, their step is 1,
+    they have no loops inside, and no other loop reduces anything; else an empty list.
     """
-    roots = child_loops(construct)
     loops = list(loops_in(construct))
-    marked = [loop for loop in loops if PLAIN in loop.attributes]
-    if len(roots) != 1 or not marked or not all(map(_is_open, loops)):
-        return None
-    row = marked[-1]
-    if row is not loops[-1] or any(isinstance(op, _INNER_LOOPS) for op in row.region.walk()):
-        return None
-    bounds = (*row.lowerbound, *row.upperbound, *row.step)
-    if constant_value(row.step[0]) != 1 or any(is_defined_inside(v, roots[0]) for v in bounds):
-        return None
-    return row
+    if len(child_loops(construct)) != 1 or len(loops) < 2 or not all(map(_is_open, loops)):
+        return []
+    if construct.num_gangs or construct.num_workers or construct.vector_length:
+        return []
+    around = [loop for loop in loops if child_loops(loop)]
+    rows = child_loops(around[-1])
+    if len(around) + len(rows) != len(loops) or any(loop.reduction_operands for loop in around):
+        return []
+    if any(loop.cache_operands for loop in loops):
+        return []
+    if any(isinstance(op, (*_INNER_LOOPS, acc.CacheOp)) for r in rows for op in r.region.walk()):
+        return []
+    if any(constant_value(row.step[0]) != 1 for row in rows):
+        return []
+    bounds = [value for row in rows for value in (*row.lowerbound, *row.upperbound)]
+    return [] if any(is_defined_inside(value, loops[0]) for value in bounds) else rows
 
 
 def _slope(address: Polynomial, variable: SSAValue) -> Polynomial | None:
@@ -92,9 +103,16 @@ def _slope(address: Polynomial, variable: SSAValue) -> Polynomial | None:
     return None if parts is None else parts[1]
 
 
-def _row_access(pointer: SSAValue, row: acc.LoopOp, symbols: RegionSymbols) -> RowAccess:
+def _loop_around(row: acc.LoopOp) -> acc.LoopOp:
     around = row.parent_op()
-    assert isinstance(around, acc.LoopOp)
+    while not isinstance(around, acc.LoopOp):
+        assert around is not None
+        around = around.parent_op()
+    return around
+
+
+def _row_access(pointer: SSAValue, row: acc.LoopOp, symbols: RegionSymbols) -> RowAccess:
+    around = _loop_around(row)
     address = Polynomial.constant(0)
     for step in steps_to(pointer):
         moved = step.in_bytes(symbols)
@@ -105,48 +123,73 @@ def _row_access(pointer: SSAValue, row: acc.LoopOp, symbols: RegionSymbols) -> R
     return RowAccess(_slope(address, inner), _slope(address, outer))
 
 
-def is_slow_when_short(row: acc.LoopOp, construct: acc.ParallelOp) -> bool:
-    """Whether a version with a thread for each row pays, by the accesses in the body of `row`."""
-    if not isinstance(row.parent_op(), acc.LoopOp):
-        return False
+def _lanes_from(rows: Sequence[acc.LoopOp], construct: acc.ParallelOp) -> int | None:
+    """The number of iterations of `rows` from which on lanes should share them; None: always."""
     symbols = RegionSymbols(construct)
-    low, high = (symbols.polynomial(v) for v in (row.lowerbound[0], row.upperbound[0]))
-    if low is None or high is None:
-        return False
-    pointers = [op.ptr for op in row.region.walk() if isinstance(op, llvm.LoadOp | llvm.StoreOp)]
-    accesses = [_row_access(pointer, row, symbols) for pointer in pointers]
-    return slow_when_short(accesses, high - low)
-
-
-def _has_enough(row: acc.LoopOp, construct: acc.ParallelOp) -> SSAValue | None:
-    """Emits the test that `row` has enough iterations for lanes; None if only the device knows them."""
-    math = Arithmetic(HostEmitter(construct))
-    found = trip_count(row, RegionSymbols(construct), math)
-    if found is None:
+    around = _loop_around(rows[0])
+    beside = not is_tight(around, child_loops(around))
+    if beside and around.parent_op() is not construct:
         return None
-    trips = math.value(found[0])
-    test = arith.CmpiOp(trips, math.value(FEWEST_FOR_LANES), "sge")
-    return math.emit.insert(test, "long_rows")
+    stores, accesses, lengths = 0, list[RowAccess](), list[Polynomial]()
+    for row in rows:
+        low, high = (symbols.polynomial(v) for v in (row.lowerbound[0], row.upperbound[0]))
+        if low is None or high is None:
+            return None
+        lengths.append(high - low)
+        ops = [op for op in row.region.walk() if isinstance(op, llvm.LoadOp | llvm.StoreOp)]
+        accesses += [_row_access(op.ptr, row, symbols) for op in ops]
+        stores += any(isinstance(op, llvm.StoreOp) and _is_shared(op, row) for op in ops)
+    return lanes_from(accesses, lengths, stores, beside=beside)
+
+
+def _is_shared(store: llvm.StoreOp, row: acc.LoopOp) -> bool:
+    """Whether a store is to memory, not to a copy of a variable that the loop makes."""
+    return base_of(store.ptr) not in (*row.reduction_operands, *row.private_operands)
+
+
+def _has_enough(
+    rows: Sequence[acc.LoopOp], construct: acc.ParallelOp, least: int
+) -> SSAValue | None:
+    """Emits the test that lanes should share `rows`; None if only the device knows their lengths."""
+    symbols, math = RegionSymbols(construct), Arithmetic(HostEmitter(construct))
+    found = [trip_count(row, symbols, math) for row in rows]
+    known = [count[0] for count in found if count is not None]
+    if len(known) != len(rows):
+        return None
+    trips = math.value(reduce(math.maximum, known))
+
+    def test(value: SSAValue, limit: int, predicate: str) -> SSAValue:
+        return math.emit.insert(arith.CmpiOp(value, math.value(limit), predicate))
+
+    enough = test(trips, FEWEST_FOR_LANES, "sge")
+    number = trip_count(_loop_around(rows[0]), symbols, math)
+    if least > FEWEST_FOR_LANES and number is not None:
+        few = test(math.value(number[0]), MANY_ROWS, "slt")
+        either = math.emit.insert(arith.OrIOp(few, test(trips, least, "sge")))
+        enough = math.emit.insert(arith.AndIOp(enough, either))
+    enough.name_hint = "long_rows"
+    return enough
 
 
 def keep_short_rows(construct: acc.ParallelOp) -> None:
     """Makes a version of a construct with a thread for each row, if that pays."""
-    row = plain_row(construct)
-    if row is None or not is_slow_when_short(row, construct):
+    rows = rows_of(construct)
+    least = _lanes_from(rows, construct) if rows else None
+    if least is None or not can_have_versions(construct) or not queue_outside(construct):
         return
-    if not can_have_versions(construct) or not queue_outside(construct):
-        return
-    enough = _has_enough(row, construct)
+    enough = _has_enough(rows, construct, least)
     if enough is None:
         return
     then, otherwise = Cursor.before(construct).if_else(enough)
     copy = copy_construct(construct, otherwise)
-    *_, short = loops_in(copy)
-    make_sequential(short, "it has too few iterations to give each one a thread")
+    for short in list(loops_in(copy))[-len(rows) :]:
+        make_sequential(short, "it has too few iterations to give each one a thread")
     move_construct(construct, then)
-    name = row.region.block.args[0].name_hint or "…"
-    text = f"loop over '{name}': lanes share it if it has {FEWEST_FOR_LANES} iterations or more"
-    note(construct, [(row, f"{text} (tested at launch), else a thread runs all of them")])
+    name = rows[0].region.block.args[0].name_hint or "…"
+    text = f"loop over '{name}': lanes share it if it has {least} iterations or more"
+    if least > FEWEST_FOR_LANES:
+        text += f", or {FEWEST_FOR_LANES} in fewer than {MANY_ROWS} rows"
+    note(construct, [(rows[0], f"{text} (tested at launch), else a thread runs all of them")])
 
 
 @dataclass(frozen=True)
@@ -156,7 +199,7 @@ class KeepShortRowsPass(GpuPass):
     name = "keep-short-rows"
 
     def rewrite(self, module: ModuleOp) -> None:
+        if machine_of(module).as_written:
+            return
         for construct in parallel_constructs(module):
             keep_short_rows(construct)
-        for op in module.walk():
-            op.attributes.pop(PLAIN, None)

@@ -37,7 +37,7 @@ from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator
 
-from ..dialects.accx import PLAIN, WHY
+from ..dialects.accx import WHY
 from .decisions.nest_order import best_order, outer_iterations
 from .decisions.schedule import Target
 from .ir.dependence.parallel_nests import is_entry, nest_from, walks_of
@@ -45,7 +45,7 @@ from .ir.ops.acc_ops import child_loops, parallel_constructs, set_operand_groups
 from .ir.ops.machine import machine_of
 from .ir.ops.notes import note
 
-_FACTS = (WHY, PLAIN)
+_FACTS = (WHY,)
 """The attributes of a loop that belong to its variable."""
 
 # Rewriting.

@@ -59,7 +59,7 @@ void band(int n, const double *restrict a, double *restrict c)
         }
 }
 
-// Left alone: sums, loops beside other code, few iterations, as many as the outer loop says, iterations that depend
+// Left alone: sums of doubles, few iterations, as many as the outer loop says, iterations that depend
 // on one another.
 // CHECK-LABEL: @others
 // CHECK-NOT:       accx.why = "found independent
@@ -72,12 +72,6 @@ void others(int n, double *restrict a, double *restrict s)
         for (int j = 0; j < n; j++)
             sum += a[i * n + j];
         s[i] = sum;
-    }
-#pragma acc parallel loop present(a[0:n*n], s[0:n])
-    for (int i = 0; i < n; i++) {
-        s[i] = 0;
-        for (int j = 0; j < n; j++)
-            a[i * n + j] = 0;
     }
 #pragma acc parallel loop present(a[0:n*n])
     for (int i = 0; i < n; i++)

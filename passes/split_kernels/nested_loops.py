@@ -11,11 +11,11 @@ sequentially, which neighbouring threads could read and write together.
 from __future__ import annotations
 
 from xdsl.dialects import acc, llvm, scf
-from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 from xdsl.traits import IsTerminator
 
-from ...dialects.accx import PLAIN, WHY
+from ...dialects.accx import WHY
 from ...dialects.volatility import is_ordered
 from ..ir.dependence.loop_classifier import LoopClassifier, is_parallel
 from ..ir.dependence.loop_dependence import judge_loop
@@ -28,6 +28,7 @@ from ..ir.values.region_values import RegionSymbols
 from ..ir.values.values_outside import is_known_outside
 from ..ir.variables.scalar_classes import ScalarClass
 from .judged_loops import is_short, make_parallel, to_acc_loop
+from .row_loops import decide_row_loops, row_loops
 
 _OWN = (ScalarClass.PRIVATE, ScalarClass.SHARED)
 
@@ -80,9 +81,13 @@ def _is_wanted(
 
 
 def has_inner_loops(construct: Operation, *, for_threads: bool) -> bool:
-    """Whether a parallel loop of a construct has an `inner_loop`; dependences are not judged."""
+    """
+    Whether a parallel loop of a construct has an `inner_loop`, or, for GPUs, `row_loops`; dependences are not
+    judged.
+    """
     return isinstance(construct, acc.ParallelOp) and any(
         _is_wanted(inner_loop(op), op, construct, for_threads=for_threads)
+        or (not for_threads and bool(row_loops(op)))
         for op in construct.walk()
         if isinstance(op, acc.LoopOp)
     )
@@ -92,14 +97,16 @@ def decide_inner_loops(
     construct: acc.ParallelOp, module: ModuleOp, classifier: LoopClassifier, *, for_threads: bool
 ) -> None:
     """
-    Marks as parallel, and as `accx.plain`, each `inner_loop` of a construct's parallel loops that is
-    independent, outer ones first; for CPU threads, only those that will change places.
+    Marks as parallel each `inner_loop` of a construct's parallel loops that is independent, outer ones first;
+    for CPU threads, only those that will change places, for GPUs also `row_loops` where there is none.
     """
     if machine_of(module).as_written or any(constant_value(v) == 1 for v in construct.num_gangs):
         return
     loops = [op for op in construct.walk() if isinstance(op, acc.LoopOp)]
     for loop in loops:
         inner = inner_loop(loop)
+        if inner is None and not for_threads:
+            decide_row_loops(loop, construct, module, classifier)
         if inner is None or not _is_wanted(inner, loop, construct, for_threads=for_threads):
             continue
         verdict = judge_loop(inner, construct, classifier.scalars.of(inner))
@@ -107,7 +114,6 @@ def decide_inner_loops(
             continue
         directive = to_acc_loop(inner)
         directive.attributes[WHY] = StringAttr(f"found independent: {verdict.why}")
-        directive.attributes[PLAIN] = UnitAttr()
         make_parallel(directive, verdict, classifier, module)
         loops.append(directive)
 

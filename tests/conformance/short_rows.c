@@ -1,4 +1,7 @@
-/* Rows of an array whose length is known at run time only, short and long: plain inner loops over them. */
+/*
+ * Rows of an array whose length is known at run time only, short and long: inner loops over them, plain and with
+ * directives.
+ */
 #include "check.h"
 #define ROWS 11
 #define MOST 101
@@ -81,6 +84,58 @@ static void cubes(int n, int m) {
     CHECK_EQ(b[k], k < n * m * 3 ? a[k] + k / m % 3 + 1 : -1);
 }
 
+static void directives(int n, int m) {
+  set();
+#pragma acc data copyin(a) copy(b)
+  {
+#pragma acc parallel loop gang num_workers(4) vector_length(64)
+    for (int i = 0; i < n; i++)
+#pragma acc loop worker vector
+      for (int j = 0; j < m; j++)
+        b[i * m + j] = a[i * m + j];
+#pragma acc parallel loop collapse(2) gang vector
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < m; j++)
+        b[i * m + j] += i;
+#pragma acc parallel loop tile(2, 16)
+    for (int j = 0; j < m; j++)
+      for (int i = 0; i < n; i++)
+        b[i * m + j] += j;
+#pragma acc kernels loop independent
+    for (long i = 0; i < n; i++)
+#pragma acc loop independent vector(32)
+      for (unsigned j = 0; j < (unsigned)m; j++)
+        b[i * m + j] *= 2;
+  }
+  for (int k = 0; k < SIZE; k++)
+    CHECK_EQ(b[k], k < n * m ? 2 * (a[k] + k / m + k % m) : -1);
+}
+
+static void row_sums(int n, int m) {
+  float sums[ROWS], most[ROWS];
+  set();
+#pragma acc parallel loop gang copyin(a) copyout(sums, most)
+  for (int i = 0; i < n; i++) {
+    float sum = 1, max = -2;
+#pragma acc loop vector reduction(+:sum) reduction(max:max)
+    for (int j = 0; j < m; j++) {
+      sum += a[i * m + j];
+      max = max > a[i * m + j] ? max : a[i * m + j];
+    }
+    sums[i] = sum;
+    most[i] = max;
+  }
+  for (int i = 0; i < n; i++) {
+    float sum = 1, max = -2;
+    for (int j = 0; j < m; j++) {
+      sum += a[i * m + j];
+      max = max > a[i * m + j] ? max : a[i * m + j];
+    }
+    CHECK_EQ(sums[i], sum);
+    CHECK_EQ(most[i], max);
+  }
+}
+
 /* The device's length of a row is another one than the host's, which only decides how the rows are shared. */
 static int width;
 #pragma acc declare create(width)
@@ -107,6 +162,8 @@ int main(void) {
     pointers(ROWS, m, b, a, 2);
     structures(ROWS, m);
     cubes(ROWS, m);
+    directives(ROWS, m);
+    row_sums(ROWS, m);
     device_length(ROWS, m, m < 8 ? 100 : 3);
   }
   return report();

@@ -327,18 +327,24 @@ class _Judge:
 
 
 def judge_loop(
-    loop: LoopLike, host: Operation | None = None, scalars: Sequence[Decision] = ()
+    loop: LoopLike,
+    host: Operation | None = None,
+    scalars: Sequence[Decision] = (),
+    *,
+    reduced: bool = False,
 ) -> Verdict:
     """
     Whether all iterations of `loop` may run concurrently (OpenACC 3.4, 2.9.6). With `host`, the construct
     that contains it, the answer may depend on tests before that construct. `scalars` are the classified
-    scalars from outside; any other scalar that the loop writes makes it dependent. The IR is not changed.
+    scalars from outside; any other scalar that the loop writes makes it dependent. `reduced`: iterations may
+    combine the values that they carry. The IR is not changed.
     """
     block = body_of(loop).blocks.first
     assert block is not None
     if not block.args or len(body_of(loop).blocks) != 1:
         return Verdict(False, "its body has jumps, so it is not analysed")
-    if isinstance(loop, scf.ForOp) and loop.iter_args:
+    variables = block.args[:1] if isinstance(loop, scf.ForOp) else block.args
+    if len(variables) != len(block.args) and not reduced:
         return Verdict(False, "a value is carried between iterations")
     judge = _Judge(loop, host)
     own: set[SSAValue] = set()
@@ -354,7 +360,7 @@ def judge_loop(
         arrays = [access for access in body.accesses if not _is_read_scalar(access)]
         _check_exposed(scalars, arrays)
         places = _places(arrays, loop, judge.symbols)
-        for variable in block.args:
+        for variable in variables:
             judge.pairs(variable, places)
         stored = {root_key(access.root, loop, judge.symbols) for access in arrays if access.writes}
         for access in arrays:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, llvm, scf
+from xdsl.dialects.builtin import f32
 from xdsl.ir import Operation, SSAValue
 
 from ...decisions.levels import Level
@@ -52,22 +53,30 @@ def gang_argument(loop: acc.LoopOp, kind: acc.GangArgType) -> SSAValue | None:
     return None
 
 
-def _is_tight(loop: acc.LoopOp, children: list[acc.LoopOp]) -> bool:
-    """Whether the body has one child loop and no other operation with an effect."""
+def is_tight(loop: acc.LoopOp, children: list[acc.LoopOp]) -> bool:
+    """
+    Whether the body has one child loop and otherwise only computes values, without many instructions: each of
+    the threads that share the child loop may do that.
+    """
     if len(children) != 1 or len(loop.region.blocks) != 1:
         return False
     child = children[0]
     block = loop.region.blocks.first
     if block is None or child.parent_block() is not block:
         return False
-    for op in block.ops:
-        if op is child or isinstance(op, acc.YieldOp | acc.PrivateOp | llvm.LoadOp):
-            continue
-        if op.regions or isinstance(op, llvm.StoreOp | llvm.CallOp | acc.ReductionOp):
-            return False
-        if op.name.startswith(("acc.", "cf.", "scf.")):
-            return False
-    return True
+    return all(op is child or _is_cheap_value(op) for op in block.ops)
+
+
+def _is_cheap_value(op: Operation) -> bool:
+    if isinstance(op, acc.YieldOp | acc.PrivateOp | llvm.LoadOp | scf.YieldOp):
+        return True
+    if isinstance(op, scf.IfOp):
+        return all(_is_cheap_value(inner) for r in op.regions for b in r.blocks for inner in b.ops)
+    if isinstance(op, llvm.CallOp):
+        return is_pure_call(op) and all(result.type == f32 for result in op.results)
+    if op.regions or isinstance(op, llvm.StoreOp | acc.ReductionOp):
+        return False
+    return not op.name.startswith(("acc.", "cf.", "scf."))
 
 
 def _is_bound_of(loop: acc.LoopOp, symbols: RegionSymbols) -> bool:
@@ -264,7 +273,7 @@ class _Reader:
         """Fills in `node` what the iterations of `loop` access and compute."""
         node.trip = constant_trip(loop)
         node.host_trip = _is_bound_of(loop, self.symbols)
-        node.tight = _is_tight(loop, children)
+        node.tight = is_tight(loop, children)
         node.hands_on = hands_on(loop)
         node.reduction = bool(loop.reduction_operands) or node.hands_on
         node.gang_reduction = any(_is_of_gang(v, self.construct) for v in loop.reduction_operands)

@@ -54,6 +54,10 @@ class Cursor:
         return Cursor(InsertPoint.after(op), op.location if loc is None else loc)
 
     @staticmethod
+    def at_start(block: Block, loc: LocationAttr) -> Cursor:
+        return Cursor(InsertPoint.at_start(block), loc)
+
+    @staticmethod
     def at_end(block: Block, loc: LocationAttr) -> Cursor:
         return Cursor(InsertPoint.at_end(block), loc)
 

@@ -3,10 +3,10 @@ Recognises reductions: scalars that iterations only combine with other values, a
 
 An update is a store of an expression in which the variable's old value goes through uses of one operator:
 `s += e`, `s = e * s`, `s = s - e`, `s = s + e + f`, `m = fmax(m, e)`, `if (e > m) m = e`,
-`m = e > m ? e : m` (also nested, as macros write it), `f = f && e`, `f = e || f`. There may be several, in
-branches and in loops inside. Conversions between floating types, and widening of integers, are looked
-through; a sum kept in an integer to which floating values are added is not a reduction, as it is rounded in
-every step. A `reduction` clause of an inner loop is an update by its operator.
+`m = e > m ? e : m` (also nested, as macros write it), `s = c ? s + e : s`, `f = f && e`, `f = e || f`.
+There may be several, in branches and in loops inside. Conversions between floating types, and widening of
+integers, are looked through; a sum kept in an integer to which floating values are added is not a reduction,
+as it is rounded in every step. A `reduction` clause of an inner loop is an update by its operator.
 """
 
 from __future__ import annotations
@@ -191,6 +191,8 @@ class _Update:
             return self._extreme(condition, no, yes, taken=False) and self.expression(yes)
         if sides == (False, True):
             return self._extreme(condition, yes, no, taken=True) and self.expression(no)
+        if sides == (True, True) and not self.depends(condition):  # `s = c ? s + e : s`
+            return self.expression(yes) and self.expression(no)
         return False
 
     def _extreme(

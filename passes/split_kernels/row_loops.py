@@ -1,0 +1,243 @@
+"""
+Loops without a directive in a parallel loop that has other statements, too. If the iterations of all of them
+are independent, or only reduce scalars exactly, they are marked parallel for a GPU: lanes share each row,
+where one thread would process all of it. Statements beside them run as those of a `gang` loop around a
+`vector` loop: every lane computes values, one lane stores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import AnyFloat, IntegerAttr, ModuleOp, StringAttr, i32
+from xdsl.ir import Attribute, Block, Operation
+from xdsl.traits import IsTerminator
+
+from ...dialects.accx import WHY
+from ...dialects.volatility import is_ordered
+from ..decisions.short_rows import MOST_FOR_A_THREAD
+from ..ir.dependence.loop_classifier import LoopClassifier, is_parallel
+from ..ir.dependence.loop_dependence import judge_loop
+from ..ir.dependence.loop_verdicts import Verdict
+from ..ir.ops.acc_ops import child_loops, is_scalar
+from ..ir.ops.building import Cursor, constant_trips, constant_value
+from ..ir.ops.machine import machine_of
+from ..ir.ops.purity import only_computes
+from ..ir.ops.versions import can_have_versions
+from ..ir.values.accesses import root_of
+from ..ir.values.region_values import RegionSymbols
+from ..ir.values.strides import AccessCounter
+from ..ir.values.values_outside import is_known_outside
+from ..ir.variables.reduction_forms import Kind, Operator, reduction_operator
+from ..ir.variables.scalar_classes import ScalarClass
+from ..ir.variables.scalar_clauses import add_reduction, replace_in, scalar_type
+from .judged_loops import is_short, make_parallel, to_acc_loop
+
+_LOOPS = (scf.ForOp, scf.WhileOp, scf.ExecuteRegionOp, acc.LoopOp)
+_OWN = (ScalarClass.PRIVATE, ScalarClass.SHARED)
+_EXTREMES = (Kind.MAX, Kind.MIN)
+
+
+# Which loops.
+
+
+def row_loops(loop: acc.LoopOp) -> list[scf.ForOp]:
+    """
+    The loops in the body of the only outermost loop of a construct, also in its conditional statements, if
+    all other statements may stand beside loops that lanes share, and lanes would access neighbouring elements
+    where iterations of `loop` do not; else an empty list. They have the same number of iterations for all
+    rows, so that `keep-short-rows` can give a thread to short rows at launch.
+    """
+    construct = loop.parent_op()
+    if not isinstance(construct, acc.ParallelOp) or not can_have_versions(construct):
+        return []
+    if not is_parallel(loop) or len(loop.lowerbound) != 1 or len(child_loops(construct)) != 1:
+        return []
+    if loop.reduction_operands or loop.tile_operands or len(loop.region.blocks) != 1:
+        return []
+    found: list[scf.ForOp] = []
+    if not _collect(loop.region.block, found) or not found:
+        return []
+    if not all(_is_fixed(inner, loop) for inner in found) or _are_short(found):
+        return []
+    return found if _walks_rows(loop, found) else []
+
+
+def _collect(block: Block, found: list[scf.ForOp]) -> bool:
+    """Adds the loops in a block to `found`; whether all other operations may stand beside them."""
+    for op in block.ops:
+        match op:
+            case scf.IfOp():
+                if not all(_collect(inner, found) for r in op.regions for inner in r.blocks):
+                    return False
+            case scf.ForOp() if not is_short(op):
+                if any(isinstance(inner, _LOOPS) for inner in op.body.walk()):
+                    return False
+                found.append(op)
+            case _ if not _may_stand_beside(op):
+                return False
+            case _:
+                pass
+    return True
+
+
+def _may_stand_beside(op: Operation) -> bool:
+    """
+    Whether an operation may be run by all lanes, or by one of them, without many instructions or storage that
+    lanes would have to share.
+    """
+    match op:
+        case llvm.LoadOp() | llvm.StoreOp():
+            return not is_ordered(op)
+        case llvm.AllocaOp():
+            return is_scalar(op.elem_type)
+        case scf.ForOp():
+            return all(_may_stand_beside(inner) for inner in op.body.block.ops)
+        case _:
+            return only_computes(op) or op.has_trait(IsTerminator)
+
+
+def _is_fixed(inner: scf.ForOp, loop: acc.LoopOp) -> bool:
+    """Whether `inner` has the same number of iterations, in steps of 1, in all iterations of `loop`."""
+    known = all(is_known_outside(value, loop) for value in (inner.lb, inner.ub))
+    return known and constant_value(inner.step) == 1
+
+
+def _are_short(found: Sequence[scf.ForOp]) -> bool:
+    """Whether the loops are known to be so short that a thread processes a row faster."""
+    storing = sum(any(isinstance(op, llvm.StoreOp) for op in row.body.walk()) for row in found)
+    trips = [constant_trips(row.lb, row.ub, row.step) for row in found]
+    least = MOST_FOR_A_THREAD[min(storing, 2)]
+    return all(count is not None and count < least for count in trips)
+
+
+def _walks_rows(loop: acc.LoopOp, found: Sequence[scf.ForOp]) -> bool:
+    """Whether the loops `found` access neighbouring elements in most accesses, and `loop` does not."""
+    construct = loop.parent_op()
+    assert isinstance(construct, acc.ParallelOp)
+    accesses = AccessCounter(RegionSymbols(construct))
+    along = across = 0
+    for inner in found:
+        body = list(inner.body.walk())
+        own = accesses.count(body, inner.body.block.args[0])
+        outer = accesses.count(body, loop.region.block.args[-1])
+        along += own.contiguous - own.strided
+        across += outer.contiguous - outer.strided
+    return along > 0 > across
+
+
+# Their reductions.
+
+
+def _in_variables(loop: scf.ForOp) -> list[llvm.AllocaOp]:
+    """
+    Keeps the values that `loop` carries in variables, which the body loads first and stores last; returns
+    these, which are in no block. The loop carries nothing afterwards; its operands and results are left.
+    """
+    body = loop.body.block
+    one = arith.ConstantOp(IntegerAttr(1, i32))
+    slots = [llvm.AllocaOp(one.result, argument.type) for argument in body.args[1:]]
+    start = Cursor.at_start(body, loop.location)
+    for slot, argument in zip(slots, list(body.args[1:]), strict=True):
+        argument.replace_all_uses_with(start.load(slot.res, argument.type, argument.name_hint))
+        body.erase_arg(argument)
+    end = body.last_op
+    assert isinstance(end, scf.YieldOp)
+    finish = Cursor.before(end)
+    for slot, value in zip(slots, end.operands, strict=True):
+        finish.store(value, slot.res)
+    finish.insert(scf.YieldOp())
+    body.erase_op(end)
+    return slots
+
+
+def _uses(slot: llvm.AllocaOp) -> list[Operation]:
+    return [use.operation for use in slot.res.uses]
+
+
+def _is_exact(operator: Operator, type_: Attribute, *, fast: bool) -> bool:
+    """Whether values of a type can be combined by an operator in any order with the same result."""
+    return fast or not isinstance(type_, AnyFloat) or operator.kind in _EXTREMES
+
+
+def _reductions(loop: scf.ForOp, *, fast: bool) -> list[Operator] | None:
+    """The operators by which `loop` combines the values that it carries; None if their order matters."""
+    if not loop.iter_args:
+        return []
+    copy = loop.clone()
+    found: list[Operator] = []
+    for slot in _in_variables(copy):
+        operator = reduction_operator(_uses(slot))
+        if operator is None or not _is_exact(operator, slot.elem_type, fast=fast):
+            return None
+        found.append(operator)
+    return found
+
+
+def _allow_wrapping(uses: Iterable[Operation]) -> None:
+    """Lets the integer operations wrap around that combine values with a variable, as their order changes."""
+    work = [op.dereferenced_value for op in uses if isinstance(op, llvm.LoadOp)]
+    while work:
+        for use in work.pop().uses:
+            op = use.operation
+            if isinstance(op, arith.AddiOp | arith.SubiOp | arith.MuliOp):
+                op.overflow_flags = arith.IntegerOverflowAttr("none")
+            if not isinstance(op, llvm.StoreOp):
+                work += op.results
+
+
+def _reduce(loop: scf.ForOp, operators: Sequence[Operator], module: ModuleOp) -> acc.LoopOp:
+    """Replaces `loop` by an `acc.loop` with a reduction for each value that it carries."""
+    before, after = Cursor.before(loop), Cursor.after(loop)
+    initial = list(loop.iter_args)
+    slots = _in_variables(loop)
+    uses = [_uses(slot) for slot in slots]
+    for slot, value, result in zip(slots, initial, loop.results, strict=True):
+        slot.operands[0] = before.i32(1)
+        before.insert(slot, result.name_hint)
+        before.store(value, slot.res)
+        result.replace_all_uses_with(after.load(slot.res, value.type, result.name_hint))
+    directive = to_acc_loop(loop)
+    for slot, operator, inside in zip(slots, operators, uses, strict=True):
+        _allow_wrapping(inside)
+        replace_in(inside, slot.res, add_reduction(directive, slot.res, operator, module))
+    return directive
+
+
+# Marking them.
+
+
+def _may_be_shared(verdict: Verdict, *, fast: bool) -> bool:
+    """Whether lanes may share a loop with this verdict."""
+    for decision in verdict.scalars:
+        if decision.kind is ScalarClass.REDUCTION:
+            assert decision.operator is not None
+            if not _is_exact(decision.operator, scalar_type(root_of(decision.pointer)), fast=fast):
+                return False
+        elif decision.kind not in _OWN:
+            return False
+    return verdict.independent and not verdict.privates and not verdict.rows
+
+
+def decide_row_loops(
+    loop: acc.LoopOp, construct: acc.ParallelOp, module: ModuleOp, classifier: LoopClassifier
+) -> None:
+    """Marks the `row_loops` of `loop` as parallel if lanes may share all of them, else none."""
+    fast = machine_of(module).fast_math
+    found: list[tuple[scf.ForOp, list[Operator], Verdict]] = []
+    for inner in row_loops(loop):
+        operators = _reductions(inner, fast=fast)
+        if operators is None:
+            return
+        verdict = judge_loop(inner, construct, classifier.scalars.of(inner), reduced=True)
+        if not _may_be_shared(verdict, fast=fast):
+            return
+        found.append((inner, operators, verdict))
+    for inner, operators, verdict in found:
+        directive = _reduce(inner, operators, module)
+        directive.attributes[WHY] = StringAttr(f"found independent: {verdict.why}")
+        for decision in verdict.scalars:
+            if decision.kind is ScalarClass.REDUCTION:
+                _allow_wrapping(decision.uses)
+        make_parallel(directive, verdict, classifier, module)
