@@ -21,8 +21,8 @@ from xdsl.ir import Attribute, Block, Operation, Region
 from ..dialects.accx import MESSAGES, SITES
 from ..dialects.nvvm import ADDRESS_SPACE_SHARED
 from ..passes.ir.kernels.outline import symbol_table
+from ..passes.ir.ops.acc_ops import RecipeOp
 from ..passes.ir.ops.levels import bound_symbol
-from ..passes.ir.variables.recipe_reading import RecipeOp
 from ..passes.schedule_loops.schedule_choices import construct_keys
 from .base.options import CompileOptions
 from .base.phases import Phase, apart, phase

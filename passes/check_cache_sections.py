@@ -46,6 +46,7 @@ from .ir.kernels.runtime_calls import RuntimeCalls
 from .ir.ops.acc_ops import (
     EXIT_OPS,
     NONE,
+    enclosing,
     enclosing_function,
     parallel_constructs,
     set_operand_groups,
@@ -156,7 +157,6 @@ def _instrument(construct: acc.ParallelOp, module: ModuleOp, number: int) -> boo
     if not directives:
         return False
     function = enclosing_function(construct)
-    assert function is not None
     first = function.body.blocks[0].first_op
     assert first is not None
     memory = Cursor.before(first, construct.location).alloca(_RECORD, "outside")
@@ -253,15 +253,8 @@ def _note_routines(module: ModuleOp) -> None:
         if not isinstance(function, llvm.FuncOp):
             continue
         inside = [op for op in function.walk() if isinstance(op, acc.CacheOp)]
-        free = [op for op in inside if not _has_construct(op)]
+        free = [op for op in inside if enclosing(op, acc.ParallelOp) is None]
         note(function, [(op, "accesses in routines are not checked") for op in free])
-
-
-def _has_construct(op: Operation) -> bool:
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, acc.ParallelOp):
-        parent = parent.parent_op()
-    return parent is not None
 
 
 @dataclass(frozen=True)

@@ -216,14 +216,14 @@ def _mean(rows: Rows) -> SSAValue | None:
 
     def first(bound: Bound | None, hint: str) -> SSAValue:
         if bound is None:
-            return at.value(llvm.ZeroOp.create(result_types=[PTR]))
+            return at.zero(PTR)
         index = bound.index.substitute(variable, begin)
         assert index is not None
         return at.element(bound.array, emit.emit(index), bound.type, hint)
 
     lower, upper = first(rows.lower, "first"), first(rows.upper, "past")
     count, _ = trip
-    number = emit.constant(count) if isinstance(count, int) else count
+    number = emit.i64(count) if isinstance(count, int) else count
     size = size_of(rows.upper.type)
     calls = RuntimeCalls.in_module(enclosing_module(rows.construct))
     arguments = (lower, upper, number, at.i64(size), at.i32(size))

@@ -47,7 +47,7 @@ from ..compiler.base.names import value_name
 from ..dialects.accx import FROM_SERIAL
 from .ir.dependence.followed_pointers import warn_of_followed
 from .ir.dependence.gang_order import unordered_loops
-from .ir.dependence.loop_classifier import LoopClassifier, is_parallel
+from .ir.dependence.loop_classifier import LoopClassifier
 from .ir.ops.acc_ops import (
     COMPUTE_OPS,
     PRIVATIZING_OPS,
@@ -56,6 +56,8 @@ from .ir.ops.acc_ops import (
     source_loc,
     variable_name,
 )
+from .ir.ops.building import erase
+from .ir.ops.levels import is_parallel
 from .ir.ops.messages import Messages
 from .ir.variables.function_scalars import FunctionScalars, global_scalars, is_shared
 from .ir.variables.reduction_reads import reduce_in_place
@@ -88,8 +90,7 @@ def unify_globals(function: llvm.FuncOp, names: frozenset[str]) -> None:
             found[key] = clone.result
         op.result.replace_all_uses_with(found[key])
         found[key].name_hint = value_name(variable_name(op.result))
-        op.detach()
-        op.erase()
+        erase(op)
 
 
 def _outermost_directive(op: Operation) -> Operation | None:

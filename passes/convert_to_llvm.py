@@ -44,6 +44,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ..compiler.base.diagnostics import SourceLoc, error
 from ..dialects import llvm_ext
 from ..dialects.quick_xdsl import become
+from .ir.ops.building import erase
 
 _RENAMED: dict[type[Operation], type[IRDLOperation]] = {
     arith.DivUIOp: llvm.UDivOp,
@@ -383,8 +384,7 @@ def convert_operation(op: Operation) -> None:
     for old_result, new_result in zip(op.results, new.results, strict=True):
         new_result.name_hint = old_result.name_hint
         old_result.replace_all_uses_with(new_result)
-    op.detach()
-    op.erase()
+    erase(op)
 
 
 def convert_operations(root: Operation) -> None:

@@ -40,7 +40,7 @@ from xdsl.passes import ModulePass
 
 from ..dialects.accx_element import ElementOp
 from .ir.ops.acc_ops import COMPUTE_OPS
-from .ir.ops.building import Cursor, constant_value
+from .ir.ops.building import Cursor, constant_value, erase
 from .ir.ops.fixed_values import computed_before, is_fixed
 from .ir.ops.layout import size_of
 from .ir.ops.purity import is_pure, may_trap
@@ -239,8 +239,7 @@ def rewrite(found: CountedWhile) -> None:
     for place, result in zip(places, loop.results, strict=True):
         counted.results[place].name_hint = result.name_hint
         result.replace_all_uses_with(counted.results[place])
-    loop.detach()
-    loop.erase()
+    erase(loop)
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ from typing import Literal
 from xdsl.context import Context
 from xdsl.dialects import acc, llvm, scf
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 
 from .decisions.levels import LEVEL_NAMES, Level
@@ -43,12 +43,12 @@ from .decisions.loop_tree import LoopNode, check_nesting
 from .decisions.nest_order import outer_iterations
 from .decisions.observable_mapping import GangCode, why_kept
 from .decisions.schedule import Target
-from .ir.dependence.loop_classifier import is_parallel
 from .ir.dependence.parallel_nests import is_in_columns
 from .ir.loops.loop_facts import gang_argument, loop_forest
 from .ir.ops.acc_ops import (
     PRIVATIZING_OPS,
     drop_levels,
+    enclosing,
     is_defined_inside,
     is_scalar,
     loops_in,
@@ -57,7 +57,7 @@ from .ir.ops.acc_ops import (
     set_prop,
 )
 from .ir.ops.building import constant_value
-from .ir.ops.levels import loop_levels, routine_level
+from .ir.ops.levels import is_parallel, loop_levels, routine_level
 from .ir.ops.machine import machine_of
 from .ir.ops.notes import note
 from .ir.ops.purity import is_pure
@@ -142,19 +142,11 @@ def _has_private(construct: acc.ParallelOp) -> bool:
         arrays += [
             op.elem_type
             for op in loop.region.walk()
-            if isinstance(op, llvm.AllocaOp) and _loop_of(op) is loop
+            if isinstance(op, llvm.AllocaOp) and enclosing(op, acc.LoopOp) is loop
         ]
         if not all(map(is_scalar, arrays)):
             return True
     return False
-
-
-def _loop_of(op: Operation) -> acc.LoopOp | None:
-    """The innermost loop with a directive around an operation."""
-    around = op.parent_op()
-    while around is not None and not isinstance(around, acc.LoopOp):
-        around = around.parent_op()
-    return around
 
 
 def _shared_by_blocks(op: acc.CacheOp) -> bool:

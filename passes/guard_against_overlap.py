@@ -35,6 +35,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm
@@ -54,6 +55,7 @@ from .ir.kernels.runtime_calls import RuntimeCalls
 from .ir.ops.acc_ops import (
     MAPPING_OPS,
     NONE,
+    enclosing,
     enclosing_function,
     enclosing_module,
     is_defined_inside,
@@ -67,15 +69,15 @@ from .ir.ops.layout import size_of
 from .ir.ops.loop_order import confine_to_gang, make_sequential
 from .ir.ops.versions import (
     can_have_versions,
-    copy_construct,
     drop_wait,
-    move_construct,
     queue_outside,
+    second_version,
 )
 from .ir.values.accesses import DERIVED, root_of
 from .ir.values.addresses import ADDRESS_OPS
 from .ir.values.host_scalars import HostScalars
 from .ir.values.region_values import HostEmitter, RegionSymbols, variable_key
+from .ir.variables.private_storage import entry_cursor
 
 
 @dataclass(frozen=True)
@@ -138,12 +140,12 @@ class _Test:
         base = _base(root, loop, self.construct)
         if (base, loop) not in self.spans:
             name = variable_name(root)
-            address = self.emit.insert(llvm.PtrToIntOp(base, i64), f"{name}_address")
+            address = self.emit.value(llvm.PtrToIntOp(base, i64), f"{name}_address")
             first, past = self._offsets(base, loop, name)
             self.spans[base, loop] = _Span(
                 address,
-                self.emit.insert(arith.AddiOp(address, first), f"{name}_begin"),
-                self.emit.insert(arith.AddiOp(address, past), f"{name}_end"),
+                self.emit.value(arith.AddiOp(address, first), f"{name}_begin"),
+                self.emit.value(arith.AddiOp(address, past), f"{name}_end"),
             )
         return self.spans[base, loop]
 
@@ -159,27 +161,27 @@ class _Test:
         if not entry.bounds:
             if isinstance(entry, acc.DevicePtrOp | acc.NoCreateOp) or not _is_variable(entry.var):
                 raise _Untestable(f"which part of '{name}' it accesses is not known")
-            return self.emit.constant(0), self.emit.constant(size_of(entry.var_type))
+            return self.emit.i64(0), self.emit.i64(size_of(entry.var_type))
         bounds = entry.bounds[0].owner
         assert isinstance(bounds, acc.DataBoundsOp)
         if bounds.lowerbound is None or bounds.extent is None or bounds.stride is None:
             raise _Untestable(f"which part of '{name}' it accesses is not known")
-        first = self.emit.insert(arith.MuliOp(bounds.lowerbound, bounds.stride))
-        length = self.emit.insert(arith.MuliOp(bounds.extent, bounds.stride))
-        return first, self.emit.insert(arith.AddiOp(first, length))
+        first = self.emit.value(arith.MuliOp(bounds.lowerbound, bounds.stride))
+        length = self.emit.value(arith.MuliOp(bounds.extent, bounds.stride))
+        return first, self.emit.value(arith.AddiOp(first, length))
 
     def apart(self, overlap: Overlap, loop: acc.LoopOp) -> SSAValue:
         """An i1: two arrays do not overlap, or are one array where that is allowed."""
         left, right = self.span(overlap.left, loop), self.span(overlap.right, loop)
-        before = self.emit.insert(arith.CmpiOp(left.end, right.begin, "ule"))
-        after = self.emit.insert(arith.CmpiOp(right.end, left.begin, "ule"))
-        apart = self.emit.insert(arith.OrIOp(before, after), "apart")
+        before = self.emit.value(arith.CmpiOp(left.end, right.begin, "ule"))
+        after = self.emit.value(arith.CmpiOp(right.end, left.begin, "ule"))
+        apart = self.emit.value(arith.OrIOp(before, after), "apart")
         if overlap.same is None:
             return apart
-        same = self.emit.insert(arith.CmpiOp(left.base, right.base, "eq"), "same")
+        same = self.emit.value(arith.CmpiOp(left.base, right.base, "eq"), "same")
         for condition in self.requirement(overlap.same):
-            same = self.emit.insert(arith.AndIOp(same, condition))
-        return self.emit.insert(arith.OrIOp(apart, same))
+            same = self.emit.both(same, condition)
+        return self.emit.value(arith.OrIOp(apart, same))
 
     def rows_apart(self, arrays: Sequence[ApartArray], loop: acc.LoopOp) -> SSAValue:
         """
@@ -189,12 +191,9 @@ class _Test:
         at = Cursor.before(self.construct)
         sections = [self._apart_section(array, loop, at) for array in arrays]
         numbers = [number for section in sections for number in section]
-        function = enclosing_function(self.construct)
-        assert function is not None and function.body.blocks.first is not None
-        first = function.body.blocks.first.first_op
-        assert first is not None
-        type_ = llvm.LLVMArrayType(len(numbers), i64)
-        memory = Cursor.before(first, self.construct.location).alloca(type_, "sections")
+        entry = entry_cursor(enclosing_function(self.construct))
+        entry.loc = self.construct.location
+        memory = entry.alloca(llvm.LLVMArrayType(len(numbers), i64), "sections")
         for index, number in enumerate(numbers):
             at.store(number, at.field(memory, 8 * index))
         calls = RuntimeCalls.in_module(enclosing_module(self.construct))
@@ -233,11 +232,11 @@ class _Test:
             for alternative in clause:
                 all_: SSAValue | None = None
                 for poly in alternative:
-                    value, zero = self.emit.emit(poly), self.emit.constant(0)
-                    holds = self.emit.insert(arith.CmpiOp(value, zero, "sge"))
-                    all_ = holds if all_ is None else self.emit.insert(arith.AndIOp(all_, holds))
+                    value, zero = self.emit.emit(poly), self.emit.i64(0)
+                    holds = self.emit.value(arith.CmpiOp(value, zero, "sge"))
+                    all_ = self.emit.both(all_, holds)
                 assert all_ is not None
-                any_ = all_ if any_ is None else self.emit.insert(arith.OrIOp(any_, all_))
+                any_ = self.emit.any_bits(any_, all_)
             assert any_ is not None
             found.append(any_)
         return found
@@ -259,9 +258,7 @@ class _Test:
                 if clause not in done:
                     done.add(clause)
                     found |= dict.fromkeys(self.requirement((clause,)))
-        total, *others = found
-        for condition in others:
-            total = self.emit.insert(arith.AndIOp(total, condition))
+        total = reduce(self.emit.both, found)
         total.name_hint = "independent"
         return total
 
@@ -339,8 +336,7 @@ def _make_versions(
     if not can_have_versions(construct):
         emit_construct_wait(construct)
         drop_wait(construct)
-    then, other = Cursor.before(construct).if_else(condition)
-    copy = copy_construct(construct, other)
+    copy = second_version(construct, condition)
     for loop in _marked(copy):
         del loop.attributes[CONDITIONAL]
         loop.attributes.pop(NOTE, None)
@@ -350,7 +346,6 @@ def _make_versions(
         set_operand_groups(copy, num_gangs=[Cursor.before(copy).i32(1)])
         copy.properties["numGangsDeviceType"] = NONE
         copy.properties["numGangsSegments"] = DenseArrayBase.from_list(i32, [1])
-    move_construct(construct, then)
     for loop in _marked(construct):
         del loop.attributes[CONDITIONAL]
 
@@ -364,7 +359,7 @@ class GuardAgainstOverlapPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         marked: dict[acc.ParallelOp, None] = {}
         for loop in _marked(op):
-            construct = _construct_of(loop)
+            construct = enclosing(loop, acc.ParallelOp)
             if construct is None:
                 del loop.attributes[CONDITIONAL]
                 make_sequential(loop, "host code")
@@ -372,10 +367,3 @@ class GuardAgainstOverlapPass(ModulePass):
                 marked[construct] = None
         for construct in marked:
             _settle(construct)
-
-
-def _construct_of(loop: acc.LoopOp) -> acc.ParallelOp | None:
-    parent = loop.parent_op()
-    while parent is not None and not isinstance(parent, acc.ParallelOp):
-        parent = parent.parent_op()
-    return parent

@@ -51,17 +51,18 @@ from ..dialects.accx import NOTE, UNROLL
 from ..dialects.volatility import is_ordered
 from .decisions.invariant_loops import Invariant, keep_inside, unroll_factor
 from .ir.loops.loop_facts import constant_trip
-from .ir.ops.acc_ops import MAPPING_OPS, has_level, is_defined_inside
+from .ir.ops.acc_ops import MAPPING_OPS, is_defined_inside
 from .ir.ops.building import Cursor, constant_trips, erase
+from .ir.ops.levels import is_parallel
 from .ir.ops.purity import is_pure
 from .ir.values.addresses import base_of
 
 _READING = (scf.ForOp, scf.IfOp, scf.YieldOp)
 
 
-def is_parallel(loop: acc.LoopOp) -> bool:
+def is_plain_parallel(loop: acc.LoopOp) -> bool:
     """Whether the loop's iterations are independent, and counted by one variable."""
-    return not has_level(loop.seq) and not has_level(loop.auto_) and len(loop.lowerbound) == 1
+    return is_parallel(loop) and len(loop.lowerbound) == 1
 
 
 def _is_shared(pointer: SSAValue) -> bool:
@@ -229,7 +230,11 @@ class HoistInvariantLoopsPass(ModulePass):
         loops = [loop for loop in op.walk() if isinstance(loop, acc.LoopOp)]
         for loop in reversed(loops):
             outer = loop.parent_op()
-            if not isinstance(outer, acc.LoopOp) or not is_parallel(loop) or not is_parallel(outer):
+            if (
+                not isinstance(outer, acc.LoopOp)
+                or not is_plain_parallel(loop)
+                or not is_plain_parallel(outer)
+            ):
                 continue
             found = find_invariant(loop)
             if found is None:

@@ -30,10 +30,10 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ..compiler.base.host_mathematics import FAST_PREFIX, PREFIX, VECTOR_FUNCTIONS
-from .ir.data.host_memory import callee_name
 from .ir.kernels.device_symbols import is_device_code
 from .ir.kernels.outline import symbol_table
-from .ir.ops.building import Cursor, erase
+from .ir.ops.acc_ops import callee_of
+from .ir.ops.building import Cursor, erase, put_first
 from .ir.ops.machine import machine_of
 
 _ROOTS = frozenset(("sqrt", "sqrtf"))
@@ -60,7 +60,7 @@ class HostMathematicsPass(ModulePass):
             if not is_device_code(function):
                 continue
             for call in [c for c in function.walk() if isinstance(c, llvm.CallOp)]:
-                name = callee_name(call)
+                name = callee_of(call)
                 if name is None or not _is_library_function(name, symbols):
                     continue
                 if name in _ROOTS:
@@ -82,7 +82,5 @@ def _rename(call: llvm.CallOp, name: str, module: ModuleOp, symbols: dict[str, O
         return
     type_ = llvm.LLVMFunctionType([a.type for a in call.args], call.results[0].type)
     declared = llvm.FuncOp(name, type_, llvm.LinkageAttr("external"))
-    first = module.body.block.first_op
-    assert first is not None
-    module.body.block.insert_op_before(declared, first)
+    put_first(module.body.block, declared)
     symbols[name] = declared

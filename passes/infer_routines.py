@@ -43,7 +43,9 @@ from .decisions.levels import LEVEL_NAMES, Level
 from .ir.ops.acc_ops import (
     COMPUTE_OPS,
     NONE,
+    callee_of,
     constructs_of,
+    enclosing,
     is_defined_inside,
     source_loc,
     variable_name,
@@ -107,8 +109,8 @@ def _references(op: Operation) -> Iterator[tuple[Operation, str]]:
     """The functions and globals that the regions of `op` name, each with the operation that names it."""
     for region in op.regions:
         for inner in region.walk():
-            if isinstance(inner, llvm.CallOp) and inner.callee is not None:
-                yield inner, inner.callee.string_value()
+            if (name := callee_of(inner)) is not None:
+                yield inner, name
             elif isinstance(inner, llvm.AddressOfOp):
                 yield inner, inner.global_name.string_value()
 
@@ -257,10 +259,10 @@ def make_routine(name: str, level: Level, like: llvm.FuncOp) -> acc.RoutineOp:
 
 def _check_nesting(levels: dict[str, Level], program: _Program) -> None:
     """Raises `CompileError` if a routine is called where its level, or a narrower one, is already taken."""
-    for call in (op for op in program.module.walk() if isinstance(op, llvm.CallOp)):
-        if call.callee is None:
+    for call in program.module.walk():
+        name = callee_of(call)
+        if name is None:
             continue
-        name = call.callee.string_value()
         wanted = levels.get(name, program.level(name))
         if wanted is Level.SEQ:
             continue
@@ -290,8 +292,7 @@ def _check_bodies(levels: dict[str, Level], program: _Program) -> None:
             if isinstance(op, acc.LoopOp):
                 wanted = max(loop_levels(op), default=Level.SEQ)
                 what, instead = f"a {LEVEL_NAMES[wanted]} loop", "remove the level from the loop"
-            elif isinstance(op, llvm.CallOp) and op.callee is not None:
-                callee = op.callee.string_value()
+            elif (callee := callee_of(op)) is not None:
                 wanted = levels.get(callee, program.level(callee))
                 what = f"a call of '{callee}', which has level {LEVEL_NAMES[wanted]},"
                 instead = "call it in the compute construct"
@@ -341,19 +342,12 @@ def _check_host_calls(program: _Program) -> None:
         if name in nohost:
             continue
         for call, callee in _references(function):
-            if callee in nohost and not _is_in(call, COMPUTE_OPS):
+            if callee in nohost and enclosing(call, *COMPUTE_OPS) is None:
                 raise error(
                     source_loc(call),
                     f"'{callee}' is a routine for devices only (nohost), and host code calls it",
                     f"call it in a compute construct, or leave out nohost of '{callee}'",
                 )
-
-
-def _is_in(op: Operation, kinds: tuple[type[Operation], ...]) -> bool:
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, kinds):
-        parent = parent.parent_op()
-    return parent is not None
 
 
 def _warn_of_host_loops(program: _Program, reached: list[str]) -> None:
@@ -365,7 +359,7 @@ def _warn_of_host_loops(program: _Program, reached: list[str]) -> None:
         outer: acc.LoopOp | None = None
         for loop in _loops(program, name):
             inner = outer is not None and outer.is_ancestor(loop)
-            if loop.seq is None and not inner and not _is_in(loop, COMPUTE_OPS):
+            if loop.seq is None and not inner and enclosing(loop, *COMPUTE_OPS) is None:
                 outer = loop
                 messages.warn(
                     source_loc(loop),

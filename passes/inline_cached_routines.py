@@ -43,8 +43,8 @@ from xdsl.passes import ModulePass
 from ..dialects.accx import WHY
 from .decisions.levels import Level
 from .ir.data.cached_sections import drop
-from .ir.ops.acc_ops import COMPUTE_OPS, source_loc
-from .ir.ops.inlining import callee_of, defined_functions, inline_call, recursive_functions
+from .ir.ops.acc_ops import COMPUTE_OPS, callee_of, source_loc
+from .ir.ops.inlining import defined_functions, inline_call, recursive_functions
 from .ir.ops.levels import bound_symbol, routine_level
 from .ir.ops.machine import machine_of
 from .ir.ops.notes import note

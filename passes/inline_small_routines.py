@@ -47,9 +47,9 @@ from ..compiler.base.diagnostics import SourceLoc
 from ..dialects.llvm_ext import VaArgOp, VaCopyOp, VaEndOp, VaStartOp
 from .decisions.device_functions import OPENMP_MARK, is_openmp
 from .decisions.levels import Level
-from .ir.ops.acc_ops import COMPUTE_OPS, enclosing_function, source_loc
+from .ir.ops.acc_ops import COMPUTE_OPS, callee_of, enclosing_function, source_loc
 from .ir.ops.building import constant_value
-from .ir.ops.inlining import callee_of, defined_functions, inline_call, recursive_functions
+from .ir.ops.inlining import defined_functions, inline_call, recursive_functions
 from .ir.ops.levels import bound_symbol, routine_level
 from .ir.ops.notes import note
 
@@ -206,5 +206,4 @@ class InlineSmallRoutinesPass(ModulePass):
             remarks = _inline_in(construct, program, self.growth)
             if remarks:
                 function = enclosing_function(construct)
-                assert function is not None
                 note(function, remarks)

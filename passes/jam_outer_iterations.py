@@ -49,7 +49,6 @@ from .ir.loops.jamming import (
     Jam,
     body_of,
     check_body,
-    clone_into,
     explain,
     set_bounds,
     trip_count,
@@ -178,7 +177,7 @@ def jam(nest: JammedNest, construct: acc.ParallelOp) -> None:
     rows.attributes[UNROLL] = IntegerAttr(1, i32)
     values = _row_values(nest, each.point.block.args[0], each)
     for op in originals:
-        clone_into(op, values, each)
+        each.clone(op, values)
 
     for op in reversed(originals):
         erase(op)

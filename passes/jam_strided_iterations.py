@@ -51,7 +51,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, scf
 from xdsl.dialects.builtin import IntegerType, ModuleOp
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from .decisions.declined import Declined
@@ -61,15 +61,15 @@ from .ir.loops.jamming import (
     Jam,
     body_of,
     check_body,
-    clone_into,
     explain,
     iteration_value,
     set_bounds,
 )
 from .ir.loops.jamming import trip_count as device_trip_count
-from .ir.ops.acc_ops import PRIVATIZING_OPS, loops_in, parallel_constructs, set_operand_groups
+from .ir.ops.acc_ops import loops_in, parallel_constructs, set_operand_groups
 from .ir.ops.building import Cursor, constant_value, erase
 from .ir.ops.schedules import schedule_of, take_elements
+from .ir.ops.versions import second_version
 from .ir.values.region_values import HostEmitter, RegionSymbols
 from .ir.values.trip_counts import Arithmetic, trip_count
 
@@ -141,7 +141,7 @@ def jam(found: Strided) -> None:
         variable: iteration_value(each.point.block.args[0], lower, step, variable, each)
     }
     for op in originals:
-        clone_into(op, values, each)
+        each.clone(op, values)
 
     for op in reversed(originals):
         erase(op)
@@ -174,33 +174,7 @@ def _is_long(construct: acc.ParallelOp, loop: acc.LoopOp, least: int) -> SSAValu
     trips, _ = found
     if isinstance(trips, int):
         return trips >= least
-    return emit.insert(arith.CmpiOp(trips, emit.constant(least), "sge"), "many")
-
-
-def _branch_on(construct: acc.ParallelOp, condition: SSAValue) -> acc.ParallelOp:
-    """
-    Puts the construct into an `scf.if`, with a copy in the other branch, which is returned. Each branch has
-    its own copies of the construct's private variables.
-    """
-    block = construct.parent_block()
-    assert block is not None
-    own = [
-        op
-        for value in (*construct.private_operands, *construct.firstprivate_operands)
-        if isinstance(op := value.owner, PRIVATIZING_OPS)
-    ]
-    versions = Block(), Block()
-    branch = scf.IfOp(condition, [], Region(versions[0]), Region(versions[1]))
-    branch.location = construct.location
-    block.insert_op_before(branch, construct)
-    values: dict[SSAValue, SSAValue] = {}
-    copy = [op.clone(values) for op in own]
-    other = construct.clone(values)
-    for op in (*own, construct):
-        op.detach()
-    versions[0].add_ops([*own, construct, scf.YieldOp()])
-    versions[1].add_ops([*copy, other, scf.YieldOp()])
-    return other
+    return emit.value(arith.CmpiOp(trips, emit.i64(least), "sge"), "many")
 
 
 def _jam_construct(construct: acc.ParallelOp, loop: acc.LoopOp, full_device: int) -> None:
@@ -212,7 +186,7 @@ def _jam_construct(construct: acc.ParallelOp, loop: acc.LoopOp, full_device: int
         if condition is False:
             raise Declined("too few iterations to fill the device")
         if condition is not True:
-            other = _branch_on(construct, condition)
+            other = second_version(construct, condition)
             single = next(loops_in(other))
             _single_iterations(other, single, "version for few iterations: one per thread")
     jam(found)

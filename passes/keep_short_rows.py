@@ -45,20 +45,18 @@ from xdsl.ir import SSAValue
 
 from .decisions.polynomials import Polynomial
 from .decisions.short_rows import FEWEST_FOR_LANES, MANY_ROWS, RowAccess, lanes_from
-from .ir.dependence.loop_classifier import is_parallel
 from .ir.loops.loop_facts import is_tight
 from .ir.ops.acc_ops import child_loops, hands_on, is_defined_inside, loops_in, parallel_constructs
 from .ir.ops.building import Cursor, constant_value
 from .ir.ops.gpu_pass import GpuPass
-from .ir.ops.levels import loop_levels
+from .ir.ops.levels import is_parallel, loop_levels
 from .ir.ops.loop_order import make_sequential
 from .ir.ops.machine import machine_of
 from .ir.ops.notes import note
 from .ir.ops.versions import (
-    can_have_versions,
     copy_construct,
     move_construct,
-    queue_outside,
+    ready_for_versions,
 )
 from .ir.values.addresses import base_of, steps_to
 from .ir.values.region_values import HostEmitter, RegionSymbols
@@ -159,14 +157,14 @@ def _has_enough(
     trips = math.value(reduce(math.maximum, known))
 
     def test(value: SSAValue, limit: int, predicate: str) -> SSAValue:
-        return math.emit.insert(arith.CmpiOp(value, math.value(limit), predicate))
+        return math.emit.value(arith.CmpiOp(value, math.value(limit), predicate))
 
     enough = test(trips, FEWEST_FOR_LANES, "sge")
     number = trip_count(_loop_around(rows[0]), symbols, math)
     if least > FEWEST_FOR_LANES and number is not None:
         few = test(math.value(number[0]), MANY_ROWS, "slt")
-        either = math.emit.insert(arith.OrIOp(few, test(trips, least, "sge")))
-        enough = math.emit.insert(arith.AndIOp(enough, either))
+        either = math.emit.value(arith.OrIOp(few, test(trips, least, "sge")))
+        enough = math.emit.value(arith.AndIOp(enough, either))
     enough.name_hint = "long_rows"
     return enough
 
@@ -175,7 +173,7 @@ def keep_short_rows(construct: acc.ParallelOp) -> None:
     """Makes a version of a construct with a thread for each row, if that pays."""
     rows = rows_of(construct)
     least = _lanes_from(rows, construct) if rows else None
-    if least is None or not can_have_versions(construct) or not queue_outside(construct):
+    if least is None or not ready_for_versions(construct):
         return
     enough = _has_enough(rows, construct, least)
     if enough is None:

@@ -20,11 +20,12 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import acc
 from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, UnitAttr, i32
-from xdsl.ir import Region, SSAValue
+from xdsl.ir import Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import FROM_SERIAL
-from .ir.ops.acc_ops import NONE, constant_i32, operand_groups, set_operand_groups
+from .ir.ops.acc_ops import NONE, operand_groups, set_operand_groups
+from .ir.ops.building import Cursor
 
 CLAUSE_PROPERTIES = (
     "asyncOperandsDeviceType",
@@ -74,6 +75,13 @@ def single_gang_parallel(
     return parallel
 
 
+def one_before(op: Operation) -> SSAValue:
+    """The constant 1 (i32) before a construct, for the sizes of a launch of one thread."""
+    one = Cursor.before(op).i32(1)
+    one.name_hint = "one"
+    return one
+
+
 @dataclass(frozen=True)
 class LegalizeSerialPass(ModulePass):
     """See the module's description."""
@@ -84,9 +92,8 @@ class LegalizeSerialPass(ModulePass):
         for serial in [inner for inner in op.walk() if isinstance(inner, acc.SerialOp)]:
             block = serial.parent_block()
             assert block is not None
-            one = constant_i32(1, serial.location)
-            one.result.name_hint = "one"
-            parallel = single_gang_parallel(serial, serial.detach_region(0), one.result)
+            one = one_before(serial)
+            parallel = single_gang_parallel(serial, serial.detach_region(0), one)
             parallel.attributes[FROM_SERIAL] = UnitAttr()
-            block.insert_ops_before([one, parallel], serial)
+            block.insert_op_before(parallel, serial)
             block.erase_op(serial)

@@ -156,11 +156,7 @@ def _inline(at: Cursor, block: Block, old: SSAValue) -> SSAValue:
     for op in block.ops:
         if isinstance(op, acc.YieldOp):
             return values.get(op.operands[0], op.operands[0])
-        copy = op.clone(values)
-        loc = op.location
-        at.insert(copy)
-        copy.location = loc
-        values.update(zip(op.results, copy.results, strict=True))
+        at.clone(op, values)
     raise AssertionError("an atomic update without a yield")
 
 

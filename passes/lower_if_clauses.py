@@ -44,7 +44,7 @@ from .ir.ops.acc_ops import (
     set_operand_groups,
     set_prop,
 )
-from .ir.ops.building import Cursor, constant_value
+from .ir.ops.building import Cursor, constant_value, erase
 from .ir.variables.host_copies import ReductionCopy, private_copy, reduction_copy
 from .ir.variables.private_storage import entry_cursor
 from .ir.variables.recipe_reading import Recipes
@@ -65,7 +65,6 @@ def host_version(construct: acc.ParallelOp, entries: list[EntryOp], recipes: Rec
     block = Block([end])
     here = Cursor.before(end)
     function = enclosing_function(construct)
-    assert function is not None
     mapper: dict[SSAValue, SSAValue] = {}
     combined: list[ReductionCopy] = []
     for entry in entries:
@@ -147,8 +146,7 @@ def lower_conditions(construct: acc.ParallelOp, recipes: Recipes) -> None:
             if not isinstance(op, scf.YieldOp):
                 block.insert_op_before(op, construct)
         for op in [*exits, construct, *ranges, *reversed(entries)]:
-            op.detach()
-            op.erase()
+            erase(op)
         return
     _drop_conditions(construct)
     branch = scf.IfOp(condition, [], Region(Block()), Region(host))

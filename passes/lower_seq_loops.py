@@ -38,17 +38,10 @@ from xdsl.passes import ModulePass
 
 from ..dialects.accx import WHY
 from .ir.loops.loop_facts import constant_trip
-from .ir.ops.acc_ops import hands_on, has_level, loops_in
+from .ir.ops.acc_ops import enclosing, hands_on, has_level, loops_in
 from .ir.ops.building import erase
 from .ir.ops.levels import loop_levels
 from .ir.values.trip_counts import MOST_SHORT_ITERATIONS
-
-
-def _is_inside_loop(loop: acc.LoopOp) -> bool:
-    parent = loop.parent_op()
-    while parent is not None and not isinstance(parent, acc.LoopOp):
-        parent = parent.parent_op()
-    return parent is not None
 
 
 def is_plain(loop: acc.LoopOp) -> bool:
@@ -64,7 +57,7 @@ def is_plain(loop: acc.LoopOp) -> bool:
     whole = len(loop.region.blocks) == 1 and len(loop.lowerbound) > 0
     inner = any(True for _ in loops_in(loop))
     whole = whole and not hands_on(loop)
-    return only_seq and not own and whole and not inner and _is_inside_loop(loop)
+    return only_seq and not own and whole and not inner and enclosing(loop, acc.LoopOp) is not None
 
 
 def _is_free(loop: acc.LoopOp) -> bool:

@@ -57,6 +57,7 @@ from ..dialects.layout import is_long_double
 from ..dialects.volatility import is_volatile
 from .decisions.device_functions import MATH_F80
 from .ir.kernels import binary128, x87
+from .ir.ops.acc_ops import callee_of
 from .ir.ops.building import Cursor, erase
 from .ir.ops.messages import Messages
 
@@ -174,8 +175,8 @@ def _second_half(cursor: Cursor, pointer: SSAValue) -> SSAValue:
 
 def _call_for_double(op: llvm.CallOp) -> str:
     """Replaces a call of a library function by that of its f64 form; returns the form's name."""
-    assert op.callee is not None
-    name = op.callee.string_value()
+    name = callee_of(op)
+    assert name is not None
     stem = name.removeprefix("__builtin_")
     if stem not in MATH_F80 - _WRITE_LONG_DOUBLE:
         raise error(
@@ -189,7 +190,7 @@ def _call_for_double(op: llvm.CallOp) -> str:
 
 def _is_wide(op: llvm.CallOp) -> bool:
     wide = any(is_long_double(v.type) for v in (*op.args, *op.results))
-    return wide or (op.callee is not None and op.callee.string_value() in _WRITE_LONG_DOUBLE)
+    return wide or callee_of(op) in _WRITE_LONG_DOUBLE
 
 
 def _same_values(op: Operation) -> None:
@@ -323,9 +324,10 @@ class _Narrowing:
             _store(op, format)
 
     def _call(self, op: llvm.CallOp) -> None:
-        if op.callee is None or op.callee.string_value() in self.defined:
+        called = callee_of(op)
+        if called is None or called in self.defined:
             return
-        self.replaced.add(op.callee.string_value())
+        self.replaced.add(called)
         name = _call_for_double(op)
         if name not in self.declared and name not in self.defined:
             results = op.results[0].type if op.results else None

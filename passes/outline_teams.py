@@ -34,8 +34,9 @@ from xdsl.passes import ModulePass
 from ..compiler.base.diagnostics import SourceLoc
 from ..dialects import llvm_ext
 from ..dialects.accx_teams import TaskOp, TeamOp
-from .ir.kernels.outline import enclosing_function, symbol_table
+from .ir.kernels.outline import symbol_table
 from .ir.kernels.runtime_calls import RuntimeCalls
+from .ir.ops.acc_ops import enclosing_function
 from .ir.ops.building import PTR, Cursor, erase
 from .ir.ops.layout import layout_of
 

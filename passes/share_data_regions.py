@@ -42,6 +42,7 @@ from .ir.data.host_effects import Barrier, HostAccess, HostEffects
 from .ir.data.host_memory import HostMemory
 from .ir.data.region_writes import writes_of
 from .ir.ops.acc_ops import MAPPING_OPS, variable_name
+from .ir.ops.layout import array_shape
 from .ir.ops.machine import machine_of
 from .ir.values.accesses import root_of
 from .ir.values.region_values import same_variable
@@ -51,9 +52,7 @@ _CLAUSES = (MappingClause.COPY, MappingClause.COPYIN, MappingClause.COPYOUT)
 
 def _holds_numbers(type_: Attribute) -> bool:
     """Whether a variable consists of numbers only, so that no pointer in it can be attached."""
-    while isinstance(type_, llvm.LLVMArrayType):
-        type_ = type_.type
-    return isinstance(type_, IntegerType | AnyFloat)
+    return isinstance(array_shape(type_)[1], IntegerType | AnyFloat)
 
 
 def _entries(region: acc.DataOp) -> list[tuple[SSAValue, MappingClause]]:

@@ -47,16 +47,14 @@ from .ir.loops.products import find_terms
 from .ir.ops.acc_ops import has_level, is_defined_inside, outermost_loop, parallel_constructs
 from .ir.ops.building import Cursor, constant_value, erase
 from .ir.ops.gpu_pass import GpuPass
+from .ir.ops.loop_bounds import LoopLike, body_of, bounds_of
 from .ir.ops.purity import erase_unused
 from .ir.ops.versions import (
-    can_have_versions,
-    copy_construct,
-    move_construct,
-    queue_outside,
+    ready_for_versions,
+    second_version,
 )
 from .ir.values.addresses import steps_to
 from .ir.values.host_tests import emit_test
-from .ir.values.loop_symbols import LoopLike, body_of, bounds_of
 from .ir.values.region_values import RegionSymbols
 
 
@@ -166,13 +164,11 @@ def sign_subscripts(construct: acc.ParallelOp) -> None:
     if not found.arithmetic and not found.narrow:
         return
     if found.needed:
-        if not can_have_versions(construct) or not queue_outside(construct):
+        if not ready_for_versions(construct):
             return
         condition = emit_test(construct, found.needed)
         condition.name_hint = "no_wrap"
-        then, otherwise = Cursor.before(construct).if_else(condition)
-        copy_construct(construct, otherwise)
-        move_construct(construct, then)
+        second_version(construct, condition)
     apply(found, construct)
 
 

@@ -58,15 +58,13 @@ from .ir.ops.acc_ops import (
 from .ir.ops.building import Cursor, constant_value, erase
 from .ir.ops.gpu_pass import GpuPass
 from .ir.ops.levels import loop_levels
+from .ir.ops.loop_bounds import bounds_of
 from .ir.ops.notes import note
 from .ir.ops.versions import (
-    can_have_versions,
-    copy_construct,
-    move_construct,
-    queue_outside,
+    ready_for_versions,
+    second_version,
 )
 from .ir.values.host_tests import emit_test
-from .ir.values.loop_symbols import bounds_of
 from .ir.values.region_values import HostEmitter
 from .ir.values.values_outside import ValuesOutside
 
@@ -360,23 +358,21 @@ def _choose(
         choice.operands[0] = both
         return choice
     condition.name_hint = "in_rows"
-    then, otherwise = Cursor.before(construct).if_else(condition)
-    copy_construct(construct, otherwise)
-    move_construct(construct, then)
+    second_version(construct, condition)
     return construct.parent_op()
 
 
 def _divisor(size: Size, emit: HostEmitter) -> SSAValue:
     """A length by which the host may divide even if a test of it has failed: at least 1."""
-    return emit.insert(arith.MaxSIOp(emit.emit(size.poly), emit.constant(1)))
+    return emit.value(arith.MaxSIOp(emit.emit(size.poly), emit.i64(1)))
 
 
 def _whole(rows: NumberedRows, anchor: Operation, condition: SSAValue | None) -> SSAValue:
     """Emits the test that there are only whole rows, and that `condition`, if given, holds."""
     emit = HostEmitter(anchor)
-    rest = emit.insert(arith.RemSIOp(emit.emit(rows.end.poly), _divisor(rows.size, emit)))
-    whole = emit.insert(arith.CmpiOp(rest, emit.constant(0), "eq"), "whole_rows")
-    return whole if condition is None else emit.insert(arith.AndIOp(condition, whole))
+    rest = emit.value(arith.RemSIOp(emit.emit(rows.end.poly), _divisor(rows.size, emit)))
+    whole = emit.value(arith.CmpiOp(rest, emit.i64(0), "eq"), "whole_rows")
+    return emit.both(condition, whole)
 
 
 def split_numbered(construct: acc.ParallelOp) -> None:
@@ -390,9 +386,7 @@ def split_numbered(construct: acc.ParallelOp) -> None:
             anchor = construct if choice is None else choice
             rows = Finder(construct, anchor).rows(loop, position, shortest)
             tested = rows is not None and (rows.needed or rows.count is None)
-            if rows is None or (
-                tested and not (can_have_versions(construct) and queue_outside(construct))
-            ):
+            if rows is None or (tested and not ready_for_versions(construct)):
                 position += 1
                 continue
             choice = _choose(rows, construct, choice)

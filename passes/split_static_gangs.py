@@ -37,6 +37,7 @@ from xdsl.passes import ModulePass
 from .ir.loops.loop_facts import gang_argument
 from .ir.ops.acc_ops import NONE, has_level, set_operand_groups, set_prop
 from .ir.ops.building import Cursor, constant_value
+from .ir.ops.levels import is_parallel
 
 ANY_CHUNK = 32
 """The chunk of `static:*`: the same for every loop, so that their assignments agree."""
@@ -44,7 +45,7 @@ ANY_CHUNK = 32
 
 def static_chunk(loop: acc.LoopOp) -> SSAValue | None:
     """The static argument of a loop that is partitioned over gangs."""
-    if has_level(loop.seq) or has_level(loop.auto_):
+    if not is_parallel(loop):
         return None
     return gang_argument(loop, acc.GangArgType.STATIC)
 

@@ -65,7 +65,6 @@ from .ir.loops.jamming import (
     NSW,
     body_of,
     check_body,
-    clone_into,
     explain,
     iteration_value,
     set_bounds,
@@ -208,7 +207,7 @@ class _GangBlock:
             if op in staged:
                 self._staged(staged[op], at)
             else:
-                clone_into(op, self.values, at)
+                at.clone(op, self.values)
 
     def _get(self, value: SSAValue) -> SSAValue:
         return self.values.get(value, value)
@@ -274,9 +273,9 @@ class _GangBlock:
         mine = place.value(arith.AddiOp(first, number, overflow=NSW), variable.name_hint)
         values = {**self.values, variable: mine}
         for op in found.addresses:
-            clone_into(op, values, place)
+            place.clone(op, values)
         for load in found.loads:
-            clone_into(load, values, place)
+            place.clone(load, values)
         for load, offset in zip(found.loads, found.piece.offsets, strict=True):
             address = self._slot(found, tile, self.thread, offset, place)
             place.insert(llvm.StoreOp(values[load.dereferenced_value], address))
@@ -335,7 +334,7 @@ class _GangBlock:
                     load.properties["alignment"] = IntegerAttr(found.piece.alignment, 64)
                 values[op.dereferenced_value] = inside.value(load, op.dereferenced_value.name_hint)
             else:
-                clone_into(op, values, inside)
+                inside.clone(op, values)
         inside.insert(scf.YieldOp(*(values.get(v, v) for v in end.operands)))
         return inner.results
 
@@ -377,7 +376,7 @@ def stage(loop: acc.LoopOp, threads: int, staged: Sequence[Staged]) -> None:
     alone = apart.if_then(apart.value(arith.CmpiOp(number, trips, "slt"), "valid"))
     mine = values(alone)
     for op in originals:
-        clone_into(op, mine, alone)
+        alone.clone(op, mine)
 
     end = block.last_op
     assert end is not None

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import acc, arith
 from xdsl.dialects.builtin import IntegerType, ModuleOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from .decisions.levels import Level
@@ -34,13 +34,12 @@ from .ir.ops.acc_ops import (
     NONE,
     bit_width,
     has_level,
-    integer_constant,
     operand_groups,
     replace_inside,
     set_operand_groups,
     set_prop,
 )
-from .ir.ops.building import constant_value
+from .ir.ops.building import Cursor, constant_value
 from .ir.ops.levels import loop_levels
 
 DEFAULT_INNERMOST = 32
@@ -74,40 +73,30 @@ def _sizes(loop: acc.LoopOp) -> list[SSAValue]:
     return []
 
 
-def _insert(op: Operation, before: Operation) -> SSAValue:
-    block = before.parent_block()
-    assert block is not None
-    op.location = before.location
-    block.insert_op_before(op, before)
-    return op.results[0]
-
-
 def _stride(loop: acc.LoopOp, index: int, size: SSAValue, count: int) -> SSAValue:
     """
     The iteration space that one tile covers in a dimension: size times step, at most a quarter of the
     type's range.
     """
-    step = loop.step[index]
+    step, at = loop.step[index], Cursor.before(loop)
     width = bit_width(step.type) or 64
     known = constant_value(size)
     if known == -1:
         known = DEFAULT_INNERMOST if index == count - 1 else DEFAULT_OUTER
     limit = (1 << (width - 2)) - 1
     if known is not None:
-        size = _insert(integer_constant(min(known, limit), IntegerType(width), loop.location), loop)
+        size = at.constant(min(known, limit), IntegerType(width))
         if constant_value(step) == 1:
             return size
     elif (bit_width(size.type) or 64) < width:
-        size = _insert(arith.ExtSIOp(size, IntegerType(width)), loop)
+        size = at.value(arith.ExtSIOp(size, IntegerType(width)))
     elif (bit_width(size.type) or 64) > width:
-        size = _insert(arith.TruncIOp(size, IntegerType(width)), loop)
+        size = at.value(arith.TruncIOp(size, IntegerType(width)))
     if known is None or known > _SMALL:
-        most = _insert(integer_constant(limit, IntegerType(width), loop.location), loop)
-        most = _insert(arith.DivSIOp(most, step), loop)
-        size = _insert(arith.MinSIOp(size, most), loop)
-    stride = _insert(arith.MuliOp(size, step), loop)
-    stride.name_hint = "tile_stride"
-    return stride
+        most = at.constant(limit, IntegerType(width))
+        most = at.value(arith.DivSIOp(most, step))
+        size = at.value(arith.MinSIOp(size, most))
+    return at.value(arith.MuliOp(size, step), "tile_stride")
 
 
 def _distribute_levels(loop: acc.LoopOp, tiles: acc.LoopOp) -> None:
@@ -148,8 +137,7 @@ def _share_reductions(loop: acc.LoopOp, tiles: acc.LoopOp) -> None:
         assert isinstance(entry, acc.ReductionOp)
         again = entry.clone()
         again.operands[0] = value
-        result = _insert(again, loop)
-        result.name_hint = value.name_hint
+        result = Cursor.before(loop).value(again, value.name_hint)
         replace_inside(loop, value, result)
         inner.append(result)
     set_operand_groups(loop, reduction_operands=inner)
@@ -182,11 +170,10 @@ def tile(loop: acc.LoopOp, sizes: Sequence[SSAValue]) -> None:
     loop.detach()
     body.add_ops([loop, acc.YieldOp()])
     ends: list[SSAValue] = []
+    at = Cursor.before(loop)
     for variable, stride, upper in zip(body.args, strides, loop.upperbound, strict=True):
-        reach = _insert(arith.AddiOp(variable, stride), loop)
-        end = _insert(arith.MinSIOp(reach, upper), loop)
-        end.name_hint = "tile_end"
-        ends.append(end)
+        reach = at.value(arith.AddiOp(variable, stride))
+        ends.append(at.value(arith.MinSIOp(reach, upper), "tile_end"))
     set_operand_groups(loop, lowerbound=list(body.args), upperbound=ends, tile_operands=[])
     for name in ("tileOperandsSegments", "tileOperandsDeviceType", "combined"):
         set_prop(loop, name, None)

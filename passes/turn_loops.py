@@ -30,7 +30,7 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from .ir.ops.acc_ops import has_level, is_defined_inside
-from .ir.ops.building import Cursor, constant_value
+from .ir.ops.building import Cursor, constant_value, erase
 from .ir.ops.fixed_values import computed_before, is_fixed
 
 _NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
@@ -66,8 +66,7 @@ def turn(loop: acc.LoopOp, position: int) -> None:
             arith.SubiOp(variable, below, overflow=op.overflow_flags), op.result.name_hint
         )
         op.result.replace_all_uses_with(value)
-        op.detach()
-        op.erase()
+        erase(op)
 
 
 def _may_turn(loop: acc.LoopOp) -> bool:

@@ -39,7 +39,7 @@ from ..dialects.accx_element import ElementOp
 from .decisions.device_functions import PURE_FUNCTIONS
 from .decisions.schedule import Target
 from .decisions.unrolling import LoopBody, unroll_factor
-from .ir.ops.acc_ops import PRIVATIZING_OPS, parallel_constructs
+from .ir.ops.acc_ops import PRIVATIZING_OPS, callee_of, parallel_constructs
 from .ir.ops.building import constant_trips
 from .ir.ops.machine import machine_of
 from .ir.values.addresses import ADDRESS_OPS
@@ -78,8 +78,7 @@ def read_body(loop: scf.ForOp) -> LoopBody:
                 loads += 1
                 operations += 1
             case llvm.CallOp():
-                name = op.callee.string_value() if op.callee is not None else ""
-                opaque = opaque or name not in PURE_FUNCTIONS
+                opaque = opaque or callee_of(op) not in PURE_FUNCTIONS
                 operations += _CALL_OPERATIONS
             case llvm.StoreOp():
                 operations += 1

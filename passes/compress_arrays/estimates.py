@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects.accx_cache import SharedTileOp
 from ...dialects.accx_compress import PackedType
 from ..decisions.compression import DOUBLE_ISSUES, REPEATS, PackedAccess
-from ..ir.ops.acc_ops import has_level
+from ..ir.ops.acc_ops import accessed_type, has_level
 from ..ir.ops.building import constant_value
 from ..ir.ops.layout import size_of
 from ..ir.values.addresses import ADDRESS_OPS, base_of
@@ -70,7 +70,7 @@ def accesses_of(
         repeats = _repeats(op, construct)
         if isinstance(op, llvm.LoadOp | llvm.StoreOp):
             writes = isinstance(op, llvm.StoreOp)
-            type = op.value.type if isinstance(op, llvm.StoreOp) else op.dereferenced_value.type
+            type = accessed_type(op)
             array = base_of(op.ptr)
             if isinstance(array.owner, llvm.AllocaOp | acc.PrivateOp | acc.ReductionOp):
                 continue

@@ -38,7 +38,7 @@ from ..ir.loops.groups import (
     reads_late,
 )
 from ..ir.loops.jamming import NSW, explain
-from ..ir.ops.acc_ops import has_level
+from ..ir.ops.acc_ops import accessed_type, has_level
 from ..ir.ops.building import Cursor
 from ..ir.ops.layout import size_of
 from ..ir.values.addresses import ADDRESS_OPS, base_of, subscripted_element
@@ -114,7 +114,7 @@ def _shares_rows(accesses: Sequence[StridedAccess]) -> bool:
 
 def _access(op: llvm.LoadOp | llvm.StoreOp, loop: acc.LoopOp) -> StridedAccess | None:
     """`op` as an access that moves to the neighbouring element in each iteration; None if it does not."""
-    type = op.dereferenced_value.type if isinstance(op, llvm.LoadOp) else op.value.type
+    type = accessed_type(op)
     if not isinstance(type, IntegerType | Float32Type | Float64Type):
         return None
     if isinstance(type, IntegerType) and type.width.data not in (8, 16, 32, 64):

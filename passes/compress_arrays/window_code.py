@@ -30,7 +30,7 @@ from ..ir.loops.jamming import NSW, explain, set_bounds, trip_count
 from ..ir.loops.row_gangs import settle_rows
 from ..ir.ops.acc_ops import PRIVATIZING_OPS, set_operand_groups
 from ..ir.ops.building import Cursor, constant_value, erase
-from ..ir.ops.versions import can_have_versions, copy_construct, queue_outside
+from ..ir.ops.versions import copy_construct, ready_for_versions
 from ..ir.values.region_values import HostEmitter, RegionSymbols
 from .schedules import narrow_blocks, scale_gangs
 from .windows import Access, Window, WindowPlace
@@ -51,7 +51,7 @@ def make_versions(
         return None
     if threads and not all(_is_countable(window, symbols) for window in windows):
         return None
-    if not can_have_versions(construct) or not queue_outside(construct):
+    if not ready_for_versions(construct):
         return None
     emit, at = HostEmitter(construct), Cursor.before(construct)
     conditions: dict[tuple[SSAValue, int], None] = {}

@@ -24,7 +24,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ..decisions.declined import Declined
 from ..decisions.polynomials import ZERO, Polynomial, product
 from ..ir.loops.groups import body_operations, is_plain, reads_late
-from ..ir.ops.acc_ops import has_level
+from ..ir.ops.acc_ops import accessed_type, has_level
 from ..ir.ops.building import constant_value
 from ..ir.ops.layout import size_of
 from ..ir.ops.schedules import schedule_of
@@ -191,7 +191,7 @@ def _places(
 def _place(
     op: Access, column: SSAValue, row: SSAValue | None, symbols: RegionSymbols
 ) -> WindowPlace | None:
-    type = op.dereferenced_value.type if isinstance(op, llvm.LoadOp) else op.value.type
+    type = accessed_type(op)
     if not _is_number(type):
         return None
     stride = size_of(type)

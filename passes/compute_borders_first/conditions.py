@@ -11,9 +11,9 @@ from xdsl.ir import Operation
 
 from ...dialects.volatility import is_ordered
 from ..ir.data.sections import SectionAccess
-from ..ir.dependence.loop_classifier import is_parallel
 from ..ir.ops.acc_ops import child_loops, is_inside
 from ..ir.ops.building import constant_value
+from ..ir.ops.levels import is_parallel
 from ..ir.ops.machine import Machine
 from ..ir.ops.purity import is_pure
 from ..ir.ops.versions import can_have_versions

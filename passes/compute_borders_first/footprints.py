@@ -137,9 +137,9 @@ def emit_footprint(
     arrays = footprint.arrays
     words = [at.i64(number), queue, lower, upper, at.i64(len(arrays)), at.i64(0)]
     for array in arrays:
-        address = emit.insert(llvm.PtrToIntOp(array.base, i64), variable_name(array.base))
+        address = emit.value(llvm.PtrToIntOp(array.base, i64), variable_name(array.base))
         first, last = emit.minimum(array.bounds.lows), emit.maximum(array.bounds.highs)
-        slope = emit.constant(0) if array.slope is None else emit.emit(array.slope)
+        slope = emit.i64(0) if array.slope is None else emit.emit(array.slope)
         words += [
             at.add(address, first),
             at.add(at.add(address, last), at.i64(1)),

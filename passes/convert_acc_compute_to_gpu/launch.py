@@ -42,7 +42,6 @@ from ..ir.kernels.outline import (
     OutlinedKernel,
     construct_queue,
     emit_construct_wait,
-    enclosing_function,
     erase_privatising,
     kernel_name,
     outline_region,
@@ -50,7 +49,7 @@ from ..ir.kernels.outline import (
 from ..ir.kernels.routine_calls import CallKind, Calls
 from ..ir.kernels.runtime_calls import RuntimeCalls
 from ..ir.kernels.sites import DeclaredVariable, SiteTable, SiteVariable, construct_name
-from ..ir.ops.acc_ops import has_level
+from ..ir.ops.acc_ops import enclosing_function, has_level
 from ..ir.ops.building import Cursor, constant_value
 from ..ir.ops.layout import size_of, type_name
 from ..ir.ops.schedules import schedule_of

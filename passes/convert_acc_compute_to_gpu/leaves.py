@@ -8,6 +8,7 @@ from xdsl.dialects import acc, llvm
 from xdsl.ir import Attribute, SSAValue
 
 from ...compiler.base.diagnostics import SourceLoc, error
+from ..ir.ops.acc_ops import PrivatizingOp
 from ..ir.ops.building import Cursor, constant_value
 from ..ir.ops.layout import repeated, size_of
 from ..ir.variables.combiners import Combiner, ScalarOperator, Whole
@@ -88,7 +89,7 @@ class CopyLayout:
         return None
 
 
-def copy_layout(op: acc.ReductionOp | acc.PrivateOp | acc.FirstprivateOp) -> CopyLayout:
+def copy_layout(op: PrivatizingOp) -> CopyLayout:
     """The copy of a variable or section that a privatising operation asks for."""
     element = section_element(op.var_type, op.bounds)
     if not op.bounds:

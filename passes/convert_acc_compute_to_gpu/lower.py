@@ -25,7 +25,8 @@ from ...dialects.accx import HANDED_OVER
 from ...dialects.accx_scan import ScanOp
 from ...dialects.volatility import is_ordered
 from ..decisions.loop_partition import Mode
-from ..ir.kernels.routine_calls import CallKind, callee_name
+from ..ir.kernels.routine_calls import CallKind
+from ..ir.ops.acc_ops import PrivatizingOp, callee_of
 from ..ir.ops.building import PTR, Cursor
 from . import bulk, cache, privatise
 from .acc_loops import DeviceLoopLowering
@@ -278,7 +279,7 @@ class RegionLowering:
 
     def _direct_call(self, op: llvm.CallOp) -> None:
         copy = self._copy(op)
-        name = callee_name(op)
+        name = callee_of(op)
         if name is not None:
             copy.properties["callee"] = SymbolRefAttr(
                 self.specialiser.function(self.calls.bound_name(name), self.k, op)
@@ -323,7 +324,7 @@ class RegionLowering:
 
     # Private variables
 
-    def _privatising(self, op: acc.PrivateOp | acc.FirstprivateOp | acc.ReductionOp) -> None:
+    def _privatising(self, op: PrivatizingOp) -> None:
         """Makes the construct's own copies; those of a loop are made with the loop."""
         if isinstance(op, acc.ReductionOp):
             if op in self.reductions.construct:

@@ -22,7 +22,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ...compiler.base.diagnostics import SourceLoc
 from ...dialects.accx_watch import WatchOp
 from ..decisions.loop_partition import Mode, Partition, Sharers
-from ..ir.ops.acc_ops import has_level
+from ..ir.ops.acc_ops import has_level, own_copies
 from ..ir.values.accesses import root_of
 from .context import Kernel
 
@@ -136,7 +136,7 @@ def assigned(loop: acc.LoopOp) -> list[SSAValue]:
     The scalars from outside a loop that it assigns without a clause. Variables that the construct or an
     enclosing loop reduces are left out, and so are those whose address is passed to a function.
     """
-    own = {*loop.private_operands, *loop.firstprivate_operands, *loop.reduction_operands}
+    own = set(own_copies(loop))
     stored: dict[SSAValue, None] = {}
     escaping: set[SSAValue] = set()
     for op in loop.region.walk():

@@ -47,7 +47,6 @@ from ..ir.kernels.outline import (
     OutlinedKernel,
     construct_queue,
     emit_construct_wait,
-    enclosing_function,
     erase_privatising,
     kernel_name,
     outline_region,
@@ -56,7 +55,7 @@ from ..ir.kernels.outline import (
 )
 from ..ir.kernels.runtime_calls import RuntimeCalls
 from ..ir.kernels.sites import SiteTable, construct_name
-from ..ir.ops.acc_ops import PRIVATIZING_OPS
+from ..ir.ops.acc_ops import PRIVATIZING_OPS, enclosing_function
 from ..ir.ops.building import PTR, Cursor, constant_value, erase
 from ..ir.ops.purity import is_pure
 from ..ir.variables.private_storage import entry_cursor, hoist_allocas
@@ -142,7 +141,7 @@ class _Kernels:
         sizes = [loaded[size] for size in sizes]
         prologue, operations = _split(body, kernel.body_start)
         for op in prologue:
-            _move(op, at)
+            at.move(op)
         single = len(kernel.num_gangs) == 1 and constant_value(kernel.num_gangs[0]) == 1
         partials = GangPartials(entry.args[3], len(kernel.args), entry.args[2], single)
         gangs = self._fill(kernel, func, at, operations, sizes, partials)
@@ -181,7 +180,7 @@ class _Kernels:
             if isinstance(op, acc.YieldOp):
                 erase(op)
             else:
-                _move(op, at_entry if _same_for_all_gangs(op, func) else inner)
+                (at_entry if _same_for_all_gangs(op, func) else inner).move(op)
         lowering = HostLoopLowering(func, self.recipes, gangs, partials, self.groups)
         for op in kernel.privatised:
             place = Cursor.before(op)
@@ -195,13 +194,6 @@ class _Kernels:
             erase(op)
         lowering.run(func.body)
         return gangs
-
-
-def _move(op: Operation, to: Cursor) -> None:
-    loc = op.location
-    op.detach()
-    to.insert(op)
-    op.location = loc
 
 
 def _same_for_all_gangs(op: Operation, function: llvm.FuncOp) -> bool:

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import IntegerAttr, i8
 
 from ...dialects import nvvm
 from ...dialects.accx import DYNAMIC
-from ..ir.ops.building import Cursor, erase
+from ..ir.ops.building import Cursor, erase, put_first
 
 NAME = "accopt_dynamic_shared"
 ALIGNMENT = 16
@@ -41,9 +41,7 @@ def place_dynamic_tiles(module: gpu.ModuleOp) -> None:
         alignment=ALIGNMENT,
     )
     array.location = module.location
-    first = module.body.block.first_op
-    assert first is not None
-    module.body.block.insert_op_before(array, first)
+    put_first(module.body.block, array)
     for op in list(module.walk()):
         if not isinstance(op, llvm.AddressOfOp):
             continue

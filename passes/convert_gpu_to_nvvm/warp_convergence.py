@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import Block, Operation
 
 from ...dialects import nvvm
+from ..ir.ops.acc_ops import callee_of
 from ..ir.ops.building import Cursor, constant_value
 
 _SREG = "llvm.nvvm.read.ptx.sreg.lanemask."
@@ -45,11 +46,7 @@ def bring_lanes_together(module: gpu.ModuleOp) -> None:
 
 
 def _called(func: Operation) -> set[str]:
-    return {
-        op.callee.string_value()
-        for op in func.walk()
-        if isinstance(op, llvm.CallOp) and op.callee is not None
-    }
+    return {name for op in func.walk() if (name := callee_of(op)) is not None}
 
 
 def reaching_cycles(calls: Mapping[str, set[str]]) -> list[str]:

@@ -52,10 +52,9 @@ from ..ir.ops.gpu_pass import GpuPass
 from ..ir.ops.layout import size_of
 from ..ir.ops.notes import note
 from ..ir.ops.versions import (
-    can_have_versions,
     copy_construct,
     move_construct,
-    queue_outside,
+    ready_for_versions,
 )
 from ..ir.values.values_outside import ValuesOutside
 from .accumulators import keep_in_registers
@@ -202,7 +201,7 @@ def name_sections(construct: acc.ParallelOp) -> None:
     if not found:
         return
     if any(terms.independent for terms in found):
-        may_choose = can_have_versions(construct) and queue_outside(construct)
+        may_choose = ready_for_versions(construct)
         several = _has_several(construct, found)
         if several is False or (several is not True and not may_choose):
             return
@@ -216,7 +215,7 @@ def name_sections(construct: acc.ParallelOp) -> None:
             swap(outer, inner)
             why = "loops swapped: the outer one writes neighbouring elements"
             note(construct, [(outer, why)])
-    may_choose = can_have_versions(construct) and queue_outside(construct)
+    may_choose = ready_for_versions(construct)
     sides = _open_sides(found, construct)
     whole = _has_whole_pieces(construct, found, sides) if may_choose else False
     if isinstance(whole, bool):

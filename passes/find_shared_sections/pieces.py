@@ -15,7 +15,7 @@ from ...dialects.accx import RESTRICT
 from ...dialects.accx_element import ElementOp, Index
 from ..decisions.polynomials import Polynomial
 from ..decisions.shared_sections import PIECE
-from ..ir.loops.jamming import NSW, clone_into
+from ..ir.loops.jamming import NSW
 from ..ir.loops.product_loads import Factor
 from ..ir.ops.building import Cursor, erase
 from ..ir.ops.layout import size_of
@@ -137,14 +137,12 @@ def _terms(
     found = {factor.load: factor for factor in factors}
     for op in loop.body.block.ops:
         if not isinstance(op, llvm.LoadOp) or op not in found:
-            clone_into(op, values, body)
+            body.clone(op, values)
             continue
         factor = found[op]
         view = views[factor.base, factor.place.row, factor.place.column]
         address = _address(body, view, factor, values)
-        clone_into(op, {**values, op.ptr: address}, body)
-        copy = body.point.block.last_op
-        assert isinstance(copy, llvm.LoadOp)
+        copy = body.clone(op, {**values, op.ptr: address})
         values[op.dereferenced_value] = copy.dereferenced_value
     return inside
 

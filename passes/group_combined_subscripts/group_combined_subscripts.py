@@ -79,15 +79,13 @@ from ..decisions.spread import (
 )
 from ..ir.loops.jamming import body_of, check_body, explain
 from ..ir.ops.acc_ops import has_level, loops_in, parallel_constructs
-from ..ir.ops.building import Cursor, constant_value
+from ..ir.ops.building import constant_value
 from ..ir.ops.machine import machine_of
 from ..ir.ops.purity import is_pure_call, only_reads
 from ..ir.ops.schedules import given_sizes, schedule_of
 from ..ir.ops.versions import (
-    can_have_versions,
-    copy_construct,
-    move_construct,
-    queue_outside,
+    ready_for_versions,
+    second_version,
 )
 from ..ir.values.addresses import AddressOp
 from ..ir.values.region_values import HostEmitter, RegionSymbols
@@ -262,8 +260,8 @@ def _long_enough(found: GroupedLoops, least: int) -> SSAValue | bool:
             return False
         if isinstance(trips, int):
             continue
-        long = emit.insert(arith.CmpiOp(trips, emit.constant(least), "sge"), "long")
-        condition = long if condition is None else emit.insert(arith.AndIOp(condition, long))
+        long = emit.value(arith.CmpiOp(trips, emit.i64(least), "sge"), "long")
+        condition = emit.both(condition, long)
     return True if condition is None else condition
 
 
@@ -272,11 +270,9 @@ def _leave_short_loops(construct: acc.ParallelOp, condition: SSAValue) -> None:
     Adds a version with the original construct, for inner loops that are too short. Raises `Declined` if
     there can be no versions.
     """
-    if not can_have_versions(construct) or not queue_outside(construct):
+    if not ready_for_versions(construct):
         raise Declined("the construct cannot have a second version")
-    long, short = Cursor.before(construct).if_else(condition)
-    other = copy_construct(construct, short)
-    move_construct(construct, long)
+    other = second_version(construct, condition)
     for loop in loops_in(other):
         if loop.parent_op() is other:
             explain(loop, "for short loops inside")

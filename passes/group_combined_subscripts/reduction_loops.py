@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ..decisions.declined import Declined
-from ..ir.loops.jamming import body_of, clone_into
+from ..ir.loops.jamming import body_of
 from ..ir.ops.acc_ops import has_level, is_defined_inside
 from ..ir.ops.building import Cursor, erase
 from ..ir.variables.combiners import Kind
@@ -104,7 +104,7 @@ class SumLoop:
                 case llvm.StoreOp():
                     sums[op.ptr] = values.get(op.value, op.value)
                 case _:
-                    clone_into(op, values, at)
+                    at.clone(op, values)
         at.insert(scf.YieldOp(*sums.values()))
 
     def _around(self, count: int) -> list[Operation]:

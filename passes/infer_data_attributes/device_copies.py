@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp
-from xdsl.ir import Operation, SSAValue, Use
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue, Use
 
-from ..ir.ops.acc_ops import EXIT_OPS, MAPPING_OPS, PRIVATIZING_OPS
+from ..ir.ops.acc_ops import EXIT_OPS, MAPPING_OPS, PRIVATIZING_OPS, callee_of, is_implicit
 
 _READERS = frozenset(
     f"{prefix}{name}" for prefix in ("", "__isoc99_") for name in ("scanf", "fscanf", "sscanf")
@@ -32,18 +32,12 @@ def _hands_over(use: Use) -> bool:
             return False
         case llvm.StoreOp():
             return use.index != 1
-        case llvm.CallOp(callee=callee):
-            return callee is None or callee.string_value() not in _READERS
+        case llvm.CallOp() as call:
+            return callee_of(call) not in _READERS
         case op if isinstance(op, PRIVATIZING_OPS):
             return False
         case op:
-            return not (isinstance(op, MAPPING_OPS + EXIT_OPS) and _is_implicit(op))
-
-
-def _is_implicit(op: Operation) -> bool:
-    """Whether the operation is an implicit one that maps the variable for a single construct."""
-    implicit = op.properties.get("implicit")
-    return isinstance(implicit, IntegerAttr) and bool(implicit.value.data)
+            return not (isinstance(op, MAPPING_OPS + EXIT_OPS) and is_implicit(op))
 
 
 def shared_globals(module: ModuleOp) -> frozenset[str]:

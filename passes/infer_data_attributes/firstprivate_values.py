@@ -10,6 +10,7 @@ from xdsl.dialects import acc, llvm
 
 from ...dialects.volatility import is_ordered
 from ..ir.ops.acc_ops import ComputeOp, is_inside, is_scalar, set_operand_groups
+from ..ir.ops.building import erase
 from ..ir.variables.recipe_reading import Recipes
 
 
@@ -30,8 +31,7 @@ def read_before(construct: ComputeOp, recipes: Recipes) -> None:
     set_operand_groups(construct, firstprivate_operands=left)
     for entry in gone:
         if isinstance(entry, acc.FirstprivateOp) and entry.acc_var.first_use is None:
-            entry.detach()
-            entry.erase()
+            erase(entry)
 
 
 def _forward(construct: ComputeOp, entry: acc.FirstprivateOp) -> bool:
@@ -61,6 +61,5 @@ def _forward(construct: ComputeOp, entry: acc.FirstprivateOp) -> bool:
     block.insert_op_after(before, entry)
     for load in loads:
         load.dereferenced_value.replace_all_uses_with(before.dereferenced_value)
-        load.detach()
-        load.erase()
+        erase(load)
     return True

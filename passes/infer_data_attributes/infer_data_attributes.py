@@ -53,6 +53,7 @@ from ..ir.ops.acc_ops import (
     EntryOp,
     alloca_count,
     constructs_of,
+    enclosing,
     enclosing_module,
     is_defined_inside,
     is_inside,
@@ -64,7 +65,7 @@ from ..ir.ops.acc_ops import (
     source_loc,
     variable_name,
 )
-from ..ir.ops.building import constant_value
+from ..ir.ops.building import constant_value, erase
 from ..ir.ops.layout import size_of
 from ..ir.ops.messages import Messages
 from ..ir.values.addresses import ADDRESS_OPS
@@ -121,8 +122,7 @@ def _hoist_addresses(construct: ComputeOp, globals_: Globals) -> None:
                 hoisted[name] = clone.result
             op.result.replace_all_uses_with(hoisted[name])
             hoisted[name].name_hint = value_name(c_name(name))
-            op.detach()
-            op.erase()
+            erase(op)
         elif isinstance(op, llvm.LoadOp) and isinstance(
             op.dereferenced_value.type, llvm.LLVMPointerType
         ):
@@ -140,8 +140,7 @@ def _hoist_addresses(construct: ComputeOp, globals_: Globals) -> None:
                 clone.dereferenced_value.name_hint = value_name(variable_name(op.ptr))
                 loads[key] = clone.dereferenced_value
             op.dereferenced_value.replace_all_uses_with(loads[key])
-            op.detach()
-            op.erase()
+            erase(op)
 
 
 def _settle_live_ins(construct: ComputeOp) -> list[SSAValue]:
@@ -182,13 +181,11 @@ def _settle_live_ins(construct: ComputeOp) -> list[SSAValue]:
 
 def _is_constant_address(op: llvm.AddressOfOp) -> bool:
     """Whether the address is of a function or a constant global, which are part of the device code."""
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, ModuleOp):
-        parent = parent.parent_op()
-    if parent is None:
+    module = enclosing(op, ModuleOp)
+    if module is None:
         return False
     name = op.global_name.string_value()
-    for candidate in parent.body.block.ops:
+    for candidate in module.body.block.ops:
         if isinstance(candidate, llvm.GlobalOp) and candidate.sym_name.data == name:
             return candidate.constant is not None
         if isinstance(candidate, llvm.FuncOp) and candidate.sym_name.data == name:
@@ -280,8 +277,8 @@ def _bounds(
         count = alloca_count(owner)
         if count == 1:
             return []
-        lower = emit.constant(0)
-        extent = emit.symbol(owner.size) if count is None else emit.constant(count)
+        lower = emit.i64(0)
+        extent = emit.symbol(owner.size) if count is None else emit.i64(count)
     elif (
         (variable.kind is VariableKind.POINTER or variable.one_of_several)
         and action in (DataAction.COPY, DataAction.COPYIN, DataAction.PRESENT)
@@ -293,11 +290,11 @@ def _bounds(
     bounds = acc.DataBoundsOp(
         lowerbound=lower,
         extent=extent,
-        stride=emit.constant(size_of(type_)),
-        start_idx=emit.constant(0),
+        stride=emit.i64(size_of(type_)),
+        start_idx=emit.i64(0),
         stride_in_bytes=IntegerAttr.from_bool(True),
     )
-    return [emit.insert(bounds, f"{variable.name}_bounds")]
+    return [emit.value(bounds, f"{variable.name}_bounds")]
 
 
 def _section_values(section: TouchedSection, emit: HostEmitter) -> tuple[SSAValue, SSAValue]:
@@ -307,13 +304,13 @@ def _section_values(section: TouchedSection, emit: HostEmitter) -> tuple[SSAValu
     if len(lows) == len(highs) == 1:
         span = highs[0] - lows[0] + 1
         if span.as_constant is not None:
-            return lower, emit.constant(max(0, span.as_constant))
+            return lower, emit.i64(max(0, span.as_constant))
         extent = emit.emit(span)
     else:
         greatest = emit.maximum(highs)
-        difference = emit.insert(arith.SubiOp(greatest, lower))
-        extent = emit.insert(arith.AddiOp(difference, emit.constant(1)))
-    return lower, emit.insert(arith.MaxSIOp(extent, emit.constant(0)), "extent")
+        difference = emit.value(arith.SubiOp(greatest, lower))
+        extent = emit.value(arith.AddiOp(difference, emit.i64(1)))
+    return lower, emit.value(arith.MaxSIOp(extent, emit.i64(0)), "extent")
 
 
 _ENTRY: dict[DataAction, tuple[type[MappingOp], acc.DataClause]] = {
@@ -359,7 +356,7 @@ def _map_variable(
         # A part of a kernels construct: the construct's clauses hold for every part.
         for name in (PACKED, DECODES):
             entry.attributes[name] = variable.visible.attributes[name]
-    result = emit.insert(entry, f"{variable.name}_dev")
+    result = emit.value(entry, f"{variable.name}_dev")
     operands = getattr(construct, group)
     set_operand_groups(construct, **{group: [*operands, result]})
     replace_inside(construct, variable.value, result)

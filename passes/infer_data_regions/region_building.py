@@ -6,10 +6,12 @@ later code.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
-from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects import acc, arith, scf
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i1, i64
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+from xdsl.rewriter import InsertPoint
 
 from ...compiler.base.names import value_name
 from ...dialects.accx import INFERRED
@@ -17,9 +19,11 @@ from ...dialects.volatility import is_plain_load
 from ..decisions.data_region_plan import MappingClause
 from ..ir.data.data_spans import RegionArray, SpanSection
 from ..ir.data.hoisting import Hoister, insert
-from ..ir.ops.acc_ops import constant_i32, enclosing_function, entry_block
-from ..ir.ops.building import constant_value
+from ..ir.ops.acc_ops import enclosing_function
+from ..ir.ops.building import Cursor
+from ..ir.ops.loop_bounds import surely_runs
 from ..ir.ops.purity import only_computes
+from ..ir.variables.private_storage import entry_cursor
 from .host_cfg import Spine
 
 _ENTRY: dict[MappingClause, tuple[type[acc.CopyinOp] | type[acc.CreateOp], acc.DataClause]] = {
@@ -40,31 +44,21 @@ def can_guard(loop: scf.WhileOp) -> bool:
     )
 
 
-class _Conditions:
+class _Conditions(Cursor):
     """Conditions under which the region is entered, computed before `anchor`."""
 
     def __init__(self, anchor: Operation):
-        self.anchor = anchor
+        super().__init__(InsertPoint.before(anchor), anchor.location)
         self.all: list[SSAValue] = []
 
-    def value(self, op: Operation, hint: str | None = None) -> SSAValue:
-        insert(op, self.anchor, self.anchor)
-        if hint is not None:
-            op.results[0].name_hint = hint
-        return op.results[0]
-
     def conjunction(self) -> SSAValue | None:
-        total: SSAValue | None = None
-        for condition in self.all:
-            total = condition if total is None else self.value(arith.AndIOp(total, condition))
-        return total
+        return reduce(self.both, self.all) if self.all else None
 
 
 def _guard(loop: Operation, conditions: _Conditions) -> None:
     """Adds the condition that the loop runs at least once."""
     if isinstance(loop, scf.ForOp):
-        lower, upper = constant_value(loop.lb), constant_value(loop.ub)
-        if lower is None or upper is None or lower >= upper:
+        if not surely_runs(loop):
             runs = conditions.value(arith.CmpiOp(loop.lb, loop.ub, "slt"), "runs")
             conditions.all.append(runs)
         return
@@ -197,27 +191,14 @@ def _pass_through_memory(result: OpResult, hoister: Hoister, region: acc.DataOp)
     """Stores `result` in a local variable, from which code after the region loads it."""
     uses = [use for use in result.uses if not _is_in(use.operation, hoister)]
     function = enclosing_function(region)
-    assert function is not None
-    one = constant_i32(1, region.location)
-    slot = llvm.AllocaOp(one, result.type, alignment=16)
-    slot.location = region.location
-    slot.res.name_hint = f"{result.name_hint or 'value'}_slot"
-    start = entry_block(function)
-    assert start.first_op is not None
-    start.insert_ops_before([one, slot], start.first_op)
-    store = llvm.StoreOp(result, slot.res)
-    store.location = region.location
-    terminator = region.region.block.last_op
+    start, terminator = entry_cursor(function), region.region.block.last_op
     assert terminator is not None
-    region.region.block.insert_op_before(store, terminator)
-    load = llvm.LoadOp(slot.res, result.type)
-    load.location = region.location
-    load.dereferenced_value.name_hint = result.name_hint
-    block = region.parent_block()
-    assert block is not None
-    block.insert_op_after(load, region)
+    start.loc = region.location
+    slot = start.alloca(result.type, f"{result.name_hint or 'value'}_slot")
+    Cursor.before(terminator, region.location).store(result, slot)
+    load = Cursor.after(region).load(slot, result.type, result.name_hint)
     for use in uses:
-        use.operation.operands[use.index] = load.dereferenced_value
+        use.operation.operands[use.index] = load
 
 
 def build_region(

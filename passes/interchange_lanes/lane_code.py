@@ -55,10 +55,7 @@ class Lane:
         inner = set(op.walk())
         needed = [o for i in op.walk() for o in i.operands if _defined_outside(o, inner)]
         mapping = {operand: self.value(operand) for operand in needed}
-        copy = op.clone(mapping)
-        loc = op.location
-        self.at.insert(copy)
-        copy.location = loc
+        copy = self.at.clone(op, mapping)
         self.values.update(zip(op.results, copy.results, strict=True))
 
     def unmasked(self, op: Operation) -> None:

@@ -82,11 +82,10 @@ from ..ir.ops.layout import size_of
 from ..ir.ops.machine import machine_of
 from ..ir.ops.schedules import drop_covers, given_sizes, schedule_of
 from ..ir.ops.versions import (
-    can_have_versions,
     copies_that_fit,
     copy_construct,
     erase_original,
-    queue_outside,
+    ready_for_versions,
 )
 from ..ir.values.addresses import ADDRESS_OPS, subscripted_element
 from .atomic_counters import MERGE, Count, CounterArray, enclosing_loops, find_counters, updates_of
@@ -321,7 +320,7 @@ def privatise(construct: acc.ParallelOp, most_copies: int, limit: int) -> None:
     sized_by_host = [c for c in found if not isinstance(c.elements, int)]
     if plans:
         rewrite(construct, plans, limit)
-    elif sized_by_host and can_have_versions(construct) and queue_outside(construct):
+    elif sized_by_host and ready_for_versions(construct):
         _private_version(construct, sized_by_host[0], most_copies, limit)
 
 

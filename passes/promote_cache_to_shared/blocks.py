@@ -295,8 +295,8 @@ def launch(plan: NestPlan, grid: CachedGrid) -> None:
 
     def size(count: Count) -> SSAValue:
         if isinstance(count, int):
-            return emit.insert(arith.ConstantOp(IntegerAttr(count, i32)), f"c{count}")
-        return emit.insert(arith.TruncIOp(math.value(count), i32), "num_gangs")
+            return emit.value(arith.ConstantOp(IntegerAttr(count, i32)), f"c{count}")
+        return emit.value(arith.TruncIOp(math.value(count), i32), "num_gangs")
 
     x = plan.threads[-1]
     y = 1
@@ -311,9 +311,9 @@ def launch(plan: NestPlan, grid: CachedGrid) -> None:
             if count is None:
                 gangs.append(before)
             elif plan.nest.reductions:
-                gangs.append(emit.insert(arith.MinSIOp(size(count), before), "num_gangs"))
+                gangs.append(emit.value(arith.MinSIOp(size(count), before), "num_gangs"))
             elif plan.shares_grid:
-                gangs.append(emit.insert(arith.MaxSIOp(size(count), before), "num_gangs"))
+                gangs.append(emit.value(arith.MaxSIOp(size(count), before), "num_gangs"))
             else:
                 gangs.append(size(count))
         gangs += old[len(gangs) :] if plan.nest.outer else []

@@ -12,10 +12,9 @@ from xdsl.ir import SSAValue
 from ..decisions.cache_shapes import Shape, time_of
 from ..ir.ops.building import Cursor
 from ..ir.ops.versions import (
-    can_have_versions,
     copy_construct,
     move_construct,
-    queue_outside,
+    ready_for_versions,
 )
 from ..ir.values.region_values import HostEmitter
 from ..ir.values.trip_counts import Arithmetic, Count
@@ -39,7 +38,7 @@ def make_versions(plan: NestPlan, multiprocessors: int) -> list[Version] | str:
     versions still have to be rewritten. Returns a reason instead if there can be only one version.
     """
     construct = plan.nest.construct
-    if not can_have_versions(construct) or not queue_outside(construct):
+    if not ready_for_versions(construct):
         return "its queue or wait clause allows no versions"
     conditions = _conditions(plan, multiprocessors)
     if conditions is None:
@@ -76,6 +75,6 @@ def _conditions(plan: NestPlan, multiprocessors: int) -> list[SSAValue] | None:
     least = times[-1]
     for time in reversed(times[:-1]):
         compare = arith.CmpiOp(math.value(time), math.value(least), "sle")
-        conditions.insert(0, emit.insert(compare, "fastest"))
+        conditions.insert(0, emit.value(compare, "fastest"))
         least = math.minimum(least, time)
     return conditions

@@ -17,12 +17,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from xdsl.dialects import acc, arith, scf
-from xdsl.ir import Block as IrBlock
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...dialects.accx_cache import GangBarrierOp, WaitCopiesOp
 from ..ir.data.cached_code import Values, mapped
+from ..ir.ops.acc_ops import is_defined_inside
 from ..ir.ops.building import Cursor
 from ..ir.ops.fixed_values import is_fixed
 from ..ir.ops.purity import is_pure
@@ -125,16 +125,6 @@ def _writes(loop: scf.ForOp) -> bool:
     )
 
 
-def _made_in(value: SSAValue, loop: scf.ForOp) -> bool:
-    owner = value.owner
-    op = owner.parent_op() if isinstance(owner, IrBlock) else owner
-    while isinstance(op, Operation):
-        if op is loop:
-            return True
-        op = op.parent_op()
-    return False
-
-
 @dataclass
 class Ahead:
     """
@@ -171,7 +161,11 @@ class Ahead:
     def _compute(self, value: SSAValue, values: dict[SSAValue, SSAValue], at: Cursor) -> None:
         """Adds to `values` a loop-invariant value that the loop computes, computed at `at`."""
         op = value.owner
-        if value in values or not isinstance(op, Operation) or not _made_in(value, self.loop):
+        if (
+            value in values
+            or not isinstance(op, Operation)
+            or not is_defined_inside(value, self.loop)
+        ):
             return
         for operand in op.operands:
             self._compute(operand, values, at)

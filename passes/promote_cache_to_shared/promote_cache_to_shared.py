@@ -67,7 +67,7 @@ from ..decisions.cache_plan import CacheTuning, largest_shared
 from ..decisions.cache_shapes import MULTIPROCESSORS
 from ..decisions.declined import Declined
 from ..ir.data.cached_sections import drop, join_written
-from ..ir.ops.acc_ops import has_level, parallel_constructs, source_loc
+from ..ir.ops.acc_ops import enclosing, has_level, parallel_constructs, source_loc
 from ..ir.ops.machine import machine_of
 from ..ir.ops.notes import note
 from .choices import Choices, Fetch, MatrixChoice
@@ -139,13 +139,6 @@ def _surrounds_lanes(op: acc.CacheOp) -> bool:
         for other in block.ops
         for inner in other.walk()
     )
-
-
-def _in_construct(op: acc.CacheOp) -> bool:
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, acc.ParallelOp):
-        parent = parent.parent_op()
-    return parent is not None
 
 
 def _routines(module: ModuleOp) -> set[str]:
@@ -263,7 +256,7 @@ class PromoteCacheToSharedPass(ModulePass):
         notes = _Notes(self.strict, join_written(function))
         self._in_gangs(function, choices, notes)
         for cache in [op for op in function.walk() if isinstance(op, acc.CacheOp)]:
-            if not _in_construct(cache):
+            if enclosing(cache, acc.ParallelOp) is None:
                 notes.declined(cache, _why_in_routine(cache))
         note(function, notes.texts)
 

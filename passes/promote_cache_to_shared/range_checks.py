@@ -8,9 +8,10 @@ from collections.abc import Sequence
 
 from xdsl.dialects import acc, scf
 from xdsl.dialects.builtin import i1
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from ..decisions.polynomials import Polynomial
+from ..ir.ops.acc_ops import is_defined_inside
 from ..ir.ops.building import Cursor
 from .tile_access import Output, TileAccesses, compare
 
@@ -42,7 +43,7 @@ def _is_linear(delta: Polynomial, loop: scf.ForOp) -> bool:
     parts = delta.split(loop.body.block.args[0])
     if parts is None or parts[1].as_constant is None:
         return False
-    return all(isinstance(s, SSAValue) and not _made_in(s, loop) for s in parts[0].symbols)
+    return all(isinstance(s, SSAValue) and not is_defined_inside(s, loop) for s in parts[0].symbols)
 
 
 def in_sections(
@@ -78,13 +79,3 @@ def in_sections(
                     own = compare(delta, dim.length, there, at)
                     condition = at.both(condition, own, "in_sections")
     return condition
-
-
-def _made_in(value: SSAValue, loop: scf.ForOp) -> bool:
-    owner = value.owner
-    op = owner.parent_op() if isinstance(owner, Block) else owner
-    while isinstance(op, Operation):
-        if op is loop:
-            return True
-        op = op.parent_op()
-    return False

@@ -78,6 +78,7 @@ from ..ir.loops.loop_facts import LoopForest, gang_argument, loop_forest
 from ..ir.ops.acc_ops import (
     NONE,
     bit_width,
+    callee_of,
     drop_levels,
     loops_in,
     set_operand_groups,
@@ -125,8 +126,8 @@ def _as_i32(value: SSAValue, emit: HostEmitter) -> SSAValue:
     if value.type == i32:
         return value
     if (bit_width(value.type) or 64) < 32:
-        return emit.insert(arith.ExtSIOp(value, i32), value.name_hint)
-    return emit.insert(arith.TruncIOp(value, i32), value.name_hint)
+        return emit.value(arith.ExtSIOp(value, i32), value.name_hint)
+    return emit.value(arith.TruncIOp(value, i32), value.name_hint)
 
 
 def _loop_sizes(
@@ -223,7 +224,7 @@ class _LaunchShape:
         key = ("i32", value)
         if key not in self.emit.values:
             constant = arith.ConstantOp(IntegerAttr(value, i32))
-            self.emit.values[key] = self.emit.insert(constant, f"c{value}")
+            self.emit.values[key] = self.emit.value(constant, f"c{value}")
         return self.emit.values[key]
 
     def block(self) -> tuple[SSAValue, SSAValue]:
@@ -236,13 +237,13 @@ class _LaunchShape:
         if not dynamic and (given_workers is None or constant_value(given_workers) is not None):
             return self.i32(workers), self.i32(lanes)
         lane_value = self._clamped(given_lanes, MAX_THREADS) if given_lanes else self.i32(lanes)
-        room = self.emit.insert(arith.DivSIOp(self.i32(MAX_THREADS), lane_value))
+        room = self.emit.value(arith.DivSIOp(self.i32(MAX_THREADS), lane_value))
         wanted = self._clamped(given_workers, MAX_THREADS) if given_workers else self.i32(workers)
-        return self.emit.insert(arith.MinSIOp(wanted, room), "num_workers"), lane_value
+        return self.emit.value(arith.MinSIOp(wanted, room), "num_workers"), lane_value
 
     def _clamped(self, value: SSAValue, limit: int) -> SSAValue:
-        least = self.emit.insert(arith.MaxSIOp(value, self.i32(1)))
-        return self.emit.insert(arith.MinSIOp(least, self.i32(limit)), value.name_hint)
+        least = self.emit.value(arith.MaxSIOp(value, self.i32(1)))
+        return self.emit.value(arith.MinSIOp(least, self.i32(limit)), value.name_hint)
 
     def _tile(self, node: LoopNode, plan: LoopPlan, workers: SSAValue, lanes: SSAValue) -> Count:
         """The iterations that one gang takes at a time."""
@@ -305,11 +306,11 @@ class _LaunchShape:
             if isinstance(count, int):
                 sizes.append(self.i32(count))
             else:
-                sizes.append(self.emit.insert(arith.TruncIOp(count, i32), "num_gangs"))
+                sizes.append(self.emit.value(arith.TruncIOp(count, i32), "num_gangs"))
         return sizes
 
     def _positive(self, value: SSAValue) -> SSAValue:
-        return self.emit.insert(arith.MaxSIOp(value, self.i32(1)), "num_gangs")
+        return self.emit.value(arith.MaxSIOp(value, self.i32(1)), "num_gangs")
 
 
 WARP_TILE = 32
@@ -415,9 +416,7 @@ def _needed_gangs(
         if Level.GANG in launch.schedule.loops[node].levels:
             launch.gangs_for(node, loop, workers, lanes)
     calls_gang = any(
-        isinstance(op, llvm.CallOp)
-        and op.callee is not None
-        and level_of(op.callee.string_value()) is Level.GANG
+        (name := callee_of(op)) is not None and level_of(name) is Level.GANG
         for op in construct.walk()
     )
     if calls_gang and 1 not in launch.gangs:

@@ -8,13 +8,12 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects.accx import CONDITIONAL, WHY
 from ..decisions.levels import Level
-from ..ir.dependence.loop_classifier import LoopClassifier, is_parallel
+from ..ir.dependence.loop_classifier import LoopClassifier
 from ..ir.dependence.loop_dependence import judge_loop
 from ..ir.dependence.loop_verdicts import Verdict
 from ..ir.ops.acc_ops import (
     COMPUTE_OPS,
     NONE,
-    constant_i32,
     has_level,
     loops_in,
     replace_inside,
@@ -22,12 +21,13 @@ from ..ir.ops.acc_ops import (
     set_prop,
 )
 from ..ir.ops.building import constant_value
-from ..ir.ops.levels import loop_levels
+from ..ir.ops.levels import is_parallel, loop_levels
+from ..ir.ops.loop_bounds import LoopLike
 from ..ir.ops.loop_order import confine_to_gang, make_sequential
-from ..ir.values.loop_symbols import LoopLike
 from ..ir.values.trip_counts import MOST_SHORT_ITERATIONS
 from ..ir.variables.scalar_classes import ScalarClass
 from ..ir.variables.scalar_clauses import add_private
+from ..legalize_serial import one_before
 from .inner_loops import inner_loops
 from .ordered_tiles import drop_ordered_tiles
 
@@ -177,12 +177,7 @@ def _run_in_one_gang(construct: acc.ParallelOp) -> None:
     Sets one gang for a construct without a loop shared by gangs: otherwise each gang would repeat
     everything, and sums would be counted several times.
     """
-    block = construct.parent_block()
-    assert block is not None
-    one = constant_i32(1, construct.location)
-    one.result.name_hint = "one"
-    block.insert_op_before(one, construct)
-    set_one_gang(construct, one.result)
+    set_one_gang(construct, one_before(construct))
 
 
 def set_one_gang(construct: acc.ParallelOp, one: SSAValue) -> None:

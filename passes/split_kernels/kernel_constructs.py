@@ -8,10 +8,11 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects.accx import FROM_KERNELS
 from ..ir.ops.acc_ops import ENTRY_OPS, replace_inside, set_operand_groups
+from ..ir.ops.building import erase
 from ..ir.ops.loop_order import confine_to_gang
 from ..ir.ops.versions import drop_wait
 from ..ir.values.region_values import HostEmitter
-from ..legalize_serial import parallel_with_clauses, single_gang_parallel
+from ..legalize_serial import one_before, parallel_with_clauses, single_gang_parallel
 from .judged_loops import set_one_gang
 from .kernel_loops import HostLoops, body_ops, is_parallel_nest, keep_values
 from .kernel_pieces import KernelPiece, cut, fill
@@ -111,8 +112,7 @@ def use_host_values(kernels: acc.KernelsOp) -> None:
     set_operand_groups(kernels, firstprivate_operands=[])
     for entry in local:
         if isinstance(entry, acc.FirstprivateOp) and entry.acc_var.first_use is None:
-            entry.detach()
-            entry.erase()
+            erase(entry)
 
 
 def share_by_variables(ops: list[Operation], host_loops: HostLoops) -> list[SSAValue]:
@@ -181,7 +181,7 @@ class PieceBuilder:
         return host
 
 
-def single_piece(kernels: acc.KernelsOp, block: Block, one: Operation) -> None:
+def single_piece(kernels: acc.KernelsOp, block: Block) -> None:
     """Makes one construct, run by one thread, of a region with jumps at its top level."""
     body = kernels.detach_region(0)
     for inner in body.blocks:
@@ -192,8 +192,7 @@ def single_piece(kernels: acc.KernelsOp, block: Block, one: Operation) -> None:
     execute = scf.ExecuteRegionOp([], body)
     execute.location = kernels.location
     region = Region(Block([execute, acc.YieldOp()]))
-    block.insert_op_before(one, kernels)
-    parallel = single_gang_parallel(kernels, region, one.results[0])
+    parallel = single_gang_parallel(kernels, region, one_before(kernels))
     parallel.attributes[FROM_KERNELS] = UnitAttr()
     confine_to_gang(parallel)
     block.insert_op_before(parallel, kernels)

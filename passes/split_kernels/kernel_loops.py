@@ -12,24 +12,23 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import AnyFloat, IntegerType, LocationAttr
+from xdsl.dialects.builtin import AnyFloat, IntegerType
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.volatility import is_volatile
 from ..ir.ops.acc_ops import (
-    constant_i32,
     enclosing_function,
-    entry_block,
     exits_of,
     has_level,
     is_defined_inside,
     is_inside,
 )
-from ..ir.ops.building import constant_value
+from ..ir.ops.building import Cursor, constant_value, erase
 from ..ir.values.accesses import address_escapes, is_scalar_variable, root_of
 from ..ir.values.host_scalars import HostScalars
 from ..ir.values.region_values import HostEmitter, HostExpression, HostLoad, RegionSymbols
 from ..ir.variables.loop_scalars import is_live_after
+from ..ir.variables.private_storage import entry_cursor
 
 FEWEST_ITERATIONS = 64
 """
@@ -100,7 +99,7 @@ class HostLoops:
         found = emit.emit(poly)
         if value.type.width.data == 64:
             return found
-        return emit.insert(arith.TruncIOp(found, value.type), value.name_hint)
+        return emit.value(arith.TruncIOp(found, value.type), value.name_hint)
 
 
 def _is_worth_it(op: Operation) -> bool:
@@ -130,8 +129,7 @@ def drop_dead_stores(kernels: acc.KernelsOp) -> None:
         if not is_scalar_variable(root) or address_escapes(root):
             continue
         if not is_live_after(op, root):
-            op.detach()
-            op.erase()
+            erase(op)
 
 
 def keep_values(ops: Sequence[Operation], movable: Sequence[Operation]) -> list[SSAValue]:
@@ -171,7 +169,7 @@ def keep_on_device(kernels: acc.KernelsOp, variables: Sequence[SSAValue]) -> Non
             implicit=True,
             var_name=entry.var_name,
         )
-        _place(create, entry, entry.location, operand.name_hint)
+        Cursor.before(entry).insert(create, operand.name_hint)
         for leave in exits_of(entry):
             delete = acc.DeleteOp(
                 acc_var=operand,
@@ -179,12 +177,10 @@ def keep_on_device(kernels: acc.KernelsOp, variables: Sequence[SSAValue]) -> Non
                 implicit=True,
                 var_name=entry.var_name,
             )
-            _place(delete, leave, leave.location, None)
-            leave.detach()
-            leave.erase()
+            Cursor.before(leave).insert(delete)
+            erase(leave)
         operand.replace_all_uses_with(create.results[0])
-        entry.detach()
-        entry.erase()
+        erase(entry)
 
 
 def _ancestor(op: Operation, top: set[Operation]) -> Operation | None:
@@ -197,36 +193,16 @@ def _ancestor(op: Operation, top: set[Operation]) -> Operation | None:
 def _keep(op: Operation, value: SSAValue, top: set[Operation]) -> SSAValue:
     """Makes a variable for `value`, written after `op` and read before its other users; returns it."""
     function = enclosing_function(op)
-    assert function is not None
-    one = constant_i32(1, op.location)
-    variable = llvm.AllocaOp(one, value.type, alignment=8)
-    variable.res.name_hint = value.name_hint
-    variable.location = op.location
-    block = entry_block(function)
-    assert block.first_op is not None
-    block.insert_ops_before([one, variable], block.first_op)
+    at = entry_cursor(function)
+    at.loc = op.location
+    variable = at.value(llvm.AllocaOp(at.i32(1), value.type, alignment=8), value.name_hint)
     users: dict[Operation, None] = {}
     for use in value.uses:
         user = _ancestor(use.operation, top)
         if user is not None and user is not op:
             users[user] = None
     for user in users:
-        load = llvm.LoadOp(variable.res, value.type)
-        _place(load, user, user.location, value.name_hint)
-        value.replace_uses_with_if(
-            load.dereferenced_value, lambda use, user=user: is_inside(use.operation, user)
-        )
-    store = llvm.StoreOp(value, variable.res)
-    following = op.next_op
-    assert following is not None
-    _place(store, following, op.location, None)
-    return variable.res
-
-
-def _place(op: Operation, before: Operation, location: LocationAttr, hint: str | None) -> None:
-    block = before.parent_block()
-    assert block is not None
-    op.location = location
-    if op.results:
-        op.results[0].name_hint = hint
-    block.insert_op_before(op, before)
+        load = Cursor.before(user).load(variable, value.type, value.name_hint)
+        value.replace_uses_with_if(load, lambda use, user=user: is_inside(use.operation, user))
+    Cursor.after(op).store(value, variable)
+    return variable

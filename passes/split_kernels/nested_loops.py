@@ -17,11 +17,12 @@ from xdsl.traits import IsTerminator
 
 from ...dialects.accx import WHY
 from ...dialects.volatility import is_ordered
-from ..ir.dependence.loop_classifier import LoopClassifier, is_parallel
+from ..ir.dependence.loop_classifier import LoopClassifier
 from ..ir.dependence.loop_dependence import judge_loop
 from ..ir.dependence.loop_verdicts import Verdict
 from ..ir.dependence.parallel_nests import walks_along_outer
 from ..ir.ops.building import constant_value
+from ..ir.ops.levels import is_parallel
 from ..ir.ops.machine import machine_of
 from ..ir.ops.purity import is_pure
 from ..ir.values.region_values import RegionSymbols

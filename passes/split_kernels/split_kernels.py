@@ -48,19 +48,18 @@ from ..infer_data_attributes.infer_data_attributes import infer_construct
 from ..ir.dependence.loop_classifier import LoopClassifier
 from ..ir.ops.acc_ops import (
     COMPUTE_OPS,
-    constant_i32,
     constructs_of,
     enclosing_function,
     entry_block,
     has_level,
 )
-from ..ir.ops.building import constant_value
+from ..ir.ops.building import constant_value, erase
 from ..ir.ops.machine import machine_of
 from ..ir.ops.messages import Messages
 from ..ir.values.region_values import HostEmitter
 from ..ir.variables.function_scalars import FunctionScalars, exposed_globals, global_scalars
 from ..ir.variables.reduction_reads import reduce_in_place
-from ..legalize_serial import single_gang_parallel
+from ..legalize_serial import one_before, single_gang_parallel
 from .inner_loops import inner_loops
 from .judged_loops import decide_loops, mark_inner_loops
 from .kernel_constructs import (
@@ -81,7 +80,6 @@ from .repeated_levels import settle_repeated_levels
 def _move_variables_out(kernels: acc.KernelsOp) -> None:
     """Moves variables of the region to the function, so that all pieces can use them."""
     function = enclosing_function(kernels)
-    assert function is not None
     first = entry_block(function).first_op
     assert first is not None
     for op in list(kernels.region.block.ops) if len(kernels.region.blocks) == 1 else ():
@@ -99,10 +97,8 @@ def _split(kernels: acc.KernelsOp, module: ModuleOp, classifier: LoopClassifier)
     decide_loops(kernels, module, classifier, plain_loops=True)
     block = kernels.parent_block()
     assert block is not None
-    one = constant_i32(1, kernels.location)
-    one.result.name_hint = "one"
     if len(kernels.region.blocks) > 1:
-        single_piece(kernels, block, one)
+        single_piece(kernels, block)
         return
     drop_dead_stores(kernels)
     host_loops = HostLoops(kernels)
@@ -119,17 +115,16 @@ def _split(kernels: acc.KernelsOp, module: ModuleOp, classifier: LoopClassifier)
         movable = []
         if pieces:
             pieces = [KernelPiece(operations_of(kernels), pieces[0].loop, pieces[0].mixed)]
-    block.insert_op_before(one, kernels)
-    builder = PieceBuilder(kernels, one.result, several, host_loops)
+    one = one_before(kernels)
+    builder = PieceBuilder(kernels, one, several, host_loops)
     constructs = builder.build(pieces, movable, HostEmitter(kernels))
     if several:
         constructs = wrap_in_data(kernels, block, constructs)
     elif not pieces:
-        constructs = [single_gang_parallel(kernels, Region(Block([acc.YieldOp()])), one.result)]
+        constructs = [single_gang_parallel(kernels, Region(Block([acc.YieldOp()])), one)]
     block.insert_ops_before(constructs, kernels)
     for op in reversed(operations_of(kernels)):
-        op.detach()
-        op.erase()
+        erase(op)
     block.erase_op(kernels)
 
 

@@ -65,7 +65,13 @@ from ..ir.loops.jamming import (
     set_bounds,
     trip_count,
 )
-from ..ir.ops.acc_ops import has_level, parallel_constructs, set_operand_groups, variable_name
+from ..ir.ops.acc_ops import (
+    accessed_type,
+    has_level,
+    parallel_constructs,
+    set_operand_groups,
+    variable_name,
+)
 from ..ir.ops.building import Cursor, constant_value, erase
 from ..ir.ops.gpu_pass import GpuPass
 from ..ir.ops.layout import size_of
@@ -176,7 +182,7 @@ def _accesses(
     for op in body:
         if isinstance(op, llvm.LoadOp | llvm.StoreOp):
             is_store = isinstance(op, llvm.StoreOp)
-            element = size_of(op.value.type if is_store else op.dereferenced_value.type)
+            element = size_of(accessed_type(op))
             sides = (direction_of(op.ptr, element, v, symbols) for v in (outer, inner))
             found[op] = NestAccess(is_store, *sides)
         elif not is_pure(op):
@@ -436,8 +442,8 @@ def _launch(nest: TransposedNest) -> None:
 
     def size(count: Count) -> SSAValue:
         if isinstance(count, int):
-            return emit.insert(arith.ConstantOp(IntegerAttr(count, i32)), f"c{count}")
-        return emit.insert(arith.TruncIOp(math.value(count), i32), "num_gangs")
+            return emit.value(arith.ConstantOp(IntegerAttr(count, i32)), f"c{count}")
+        return emit.value(arith.TruncIOp(math.value(count), i32), "num_gangs")
 
     grid = [size(count) for count in counts]
     set_operand_groups(

@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from ..decisions.streams import SMALL_BYTES
-from ..ir.ops.building import PTR, Cursor
+from ..ir.ops.building import PTR, Cursor, put_first
 
 STREAM = "__accopt_stream"
 STREAMS = "__accopt_streams"
@@ -43,11 +43,9 @@ def add_functions(module: ModuleOp, symbols: dict[str, Operation], limit: int | 
             new.append(llvm.FuncOp(_SYSCONF, asks, llvm.LinkageAttr("external")))
         new.append(_cache_size())
     new += [_streams(limit), _stream()]
-    first = module.body.block.first_op
-    for op in new:
+    for op in reversed(new):
         op.location = module.location
-        assert first is not None
-        module.body.block.insert_op_before(op, first)
+        put_first(module.body.block, op)
     return True
 
 

@@ -20,7 +20,7 @@ from ...dialects.volatility import is_ordered
 from ..decisions.declined import Declined
 from ..decisions.polynomials import ZERO, Monomial, Polynomial, product
 from ..decisions.wide_rows import WIDE_BYTES
-from ..ir.ops.acc_ops import MAPPING_OPS
+from ..ir.ops.acc_ops import MAPPING_OPS, accessed_type
 from ..ir.ops.layout import size_of
 from ..ir.ops.purity import is_pure_call, only_computes
 from ..ir.values.addresses import base_of, steps_to
@@ -139,7 +139,7 @@ def _access(op: llvm.LoadOp | llvm.StoreOp, changes: bool, found: Survey) -> Non
 
 
 def _tap(op: llvm.LoadOp | llvm.StoreOp, found: Survey) -> Tap:
-    type = op.dereferenced_value.type if isinstance(op, llvm.LoadOp) else op.value.type
+    type = accessed_type(op)
     whole = isinstance(type, IntegerType) and type.width.data in (32, 64)
     if not whole and not isinstance(type, Float32Type | Float64Type):
         raise Declined("elements are not of four or eight bytes")

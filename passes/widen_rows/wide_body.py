@@ -22,7 +22,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ...dialects.accx import SPECULATIVE
 from ..decisions.polynomials import ZERO, Monomial, Polynomial
 from ..decisions.wide_rows import WIDE_BYTES, RowPiece, RowReads, pieces, refuge
-from ..ir.loops.jamming import NSW, clone_into
+from ..ir.loops.jamming import NSW
 from ..ir.ops.building import Cursor, constant_value
 from ..ir.values.region_values import HostEmitter, RegionSymbols
 from .row_accesses import Row, Survey, Tap, known_part
@@ -105,9 +105,9 @@ class WideBody:
                 self._nested(op, maps, at, offsets)
             elif any(operand in self.survey.changing for operand in op.operands):
                 for values in maps:
-                    clone_into(op, values, at)
+                    at.clone(op, values)
             else:
-                clone_into(op, maps[0], at)
+                at.clone(op, maps[0])
                 for values in maps[1:]:
                     values.update((result, maps[0][result]) for result in op.results)
         self._write([tap for tap in taps if isinstance(tap.op, llvm.StoreOp)], maps, at, offsets)
@@ -129,10 +129,7 @@ class WideBody:
                 body = [o for o in block.ops if not isinstance(o, scf.YieldOp)]
                 self._block(body, values, place, dict(offsets))
                 place.insert(scf.YieldOp())
-        location = at.loc
-        at.loc = op.location
-        at.insert(clone)
-        at.loc = location
+        at.move(clone)
 
     # Addresses.
 

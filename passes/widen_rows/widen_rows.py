@@ -93,10 +93,8 @@ from ..ir.ops.schedules import (
     take_elements,
 )
 from ..ir.ops.versions import (
-    can_have_versions,
-    copy_construct,
-    move_construct,
-    queue_outside,
+    ready_for_versions,
+    second_version,
 )
 from ..ir.values.region_values import HostEmitter, RegionSymbols
 from ..ir.values.trip_counts import Arithmetic, trip_count
@@ -406,15 +404,13 @@ def widen(columns: Columns, emit: HostEmitter) -> SSAValue:
 def make_versions(columns: Columns, threads: int, shape: ThreadShape) -> None:
     """Replaces the construct by its two versions."""
     construct, loop = columns.construct, columns.loop
-    if not can_have_versions(construct) or not queue_outside(construct):
+    if not ready_for_versions(construct):
         raise Declined("its queue or wait clause allows no versions")
     emit = HostEmitter(construct)
     grid = _grid(columns, shape, emit)
     condition = _condition(columns, grid, threads, emit)
-    then, otherwise = Cursor.before(construct).if_else(condition)
-    other = list(loops_in(copy_construct(construct, otherwise)))[-1]
+    *_, other = loops_in(second_version(construct, condition))
     explain(other, "fallback: rows are unaligned, or too few")
-    move_construct(construct, then)
     groups = widen(columns, emit)
     if grid is None:
         drop_covers(loop)

@@ -29,8 +29,11 @@ from ...decisions.cache_section import is_outside as offset_is_outside
 from ...decisions.declined import Declined
 from ...decisions.polynomials import Polynomial
 from ...decisions.ranges import LoopRange
+from ..ops.acc_ops import accessed_type
 from ..ops.building import constant_value
 from ..ops.layout import size_of
+from ..ops.loop_bounds import bounds_of
+from ..ops.predicates import SGE, SGT, SLE, SLT
 from ..values.addresses import ADDRESS_OPS, AddressStep, steps_of
 from ..values.value_polynomials import from_value, keeps_value
 from .sections import refine_by_conditions
@@ -99,10 +102,7 @@ class Cached:
     @property
     def element_type(self) -> Attribute:
         """The type all accesses have. Raises `Declined` if they differ."""
-        types = {
-            a.op.value.type if isinstance(a.op, llvm.StoreOp) else a.op.dereferenced_value.type
-            for a in self.accesses
-        }
+        types = {accessed_type(a.op) for a in self.accesses}
         if len(types) != 1:
             raise Declined(f"the elements of '{self.section.name}' are accessed by several types")
         return types.pop()
@@ -113,12 +113,7 @@ class Cached:
         The type one thread copies at a time: as wide as the widest access (to which the array is therefore
         aligned), at most 8 bytes.
         """
-        widest = max(
-            size_of(
-                a.op.value.type if isinstance(a.op, llvm.StoreOp) else a.op.dereferenced_value.type
-            )
-            for a in self.accesses
-        )
+        widest = max(size_of(accessed_type(a.op)) for a in self.accesses)
         return IntegerType(8 * gcd(self.section.element_bytes, widest, 8))
 
     @property
@@ -263,11 +258,6 @@ def access_of(
     return CachedAccess(op, element, deltas, proved, outside)
 
 
-_SMALLER = (2, 3)
-_GREATER = (4, 5)
-"""Signed `arith.cmpi` predicates: (slt, sle) and (sgt, sge)."""
-
-
 def _ends(value: SSAValue, symbols: Symbols) -> list[Polynomial]:
     """Upper bounds of `value`: itself, or both operands if it is a minimum."""
     owner = value.owner
@@ -278,8 +268,8 @@ def _ends(value: SSAValue, symbols: Symbols) -> list[Polynomial]:
         left, right = symbols.polynomial(compare.lhs), symbols.polynomial(compare.rhs)
         chosen = symbols.polynomial(owner.lhs), symbols.polynomial(owner.rhs)
         predicate = compare.predicate.value.data
-        if (predicate in _SMALLER and chosen == (left, right)) or (
-            predicate in _GREATER and chosen == (right, left)
+        if (predicate in (SLT, SLE) and chosen == (left, right)) or (
+            predicate in (SGT, SGE) and chosen == (right, left)
         ):
             return _ends(owner.lhs, symbols) + _ends(owner.rhs, symbols)
     return [symbols.polynomial(value)]
@@ -309,15 +299,8 @@ def _range_choices(op: Operation, symbols: Symbols) -> list[list[LoopRange]]:
     levels: list[list[LoopRange]] = []
     parent = op.parent_op()
     while parent is not None and parent is not symbols.construct:
-        if isinstance(parent, scf.ForOp):
-            variable = parent.body.block.args[0]
-            levels.append(_ranges(variable, parent.lb, parent.ub, symbols))
-        elif isinstance(parent, acc.LoopOp):
-            triples = zip(
-                parent.region.block.args, parent.lowerbound, parent.upperbound, strict=True
-            )
-            for variable, low, high in reversed(list(triples)):
-                levels.append(_ranges(variable, low, high, symbols))
+        for variable, low, high, _ in reversed(bounds_of(parent)):
+            levels.append(_ranges(variable, low, high, symbols))
         parent = parent.parent_op()
     choices = [list(choice) for choice in product(*levels)][:8]
     return [refine_by_conditions(choice, op, symbols) for choice in choices]  # type: ignore[arg-type]

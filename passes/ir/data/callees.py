@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ...decisions.device_functions import DEVICE_FUNCTIONS, OUTPUT, PURE_FUNCTIONS
-from ..ops.acc_ops import enclosing_module
+from ..ops.acc_ops import callee_of, enclosing_module
 from ..ops.purity import is_pure
 from ..values.accesses import address_escapes, root_of
 
@@ -36,7 +36,7 @@ class Read:
 
 def is_harmless(call: llvm.CallOp) -> bool:
     """Whether a called library function only computes its result."""
-    name = call.callee.string_value() if call.callee else None
+    name = callee_of(call)
     if name in PURE_FUNCTIONS:
         return True
     pointers = any(isinstance(v.type, llvm.LLVMPointerType) for v in call.operands)
@@ -45,12 +45,10 @@ def is_harmless(call: llvm.CallOp) -> bool:
 
 def reads_of_call(call: llvm.CallOp) -> tuple[Read, ...] | None:
     """The reads of a called function of the program; None if it may have other effects."""
-    if call.callee is None:
-        return None
-    return _reads(call.callee.string_value(), enclosing_module(call), 0)
+    return _reads(callee_of(call), enclosing_module(call), 0)
 
 
-def _reads(name: str, module: ModuleOp, depth: int) -> tuple[Read, ...] | None:
+def _reads(name: str | None, module: ModuleOp, depth: int) -> tuple[Read, ...] | None:
     function = next(
         (
             op
@@ -104,9 +102,7 @@ def _read(pointer: SSAValue, type_: Attribute) -> tuple[Read, ...] | None:
 
 def _through(call: llvm.CallOp, module: ModuleOp, depth: int) -> tuple[Read, ...] | None:
     """The reads of a callee of `function`, in terms of the parameters of `function`."""
-    if call.callee is None:
-        return None
-    inner = _reads(call.callee.string_value(), module, depth + 1)
+    inner = _reads(callee_of(call), module, depth + 1)
     if inner is None:
         return None
     found: list[Read] = []

@@ -20,15 +20,20 @@ from ....dialects.accx import CELL, POINTERS
 from ....dialects.accx_compress import COMPRESSION_OPS, DECODES, PACKED
 from ....dialects.accx_element import ElementOp
 from ...decisions.data_region_plan import ArrayUse, LeftOut, MappingClause, region_clause
-from ..ops.acc_ops import MAPPING_OPS, alloca_count, exits_of, is_inside, source_loc, variable_name
+from ..ops.acc_ops import (
+    MAPPING_OPS,
+    MappingOp,
+    alloca_count,
+    exits_of,
+    is_inside,
+    source_loc,
+    variable_name,
+)
 from ..ops.building import constant_value
+from ..ops.loop_bounds import surely_runs
 from .hoisting import Hoister, Key
 from .host_effects import Barrier, Effect, HostAccess
 from .host_memory import HostMemory, Root
-
-MappingOp = (
-    acc.CopyinOp | acc.CreateOp | acc.PresentOp | acc.NoCreateOp | acc.AttachOp | acc.DevicePtrOp
-)
 
 
 @dataclass(frozen=True)
@@ -114,11 +119,6 @@ def _construct_of(entry: MappingOp) -> acc.ParallelOp | acc.DataOp | None:
     return None
 
 
-def _runs_at_least_once(loop: scf.ForOp) -> bool:
-    lower, upper = constant_value(loop.lb), constant_value(loop.ub)
-    return lower is not None and upper is not None and lower < upper
-
-
 def sites_of(op: Operation, certain: bool) -> Iterator[SpanClause]:
     """The sites of `op` and of operations nested in it; `certain`: `op` runs whenever the span does."""
     match op:
@@ -127,7 +127,7 @@ def sites_of(op: Operation, certain: bool) -> Iterator[SpanClause]:
         case acc.DataOp():
             yield from _sites_of_blocks(op, certain and op.if_cond is None)
         case scf.ForOp():
-            yield from _sites_of_blocks(op, certain and _runs_at_least_once(op))
+            yield from _sites_of_blocks(op, certain and surely_runs(op))
         case scf.WhileOp():
             yield from sites_of_block(op.before_region.block, certain)
             yield from sites_of_block(op.after_region.block, False)

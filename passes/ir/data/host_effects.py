@@ -20,9 +20,10 @@ from ....compiler.base.names import c_name
 from ....dialects.accx_compress import COMPRESSION_OPS
 from ....dialects.accx_devices import EnterDeviceOp, LeaveDeviceOp, UpdatePeerOp
 from ...decisions.device_functions import INTEGER, MATH_F32, MATH_F64, MATH_F80, PURE_FUNCTIONS
-from ..ops.acc_ops import COMPUTE_OPS, EXIT_OPS, MAPPING_OPS
+from ..ops.acc_ops import COMPUTE_OPS, EXIT_OPS, MAPPING_OPS, callee_of
+from ..ops.inlining import defined_functions
 from ..ops.purity import is_pure
-from .host_memory import HostMemory, Root, callee_name
+from .host_memory import HostMemory, Root
 
 _NAMES = (
     "printf puts putchar snprintf sprintf strlen strcmp strncmp atoi atol atof clock time"
@@ -165,7 +166,7 @@ class HostEffects:
             yield HostAccess(root, writes, at)
 
     def _call(self, call: llvm.CallOp) -> Iterator[Effect]:
-        name = callee_name(call)
+        name = callee_of(call)
         if name is None:
             yield Barrier(call, "a call through a pointer")
             return
@@ -223,9 +224,5 @@ class HostEffects:
 
     def _bodies(self) -> dict[str, llvm.FuncOp]:
         if self._functions is None:
-            self._functions = {
-                op.sym_name.data: op
-                for op in self.module.body.block.ops
-                if isinstance(op, llvm.FuncOp) and op.body.blocks
-            }
+            self._functions = defined_functions(self.module)
         return self._functions

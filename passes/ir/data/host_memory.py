@@ -19,7 +19,7 @@ from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue, Use
 
 from ....dialects.accx_element import ElementOp
 from ...decisions.device_functions import PURE_FUNCTIONS
-from ..ops.acc_ops import ENTRY_OPS, is_restrict
+from ..ops.acc_ops import ENTRY_OPS, branch_values, callee_of, is_restrict
 from ..values.addresses import ADDRESS_OPS
 
 Root = str | SSAValue
@@ -42,14 +42,8 @@ _NEITHER_STORED_NOR_RETURNED = (
 )
 
 
-def callee_name(call: llvm.CallOp) -> str | None:
-    """The name of the called function; None for a call through a pointer."""
-    return call.callee.string_value() if call.callee is not None else None
-
-
 def _is_fresh(root: SSAValue) -> bool:
-    owner = root.owner
-    return isinstance(owner, llvm.CallOp) and callee_name(owner) in _ALLOCATORS
+    return callee_of(root.owner) in _ALLOCATORS
 
 
 def _is_parameter(root: Root) -> bool:
@@ -79,8 +73,7 @@ def _sources(value: SSAValue) -> list[SSAValue] | None:
         case arith.SelectOp() as op:
             return [op.lhs, op.rhs]
         case scf.IfOp() as op:
-            regions = (op.true_region, op.false_region)
-            return [_yielded(region.block.last_op, value.index) for region in regions]
+            return branch_values(op, value)
         case scf.ForOp() as op:
             inside = _yielded(op.body.block.last_op, value.index)
             return [op.iter_args[value.index], inside]
@@ -200,6 +193,6 @@ def _lets_out(use: Use) -> bool:
         case llvm.StoreOp():
             return use.index == 0
         case llvm.CallOp() as call:
-            return callee_name(call) not in _BORROWING
+            return callee_of(call) not in _BORROWING
         case op:
             return not isinstance(op, _NEITHER_STORED_NOR_RETURNED)

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import i8
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...decisions.device_functions import DEVICE_FUNCTIONS, PURE_FUNCTIONS
-from ..ops.acc_ops import ENTRY_OPS
+from ..ops.acc_ops import ENTRY_OPS, callee_of
 from ..ops.purity import is_pure
 from ..values.accesses import may_alias, root_of
 from ..values.region_values import variable_key
@@ -39,7 +39,7 @@ class Writes:
             case acc.AtomicWriteOp() | acc.AtomicUpdateOp():
                 self.stores.append((root_of(op.x), i8))
             case llvm.CallOp():
-                name = op.callee.string_value() if op.callee else None
+                name = callee_of(op)
                 if name not in PURE_FUNCTIONS:
                     self._add_passed_pointers(op)
                     self.unknown = self.unknown or name not in DEVICE_FUNCTIONS

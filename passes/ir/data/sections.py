@@ -13,7 +13,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import i1, i8
+from xdsl.dialects.builtin import i8
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ....dialects.accx_element import ElementOp
@@ -21,9 +21,9 @@ from ...decisions.inequalities import Facts
 from ...decisions.polynomials import Polynomial
 from ...decisions.ranges import Extremes, LoopRange, extremes, joined
 from ..ops.acc_ops import called, is_inside, uses_inside
-from ..ops.building import constant_value
+from ..ops.conditions import facts
 from ..ops.layout import size_of
-from ..ops.predicates import EQ, NE
+from ..ops.predicates import EQ, NE, SGE, SGT, SLE, SLT
 from ..values.addresses import AddressStep, base_of, steps_of
 from ..values.region_values import RegionSymbols
 
@@ -224,39 +224,30 @@ def refine_by_conditions(
     while parent is not None and parent is not symbols.construct:
         if isinstance(parent, scf.IfOp):
             taken = child.parent_region() is parent.true_region
-            _refine(refined, parent.cond, taken, symbols)
+            for condition, holds in facts(parent.cond, taken):
+                _refine(refined, condition, holds, symbols)
         child, parent = parent, parent.parent_op()
     return [refined[loop.variable] for loop in ranges]
 
 
-_NEGATED = {2: 5, 3: 4, 4: 3, 5: 2, 0: 1, 1: 0}
-"""Signed `arith.cmpi` predicates (eq ne slt sle sgt sge = 0…5) and their opposites."""
+_NEGATED = {EQ: NE, NE: EQ, SLT: SGE, SLE: SGT, SGT: SLE, SGE: SLT}
+"""Signed predicates and those that hold where they fail."""
 
-_SWAPPED = {2: 4, 3: 5, 4: 2, 5: 3, 0: 0, 1: 1}
+_SWAPPED = {EQ: EQ, NE: NE, SLT: SGT, SLE: SGE, SGT: SLT, SGE: SLE}
+"""Signed predicates and those for exchanged operands."""
 
 
 def _refine(
-    ranges: dict[Hashable, LoopRange], condition: SSAValue, taken: bool, symbols: RegionSymbols
+    ranges: dict[Hashable, LoopRange], condition: SSAValue, holds: bool, symbols: RegionSymbols
 ) -> None:
+    """Narrows the ranges of loop variables that a comparison, which holds or fails, bounds."""
     owner = condition.owner
-    parts = _joined(owner, taken)
-    if parts is not None:
-        for part in parts:
-            _refine(ranges, part, taken, symbols)
-        return
-    if isinstance(owner, scf.IfOp) and taken:
-        _refine_short_circuit(ranges, owner, condition, symbols)
-        return
     if not isinstance(owner, arith.CmpiOp):
         return
     predicate = owner.predicate.value.data
-    unextended = _unextended(owner)
-    if unextended is not None:
-        _refine(ranges, unextended, taken == (predicate == 1), symbols)
-        return
     if predicate not in _NEGATED:
         return
-    if not taken:
+    if not holds:
         predicate = _NEGATED[predicate]
     left, right = symbols.polynomial(owner.lhs), symbols.polynomial(owner.rhs)
     if left is None or right is None:
@@ -273,54 +264,15 @@ def _refine(
         ranges[variable] = _narrow(ranges[variable], sense, limit)
 
 
-def _unextended(compare: arith.CmpiOp) -> SSAValue | None:
-    """The i1 value in `extui(value) != 0` (or `== 0`), C's way of testing a comparison; None for others."""
-    left = compare.lhs.owner
-    if compare.predicate.value.data not in (EQ, NE) or constant_value(compare.rhs) != 0:
-        return None
-    return left.input if isinstance(left, arith.ExtUIOp) and left.input.type == i1 else None
-
-
-def _joined(owner: Operation | Block, taken: bool) -> tuple[SSAValue, SSAValue] | None:
-    """The two values that are both `taken` where the operation is: `a && b` is true, or `a || b` is false."""
-    match owner:
-        case arith.AndIOp() if taken:
-            return owner.lhs, owner.rhs
-        case arith.OrIOp() if not taken:
-            return owner.lhs, owner.rhs
-        case arith.SelectOp() if taken and constant_value(owner.rhs) == 0:
-            return owner.cond, owner.lhs
-        case arith.SelectOp() if not taken and constant_value(owner.lhs) in (1, -1):
-            return owner.cond, owner.rhs
-        case _:
-            return None
-
-
-def _refine_short_circuit(
-    ranges: dict[Hashable, LoopRange], branch: scf.IfOp, condition: SSAValue, symbols: RegionSymbols
-) -> None:
-    """`a && b` as `scf.if a { yield b } else { yield false }`: both hold where it is true."""
-    index = list(branch.results).index(condition)  # pyright: ignore[reportArgumentType]
-    if not branch.false_region.blocks:
-        return
-    other = branch.false_region.block.last_op
-    first = branch.true_region.block.last_op
-    if not isinstance(other, scf.YieldOp) or not isinstance(first, scf.YieldOp):
-        return
-    if constant_value(other.operands[index]) == 0:
-        _refine(ranges, branch.cond, True, symbols)
-        _refine(ranges, first.operands[index], True, symbols)
-
-
 def _narrow(loop: LoopRange, predicate: int, limit: Polynomial) -> LoopRange:
     """The range of the loop's variable where `variable <predicate> limit` also holds."""
     lower, last = loop.lower, loop.last
-    if predicate == 0:
+    if predicate == EQ:
         return LoopRange(loop.variable, limit, limit)
-    if predicate in (4, 5):
-        lower = _tighter(lower, limit + (1 if predicate == 4 else 0), 1)
-    elif predicate in (2, 3):
-        last = _tighter(last, limit - (1 if predicate == 2 else 0), -1)
+    if predicate in (SGT, SGE):
+        lower = _tighter(lower, limit + (1 if predicate == SGT else 0), 1)
+    elif predicate in (SLT, SLE):
+        last = _tighter(last, limit - (1 if predicate == SLT else 0), -1)
     return LoopRange(loop.variable, lower, last)
 
 

@@ -20,8 +20,8 @@ from ...decisions.polynomials import Polynomial
 from ...decisions.ranges import LoopRange, extremes
 from ..ops.acc_ops import bit_width, is_defined_inside, is_inside
 from ..ops.building import constant_value
+from ..ops.loop_bounds import LoopLike, bounds_of
 from ..values.host_scalars import HostScalars
-from ..values.loop_symbols import LoopLike, bounds_of
 from ..values.region_values import RegionSymbols
 from .sections import refine_by_conditions
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xdsl.dialects import acc
+from xdsl.dialects import acc, llvm
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.accx import FROM_KERNELS
-from ..ops.acc_ops import ENTRY_OPS, ComputeOp, EntryOp, enclosing_function
+from ..ops.acc_ops import ENTRY_OPS, ComputeOp, EntryOp, enclosing
 from ..values.region_values import same_variable
 
 
@@ -27,7 +27,7 @@ def visible_entry(construct: Operation, value: SSAValue) -> EntryOp | None:
             if entry is not None:
                 return entry
         parent = parent.parent_op()
-    function = enclosing_function(construct)
+    function = enclosing(construct, llvm.FuncOp)
     if function is not None:
         for block in function.body.blocks:
             for op in block.ops:

@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ....dialects.accx_element import ElementOp, Index
 from ...decisions.dependence import Subscripts
-from ..ops.acc_ops import is_defined_inside
+from ..ops.acc_ops import accessed_type, is_defined_inside, own_copies
 from ..values.accesses import StepUnit, is_scalar_variable, root_of, subscripts_of
 from ..values.loop_conditions import left_out
 from ..values.loop_symbols import LoopSymbols
@@ -49,7 +49,7 @@ def array_accesses(
     """
     if len(loop.region.blocks) != 1:
         return
-    own = _of_iterations(loop)
+    own = set(own_copies(loop))
     found = [
         _in_array(op, loop, symbols, own, missing)
         for op, missing in _certain(loop.region.block, loop, symbols, 0)
@@ -75,7 +75,7 @@ def has_conditions(loop: acc.LoopOp) -> bool:
 
 def conditional_stores(loop: acc.LoopOp, symbols: LoopSymbols) -> Iterator[ArrayAccess]:
     """The stores that iterations make under conditions which more than a few iterations may fail."""
-    own = _of_iterations(loop)
+    own = set(own_copies(loop))
     certain: set[Operation] = set()
     if len(loop.region.blocks) == 1:
         certain = {op for op, _ in _certain(loop.region.block, loop, symbols, 0)}
@@ -86,13 +86,9 @@ def conditional_stores(loop: acc.LoopOp, symbols: LoopSymbols) -> Iterator[Array
                 yield _access(place, symbols)
 
 
-def _of_iterations(loop: acc.LoopOp) -> set[SSAValue]:
-    return {*loop.private_operands, *loop.reduction_operands, *loop.firstprivate_operands}
-
-
 def _access(place: _InArray, symbols: LoopSymbols) -> ArrayAccess:
     op = place.op
-    type_ = op.value.type if isinstance(op, llvm.StoreOp) else op.dereferenced_value.type
+    type_ = accessed_type(op)
     subscripts, units = subscripts_of(op.ptr, symbols)
     return ArrayAccess(op, place.key, place.root, subscripts, units, type_, place.missing)
 

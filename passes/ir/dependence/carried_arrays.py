@@ -17,7 +17,8 @@ from ...decisions.certain_meeting import LoopPlace, meeting
 from ...decisions.ranges import LoopRange
 from ..ops.acc_ops import PRIVATIZING_OPS, is_defined_inside, variable_name
 from ..ops.building import constant_value
-from ..values.loop_symbols import LoopSymbols, bounds_of
+from ..ops.loop_bounds import bounds_of
+from ..values.loop_symbols import LoopSymbols
 from ..values.region_values import HostExpression, HostLoad
 from ..values.varying_values import VaryingValues
 from .array_accesses import ArrayAccess, array_accesses

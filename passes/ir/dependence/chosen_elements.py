@@ -13,7 +13,7 @@ from xdsl.dialects import acc, cf, llvm, scf
 from xdsl.ir import Operation, SSAValue
 
 from ..ops.acc_ops import PRIVATIZING_OPS, is_defined_inside, source_loc, variable_name
-from ..ops.messages import Messages
+from ..ops.messages import Messages, access_notes
 from ..values.accesses import root_of
 from ..values.loop_conditions import picks_one
 from ..values.loop_symbols import LoopSymbols
@@ -54,9 +54,7 @@ def warn_of_chosen(
                 "write 'loop seq', or combine the values in a scalar with a reduction clause,"
                 " or use atomic"
             )
-        notes = [] if found.load is None else [(source_loc(found.load), "it is read here")]
-        notes.append((source_loc(found.store), "it is assigned here"))
-        messages.warn(source_loc(loop), text, remedy, notes)
+        messages.warn(source_loc(loop), text, remedy, access_notes(found.load, found.store))
 
 
 def chosen_elements(loop: acc.LoopOp, *, lanes: bool) -> Iterator[Chosen]:

@@ -13,7 +13,7 @@ from xdsl.dialects import llvm
 from xdsl.ir import Operation
 
 from ..ops.acc_ops import source_loc, variable_name
-from ..ops.messages import Messages
+from ..ops.messages import Messages, access_notes
 from ..values.addresses import ADDRESS_OPS
 from ..variables.function_scalars import FunctionScalars
 
@@ -33,7 +33,7 @@ def warn_of_followed(construct: Operation, scalars: FunctionScalars, messages: M
             f"'{name}' still has the host's value here, and device code dereferences it: no clause"
             f" maps its target, because the construct also assigns '{name}'",
             f"assign '{name}' in the construct first, or write a subscript",
-            [(source_loc(stores[0]), "it is assigned here")],
+            access_notes(None, stores[0]),
         )
 
 

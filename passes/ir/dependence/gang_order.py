@@ -18,7 +18,7 @@ from ...decisions.polynomials import Polynomial
 from ...decisions.ranges import LoopRange
 from ..ops.acc_ops import PRIVATIZING_OPS, has_level, is_inside, loops_in, variable_name
 from ..ops.building import constant_value
-from ..ops.levels import loop_levels
+from ..ops.levels import is_parallel, loop_levels
 from ..values.loop_symbols import LoopSymbols
 from .array_accesses import ArrayAccess, array_accesses
 
@@ -69,7 +69,7 @@ def unordered_loops(construct: acc.ParallelOp) -> Iterator[Unordered]:
 def _may_be_shared(loop: acc.LoopOp, construct: Operation) -> bool:
     """Whether gangs may share a loop: an outermost parallel one of a single variable."""
     block = loop.region.blocks.first
-    if has_level(loop.seq) or has_level(loop.auto_) or block is None or len(block.args) != 1:
+    if not is_parallel(loop) or block is None or len(block.args) != 1:
         return False
     levels = loop_levels(loop)
     if levels and Level.GANG not in levels:

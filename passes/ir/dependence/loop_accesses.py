@@ -13,9 +13,10 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ....dialects.accx import LAST_VALUE
 from ...decisions.polynomials import Polynomial
 from ..data.callees import is_harmless, reads_of_call
-from ..ops.acc_ops import called, is_defined_inside
+from ..ops.acc_ops import accessed_type, called, is_defined_inside
+from ..ops.loop_bounds import LoopLike, body_of
 from ..values.accesses import BYTES, LoopAccess, root_of, subscripts_of
-from ..values.loop_symbols import Limit, LoopLike, LoopSymbols, body_of
+from ..values.loop_symbols import Limit, LoopSymbols
 
 _FAR = 1 << 32
 
@@ -43,10 +44,9 @@ def loop_accesses(
         if op in scalars or LAST_VALUE in op.attributes:
             continue
         match op:
-            case llvm.LoadOp():
-                _add(body, op, op.ptr, op.dereferenced_value.type, False, loop, symbols, own)
-            case llvm.StoreOp():
-                _add(body, op, op.ptr, op.value.type, True, loop, symbols, own)
+            case llvm.LoadOp() | llvm.StoreOp():
+                writes = isinstance(op, llvm.StoreOp)
+                _add(body, op, op.ptr, accessed_type(op), writes, loop, symbols, own)
             case llvm.CallOp():
                 if not is_harmless(op) and not _add_reads(body, op, loop, symbols, own):
                     name = called(op)

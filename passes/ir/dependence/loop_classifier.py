@@ -15,16 +15,16 @@ from ...decisions.levels import Level
 from ..ops.acc_ops import (
     COMPUTE_OPS,
     drop_gang,
+    enclosing,
     hands_on,
-    has_level,
     is_inside,
     source_loc,
     variable_name,
 )
-from ..ops.levels import loop_levels
+from ..ops.levels import is_parallel, loop_levels
 from ..ops.loop_order import make_sequential
-from ..ops.messages import Messages, Note
-from ..variables.function_scalars import FunctionScalars, construct_of
+from ..ops.messages import Messages, access_notes
+from ..variables.function_scalars import FunctionScalars
 from ..variables.reduction_reads import use_of_partial_sum
 from ..variables.scalar_classes import ORDERED, ScalarClass
 from ..variables.scalar_uses import Decision
@@ -87,7 +87,11 @@ class LoopClassifier:
             warn_of_scattered(loop, self.scattered, self.messages, lanes=lanes)
             return None
         text = f"iterations of this loop {_CARRIED[found.kind]} '{found.name}'"
-        if within_gang or _is_alone(loop) or isinstance(construct_of(loop), acc.KernelsOp):
+        if (
+            within_gang
+            or _is_alone(loop)
+            or isinstance(enclosing(loop, *COMPUTE_OPS), acc.KernelsOp)
+        ):
             text += ", so it runs sequentially"
             make_sequential(loop, f"iterations {_CARRIED[found.kind]} '{found.name}'")
         remedy = "write 'loop seq'"
@@ -95,8 +99,7 @@ class LoopClassifier:
             remedy += ", or combine the values in a scalar with a reduction clause, or use atomic"
         elif found.kind is Carried.SHARED:
             remedy += ", or use a variable that is declared in the loop or private"
-        notes = [] if found.load is None else [(source_loc(found.load), "it is read here")]
-        notes.append((source_loc(found.store), "it is assigned here"))
+        notes = access_notes(found.load, found.store)
         self.messages.warn(source_loc(loop), text, remedy, notes)
         return found.name
 
@@ -131,7 +134,7 @@ class LoopClassifier:
             f"iterations of this loop use the value of '{name}' while it is reduced: the value that each"
             " sees depends on how iterations are distributed",
             f"use '{name}' after the loop, or write 'loop seq'",
-            [(source_loc(load), "it is read here")],
+            access_notes(load, None),
         )
 
     def _keep_to_gang(self, loop: acc.LoopOp) -> None:
@@ -172,7 +175,7 @@ class LoopClassifier:
                 source_loc(loop),
                 f"generating implicit {clause}: every iteration updates '{name}'",
                 f"write {clause}",
-                _notes(decision),
+                access_notes(decision.read, decision.write),
                 only_wall=True,
             )
         if given is not None and given != operator:
@@ -180,7 +183,7 @@ class LoopClassifier:
                 source_loc(loop),
                 f"'{name}' is reduced with '{given}', but updated with '{operator}' here",
                 f"write reduction({operator}:{name})",
-                _notes(decision),
+                access_notes(decision.read, decision.write),
             )
         self.reduced.add(variable)
         self.scalars.reduce(loop, decision, given or operator)
@@ -215,7 +218,9 @@ class LoopClassifier:
             remedy = f"assign '{name}' in every iteration, or write 'loop seq'"
         if in_order:
             text += ", so it runs sequentially"
-        self.messages.warn(source_loc(loop), text, remedy, _notes(decision))
+        self.messages.warn(
+            source_loc(loop), text, remedy, access_notes(decision.read, decision.write)
+        )
         if in_order:
             make_sequential(loop, f"the value of '{name}' is carried between iterations")
 
@@ -223,7 +228,7 @@ class LoopClassifier:
         """Whether to run the loop sequentially, which gives C's result, rather than as the program says."""
         if hands_on(loop):
             return False
-        if isinstance(construct_of(loop), acc.KernelsOp):
+        if isinstance(enclosing(loop, *COMPUTE_OPS), acc.KernelsOp):
             return True
         gang = Level.GANG in loop_levels(loop)
         wanted = self.scalars.flow.is_live_after(loop, decision.pointer)
@@ -234,7 +239,7 @@ def _is_alone(loop: acc.LoopOp) -> bool:
     """
     Whether one gang runs the whole construct once this loop is sequential: gangs share nothing else in it.
     """
-    construct = construct_of(loop)
+    construct = enclosing(loop, *COMPUTE_OPS)
     if not isinstance(construct, acc.ParallelOp) or construct.num_gangs:
         return False
     return all(
@@ -254,26 +259,5 @@ def _iteration_of(variable: SSAValue) -> acc.LoopOp | None:
         return next((op for op in users if isinstance(op, acc.LoopOp)), None)
     if not isinstance(owner, llvm.AllocaOp):
         return None
-    parent = owner.parent_op()
-    while parent is not None and not isinstance(parent, (acc.LoopOp, *COMPUTE_OPS)):
-        parent = parent.parent_op()
+    parent = enclosing(owner, acc.LoopOp, *COMPUTE_OPS)
     return parent if isinstance(parent, acc.LoopOp) and is_parallel(parent) else None
-
-
-def _notes(decision: Decision) -> list[Note]:
-    notes: list[Note] = []
-    if decision.read is not None:
-        notes.append((source_loc(decision.read), "it is read here"))
-    if decision.write is not None:
-        notes.append((source_loc(decision.write), "it is assigned here"))
-    return notes
-
-
-def is_parallel(loop: acc.LoopOp) -> bool:
-    block = loop.region.blocks.first
-    return (
-        not has_level(loop.seq)
-        and not has_level(loop.auto_)
-        and block is not None
-        and bool(block.args)
-    )

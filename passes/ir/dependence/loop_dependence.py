@@ -18,10 +18,11 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects.accx_element import ElementOp
 from ...decisions.dependence import LoopContext, Requirement, requirement, stays_within
 from ...decisions.polynomials import Polynomial
-from ..ops.acc_ops import PRIVATIZING_OPS, bit_width, is_defined_inside, variable_name
+from ..ops.acc_ops import PRIVATIZING_OPS, bit_width, is_defined_inside, own_copies, variable_name
 from ..ops.building import constant_value
+from ..ops.loop_bounds import LoopLike, body_of
 from ..values.accesses import LoopAccess, comparable, is_scalar_variable, may_alias, root_of
-from ..values.loop_symbols import Limit, LoopLike, LoopSymbols, body_of
+from ..values.loop_symbols import Limit, LoopSymbols
 from ..values.region_values import HostExpression, variable_key
 from ..variables.loop_scalars import is_live_after
 from ..variables.scalar_classes import ScalarClass
@@ -349,7 +350,7 @@ def judge_loop(
     judge = _Judge(loop, host)
     own: set[SSAValue] = set()
     if isinstance(loop, acc.LoopOp):
-        own = {*loop.private_operands, *loop.reduction_operands, *loop.firstprivate_operands}
+        own = set(own_copies(loop))
     decided = {op for decision in scalars for op in decision.uses}
     own.update(op.acc_var for op in decided if isinstance(op, acc.ReductionOp))
     body = loop_accesses(loop, judge.symbols, own, decided)
@@ -391,7 +392,7 @@ def settle_arrays(
     if block is None or not block.args or len(body_of(loop).blocks) != 1:
         return [], []
     judge = _Judge(loop, None)
-    own = {*loop.private_operands, *loop.reduction_operands, *loop.firstprivate_operands}
+    own = set(own_copies(loop))
     accesses = [a for a in loop_accesses(loop, judge.symbols, own, ()).accesses if a.root in arrays]
     private: list[SSAValue] = []
     shared: list[SSAValue] = []

@@ -11,13 +11,12 @@ from xdsl.traits import IsTerminator
 from ...decisions.nest_order import Walk, best_order
 from ..ops.acc_ops import child_loops, hands_on, is_defined_inside
 from ..ops.building import constant_trips
-from ..ops.levels import loop_levels
+from ..ops.levels import is_parallel, loop_levels
 from ..ops.purity import is_pure
 from ..values.addresses import base_of
 from ..values.region_values import RegionSymbols
 from ..values.strides import AccessCounter
 from ..values.values_outside import is_known_outside
-from .loop_classifier import is_parallel
 
 
 def _is_open(loop: acc.LoopOp) -> bool:

@@ -22,8 +22,9 @@ from ...decisions.polynomials import Polynomial
 from ...decisions.ranges import LoopRange
 from ..ops.acc_ops import alloca_count
 from ..ops.layout import size_of
+from ..ops.loop_bounds import bounds_of
 from ..values.accesses import address_escapes, root_of, subscripts_of
-from ..values.loop_symbols import LoopSymbols, bounds_of
+from ..values.loop_symbols import LoopSymbols
 from ..variables.loop_scalars import Flow
 
 Interval = tuple[Polynomial, Polynomial]

@@ -21,6 +21,7 @@ from ..ops.acc_ops import (
     COMPUTE_OPS,
     PRIVATIZING_OPS,
     is_defined_inside,
+    own_copies,
     parent_operation,
     source_loc,
     variable_name,
@@ -81,7 +82,7 @@ def _is_shared(root: SSAValue, loop: acc.LoopOp, lanes: bool) -> bool:
         return False
     if isinstance(root.owner, llvm.LoadOp | llvm.AddressOfOp):
         return True
-    own = (*loop.private_operands, *loop.reduction_operands, *loop.firstprivate_operands)
+    own = own_copies(loop)
     if root in own or is_defined_inside(root, loop) or isinstance(root.owner, acc.ReductionOp):
         return False
     return lanes or not _of_gang(root)

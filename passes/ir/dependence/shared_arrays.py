@@ -27,7 +27,7 @@ from ..ops.acc_ops import (
     variable_name,
 )
 from ..ops.levels import loop_levels
-from ..ops.messages import Messages
+from ..ops.messages import Messages, access_notes
 from ..values.accesses import root_of, subscripts_of
 from ..values.addresses import base_of
 from ..values.loop_symbols import LoopSymbols
@@ -53,7 +53,7 @@ def give_own_arrays(loop: acc.LoopOp, messages: Messages) -> dict[str, Operation
             source_loc(loop),
             f"generating implicit private({name}): every iteration fills '{name}' before it reads it",
             f"write private({name})",
-            [(source_loc(stores[root][0]), "it is assigned here")],
+            access_notes(None, stores[root][0]),
             only_wall=True,
         )
     common = (
@@ -70,7 +70,7 @@ def warn_of_shared(loop: acc.LoopOp, shared: dict[str, Operation], messages: Mes
             source_loc(loop),
             f"every iteration of this loop assigns the same elements of '{name}', which they share",
             f"write private({name}) if each iteration has its own, or 'loop seq'",
-            [(source_loc(store), "it is assigned here")],
+            access_notes(None, store),
         )
 
 

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects import llvm_ext
 from ....dialects.accx import RESTRICT
-from ..ops.acc_ops import is_restrict
+from ..ops.acc_ops import callee_of, is_restrict
 from ..values.addresses import base_of
 from .exchanges import has_barrier, is_exchanged
 from .outline import DATA_ENTRY
@@ -55,9 +55,7 @@ def _object(pointer: SSAValue) -> object | None:
         return pointer
     if isinstance(owner, llvm.AddressOfOp):
         return owner.global_name.string_value()
-    if isinstance(owner, llvm.CallOp) and owner.callee is not None:
-        return pointer if owner.callee.string_value() in _ALLOCATORS else None
-    return pointer if is_restrict(pointer) else None
+    return pointer if callee_of(owner) in _ALLOCATORS or is_restrict(pointer) else None
 
 
 def distinct_arguments(args: Sequence[SSAValue], *, loads_pointers: bool) -> list[bool]:

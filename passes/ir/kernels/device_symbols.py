@@ -25,6 +25,7 @@ from ....compiler.base.abi import DataKind
 from ....compiler.base.diagnostics import SourceLoc, error
 from ....compiler.base.names import c_name
 from ....dialects.accx import KERNEL
+from ..ops.acc_ops import callee_of
 from ..ops.building import PTR, Cursor, erase
 from ..ops.layout import size_of, type_name
 from ..ops.levels import bound_symbol
@@ -165,10 +166,8 @@ class DeviceVersions:
             op.result.replace_uses_with_if(load.results[0], lambda use: use.operation is not load)
 
     def _retarget_call(self, op: llvm.CallOp, gangs: Gangs) -> None:
-        if op.callee is None:
-            return
-        name = op.callee.string_value()
-        if name.endswith(SUFFIX):
+        name = callee_of(op)
+        if name is None or name.endswith(SUFFIX):
             return
         target = self.bound.get(name, name)
         callee = self._function(name)
@@ -227,8 +226,7 @@ class DeviceVersions:
                 break
             if isinstance(op, acc.LoopOp) and select_device_type(op.gang) is not None:
                 found = True
-            elif isinstance(op, llvm.CallOp) and op.callee is not None:
-                callee = op.callee.string_value()
+            elif (callee := callee_of(op)) is not None:
                 found |= self._is_gang_routine(self.bound.get(callee, callee), path | {name})
         self._gang_routines[name] = found
         return found

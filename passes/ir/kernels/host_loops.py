@@ -209,10 +209,7 @@ def _move_body(loop: acc.LoopOp, body: Cursor, inductions: Sequence[SSAValue]) -
         for op in list(first.ops):
             if isinstance(op, acc.YieldOp | acc.TerminatorOp):
                 continue
-            op.detach()
-            loc = op.location
-            body.insert(op)
-            op.location = loc
+            body.move(op)
         return
     region = Region()
     loop.region.move_blocks(region)

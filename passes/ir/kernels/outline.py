@@ -40,7 +40,14 @@ from ....compiler.base.abi import ASYNC_NOVAL, ASYNC_SYNC
 from ....compiler.base.diagnostics import SourceLoc, error
 from ....dialects import llvm_ext
 from ....dialects.dense import integers
-from ..ops.acc_ops import MAPPING_OPS, PRIVATIZING_OPS
+from ..ops.acc_ops import (
+    MAPPING_OPS,
+    PRIVATIZING_OPS,
+    PrivatizingOp,
+    enclosing_function,
+    own_copies,
+    values_inside,
+)
 from ..ops.building import Cursor, erase
 from ..values.region_values import variable_key
 
@@ -55,7 +62,6 @@ DATA_ENTRY = (
 )
 """Data entry operations: their result is a device address."""
 
-PrivatisingOp = acc.PrivateOp | acc.FirstprivateOp | acc.ReductionOp
 
 _REMADE = (
     arith.ConstantOp,
@@ -83,7 +89,7 @@ class OutlinedKernel:
     args: list[SSAValue]
     region: Region
     body_start: Operation
-    privatised: list[PrivatisingOp]
+    privatised: list[PrivatizingOp]
     reductions: list[acc.ReductionOp]
     num_gangs: list[SSAValue]
     num_workers: SSAValue | None
@@ -99,15 +105,6 @@ class OutlinedKernel:
         inner.name_hint = value.name_hint
         self.args.append(value)
         return inner
-
-
-def enclosing_function(op: Operation) -> llvm.FuncOp:
-    """The `llvm.func` around `op`, which must be inside one."""
-    parent = op.parent_op()
-    while not isinstance(parent, llvm.FuncOp):
-        assert parent is not None, f"{op.name} outside a function"
-        parent = parent.parent_op()
-    return parent
 
 
 def symbol_table(module: ModuleOp) -> dict[str, Operation]:
@@ -144,7 +141,7 @@ class _Outliner:
     anchor: Operation
     inside: set[SSAValue]
     args: list[SSAValue] = field(default_factory=list[SSAValue])
-    privatised: list[PrivatisingOp] = field(default_factory=list["PrivatisingOp"])
+    privatised: list[PrivatizingOp] = field(default_factory=list["PrivatizingOp"])
     known: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
 
     def resolve(self, value: SSAValue) -> SSAValue:
@@ -196,7 +193,7 @@ class _Outliner:
                 return operand
         return None
 
-    def _privatise(self, op: PrivatisingOp) -> SSAValue:
+    def _privatise(self, op: PrivatizingOp) -> SSAValue:
         variable = self._source(op)
         rest = [self.resolve(operand) for operand in op.operands[1:]]
         result = self._remake(op, [variable, *rest])
@@ -205,11 +202,13 @@ class _Outliner:
         self.privatised.append(copy)
         return result
 
-    def _source(self, op: PrivatisingOp) -> SSAValue:
+    def _source(self, op: PrivatizingOp) -> SSAValue:
         """The `varPtr` in the region of a privatising operation from before the construct."""
         inner = Cursor.before(self.anchor, op.location)
         if isinstance(op, acc.PrivateOp):
-            return self._made(inner.insert(llvm.ZeroOp.create(result_types=[op.var.type])))
+            nothing = inner.zero(op.var.type)
+            self.inside.add(nothing)
+            return nothing
         if isinstance(op.var.owner, DATA_ENTRY + PRIVATIZING_OPS) or op.var in self.inside:
             return self.resolve(op.var)
         if isinstance(op, acc.FirstprivateOp):
@@ -227,10 +226,6 @@ class _Outliner:
                 "add it to a copy clause",
             )
         return self.resolve(mapped)
-
-    def _made(self, op: Operation) -> SSAValue:
-        self.inside.update(op.results)
-        return op.results[0]
 
     def _by_value(self, op: acc.FirstprivateOp, inner: Cursor) -> SSAValue:
         """Passes a scalar's value and keeps it in a stack slot of the kernel."""
@@ -264,19 +259,6 @@ def _map_firstprivate(construct: acc.ParallelOp, op: acc.FirstprivateOp) -> SSAV
     return entry.acc_var
 
 
-def _values_inside(region: Region) -> set[SSAValue]:
-    """Every value defined in `region`."""
-    values: set[SSAValue] = set()
-    for block in region.blocks:
-        values.update(block.args)
-    for op in region.walk():
-        values.update(op.results)
-        for nested in op.regions:
-            for block in nested.blocks:
-                values.update(block.args)
-    return values
-
-
 def outline_region(construct: acc.ParallelOp, name: str) -> OutlinedKernel:
     """
     Takes the region out of `construct` (whose own region is empty afterwards; the caller erases the
@@ -289,7 +271,7 @@ def outline_region(construct: acc.ParallelOp, name: str) -> OutlinedKernel:
     construct.region.move_blocks(region)
     first = region.blocks[0].first_op
     assert first is not None
-    out = _Outliner(construct, region, first, _values_inside(region))
+    out = _Outliner(construct, region, first, values_inside(region))
     for op in list(region.walk()):
         for position, operand in enumerate(op.operands):
             if operand in out.inside:
@@ -297,17 +279,10 @@ def outline_region(construct: acc.ParallelOp, name: str) -> OutlinedKernel:
             if isinstance(op, acc.PrivateOp) and operand is op.var:
                 # Only names the variable: its copies do not use the original, which as an argument
                 # might count as an alias of the arrays.
-                null = llvm.ZeroOp.create(result_types=[operand.type])
-                null.location = op.location
-                region.blocks[0].insert_op_before(null, first)
-                op.operands[position] = null.results[0]
+                op.operands[position] = Cursor.before(first, op.location).zero(operand.type)
             else:
                 op.operands[position] = out.resolve(operand)
-    for operand in (
-        *construct.private_operands,
-        *construct.firstprivate_operands,
-        *construct.reduction_operands,
-    ):
+    for operand in own_copies(construct):
         out.resolve(operand)
     reductions: list[acc.ReductionOp] = []
     for operand in construct.reduction_operands:

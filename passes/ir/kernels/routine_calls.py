@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 
 from ....dialects import llvm_ext
 from ...decisions.device_functions import INTEGER, MATH_F32, MATH_F64, PREDICATES
-from ..ops.acc_ops import has_level
+from ..ops.acc_ops import callee_of, has_level
 from ..ops.levels import bound_symbol
 from ..values.addresses import base_of
 from ..variables.recipe_reading import Recipes
@@ -27,11 +27,6 @@ class CallKind(Enum):
     """One thread makes the call."""
     COLLECTIVE = "collective"
     """All threads make the call together: the function has partitioned loops."""
-
-
-def callee_name(op: llvm.CallOp) -> str | None:
-    """The called function's name; None for a call through a pointer."""
-    return None if op.callee is None else op.callee.string_value()
 
 
 @dataclass
@@ -67,7 +62,7 @@ class Calls:
 
     def kind(self, op: llvm.CallOp) -> CallKind:
         """How code that all threads run redundantly makes this call."""
-        name = callee_name(op)
+        name = callee_of(op)
         if name is None:
             return CallKind.EFFECTS
         if self.has_parallelism(name):
@@ -99,7 +94,7 @@ class Calls:
             case llvm_ext.MemcpyOp() | llvm_ext.MemmoveOp() | llvm_ext.MemsetOp():
                 return isinstance(base_of(op.dst).owner, llvm.AllocaOp)
             case llvm.CallOp():
-                callee = callee_name(op)
+                callee = callee_of(op)
                 return callee is not None and self.is_pure(callee)
             case (
                 llvm_ext.AtomicRMWOp()

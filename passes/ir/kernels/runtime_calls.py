@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....compiler.base.abi import ASYNC_SYNC, ENTRY_POINTS, ROUTINES, DeviceOperation, Launch
-from ..ops.building import PTR, Cursor
+from ..ops.building import PTR, Cursor, put_first
 from .outline import WaitArgument, symbol_table
 
 _TYPES: dict[str, Attribute] = {"void": llvm.LLVMVoidType(), "i32": i32, "i64": i64, "ptr": PTR}
@@ -49,9 +49,7 @@ class RuntimeCalls:
         if name not in self.symbols:
             func = llvm.FuncOp(name, _SIGNATURES[name], llvm.LinkageAttr("external"))
             func.location = self.module.location
-            first = self.module.body.block.first_op
-            assert first is not None
-            self.module.body.block.insert_op_before(func, first)
+            put_first(self.module.body.block, func)
             self.symbols[name] = func
 
     def records(
@@ -75,7 +73,7 @@ class RuntimeCalls:
             for index, queue in enumerate(wait.queues):
                 at.store(at.to_i64(queue), at.field(memory, 8 * index))
         else:
-            memory = at.value(llvm.ZeroOp.create(result_types=[PTR]))
+            memory = at.zero(PTR)
         count = at.i32(len(wait.queues))
         self.call(at, "__accopt_wait", at.i32(site), memory, count, async_queue)
 

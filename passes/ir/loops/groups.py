@@ -21,7 +21,7 @@ from ..ops.acc_ops import is_defined_inside, set_operand_groups
 from ..ops.building import Cursor, constant_value, erase
 from ..ops.expressions import parts_of
 from ..ops.purity import only_computes
-from .jamming import NSW, clone_into
+from .jamming import NSW
 
 WIDE_BYTES = 16
 """The most bytes that one instruction of a thread loads or stores."""
@@ -208,4 +208,4 @@ class Frame:
 def copy_all(ops: Sequence[Operation], values: dict[SSAValue, SSAValue], at: Cursor) -> None:
     """Clones `ops` at `at`; `values` maps operands and gains the results."""
     for op in ops:
-        clone_into(op, values, at)
+        at.clone(op, values)

@@ -16,7 +16,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ....dialects.accx import WHY
 from ...decisions.declined import Declined
-from ..ops.acc_ops import is_inside
+from ..ops.acc_ops import PrivatizingOp, is_inside
 from ..ops.building import Cursor, constant_value
 from ..ops.purity import only_reads
 from ..values.addresses import base_of
@@ -40,11 +40,11 @@ class Jam:
                 self._loop(op, cursor)
             else:
                 for values in self.maps:
-                    clone_into(op, values, cursor)
+                    cursor.clone(op, values)
 
     def _once(self, op: Operation, cursor: Cursor) -> None:
         """Emits once an operation whose operands are the same for all copies."""
-        clone_into(op, self.maps[0], cursor)
+        cursor.clone(op, self.maps[0])
         for values in self.maps[1:]:
             for result in op.results:
                 values[result] = self.maps[0][result]
@@ -103,14 +103,6 @@ class Jam:
                 values[result] = new
 
 
-def clone_into(op: Operation, values: dict[SSAValue, SSAValue], cursor: Cursor) -> None:
-    """Clones `op`, with its location, at the cursor; `values` maps operands and gains the results."""
-    location = cursor.loc
-    cursor.loc = op.location
-    cursor.insert(op.clone(values))
-    cursor.loc = location
-
-
 def body_of(loop: acc.LoopOp) -> Block:
     """The one block of a loop's body."""
     if len(loop.region.blocks) != 1:
@@ -142,7 +134,7 @@ def is_private_outside(pointer: SSAValue, inner: acc.LoopOp) -> bool:
     owner = pointer.owner
     if isinstance(owner, Operation) and is_inside(owner, inner):
         return False
-    if isinstance(owner, acc.PrivateOp | acc.FirstprivateOp | acc.ReductionOp):
+    if isinstance(owner, PrivatizingOp):
         return True
     return isinstance(variable_of(pointer).owner, llvm.AllocaOp) and isinstance(
         owner, llvm.AllocaOp

@@ -18,7 +18,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ....compiler.base.host_mathematics import FAST_PREFIX, PREFIX
 from ....dialects.volatility import is_ordered
-from ..data.host_memory import callee_name
+from ..ops.acc_ops import callee_of
 from ..ops.building import constant_value
 from ..ops.layout import size_of
 from ..ops.purity import may_trap
@@ -80,7 +80,7 @@ class Lanes:
 def is_lane_wise(op: Operation) -> bool:
     """Whether `op` only computes, also on vectors, and may run for lanes that do not need its result."""
     if isinstance(op, llvm.CallOp):
-        name = callee_name(op)
+        name = callee_of(op)
         known = name is not None and name.startswith((PREFIX, FAST_PREFIX))
         return known or name in _INSTRUCTIONS
     return isinstance(op, _VECTOR_OPERATIONS) and not may_trap(op)
@@ -266,7 +266,7 @@ def _is_maskable(op: Operation, varying: LaneValues) -> bool:
             )
         case llvm.CallOp():
             # All lanes make the call, so it must have a vector form.
-            name = callee_name(op) or ""
+            name = callee_of(op) or ""
             fast = name.startswith(FAST_PREFIX) or name in _INSTRUCTIONS
             return fast or (name.startswith(PREFIX) and op.results[0].type == f32)
         case _:

@@ -12,11 +12,11 @@ from xdsl.ir import Operation, SSAValue
 from ...decisions.levels import Level
 from ...decisions.loop_tree import LoopNode
 from ...decisions.shared_work import InnerWork
-from ..ops.acc_ops import child_loops, hands_on, has_level, is_defined_inside, source_loc
+from ..ops.acc_ops import callee_of, child_loops, hands_on, is_defined_inside, source_loc
 from ..ops.building import constant_trips, constant_value
 from ..ops.expressions import parts_of
 from ..ops.layout import size_of
-from ..ops.levels import loop_levels
+from ..ops.levels import is_parallel, loop_levels
 from ..ops.purity import is_pure_call
 from ..values.addresses import steps_to
 from ..values.region_values import RegionSymbols
@@ -109,8 +109,8 @@ def _pure_outside(value: SSAValue, symbols: RegionSymbols) -> bool:
 def _routine_need(operations: Sequence[Operation], level_of: Callable[[str], Level]) -> Level:
     need = Level.SEQ
     for op in operations:
-        if isinstance(op, llvm.CallOp) and op.callee is not None:
-            need = max(need, level_of(op.callee.string_value()))
+        if (name := callee_of(op)) is not None:
+            need = max(need, level_of(name))
     return need
 
 
@@ -251,7 +251,7 @@ class _Reader:
         assert block is not None
         dim = gang_argument(loop, acc.GangArgType.DIM)
         node = LoopNode(
-            parallel=not has_level(loop.seq) and not has_level(loop.auto_) and bool(block.args),
+            parallel=is_parallel(loop),
             loc=source_loc(loop),
             levels=frozenset(loop_levels(loop)),
             gang_dim=constant_value(dim) if dim is not None else None,

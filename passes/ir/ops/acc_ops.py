@@ -9,18 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import cast
+from typing import TypeVar, cast
 
-from xdsl.dialects import acc, arith, llvm
+from xdsl.dialects import acc, llvm, scf
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     IntegerAttr,
     IntegerType,
-    LocationAttr,
     ModuleOp,
     i32,
-    i64,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue, Use
 from xdsl.irdl import IRDLOperation
@@ -30,21 +28,17 @@ from ....compiler.base.diagnostics import SourceLoc
 from ....compiler.base.names import c_name
 from ....dialects.together import HandsOnOp
 from .building import constant_value
+from .complex_values import is_complex
 
 ComputeOp = acc.ParallelOp | acc.SerialOp | acc.KernelsOp
 COMPUTE_OPS = (acc.ParallelOp, acc.SerialOp, acc.KernelsOp)
 
-EntryOp = (
-    acc.CopyinOp
-    | acc.CreateOp
-    | acc.PresentOp
-    | acc.NoCreateOp
-    | acc.AttachOp
-    | acc.DevicePtrOp
-    | acc.PrivateOp
-    | acc.FirstprivateOp
-    | acc.ReductionOp
+MappingOp = (
+    acc.CopyinOp | acc.CreateOp | acc.PresentOp | acc.NoCreateOp | acc.AttachOp | acc.DevicePtrOp
 )
+PrivatizingOp = acc.PrivateOp | acc.FirstprivateOp | acc.ReductionOp
+EntryOp = MappingOp | PrivatizingOp
+RecipeOp = acc.PrivateRecipeOp | acc.FirstprivateRecipeOp | acc.ReductionRecipeOp
 PRIVATIZING_OPS = (acc.PrivateOp, acc.FirstprivateOp, acc.ReductionOp)
 """Operations that give a construct or loop its own copy of a variable."""
 MAPPING_OPS = (
@@ -124,17 +118,19 @@ def parallel_constructs(root: Operation) -> list[acc.ParallelOp]:
     return found
 
 
+def values_inside(region: Region) -> set[SSAValue]:
+    """Every value made in `region`."""
+    found: set[SSAValue] = {arg for block in region.blocks for arg in block.args}
+    for op in region.walk():
+        found.update(op.results)
+        found.update(arg for own in op.regions for block in own.blocks for arg in block.args)
+    return found
+
+
 def live_ins(op: Operation) -> list[SSAValue]:
     """Values made outside `op` that its regions use, in order of first use."""
-    inside: set[SSAValue] = set()
+    inside: set[SSAValue] = set[SSAValue]().union(*map(values_inside, op.regions))
     found: dict[SSAValue, None] = {}
-    for region in op.regions:
-        inside.update(arg for block in region.blocks for arg in block.args)
-        for inner in region.walk():
-            inside.update(inner.results)
-            inside.update(
-                arg for own in inner.regions for block in own.blocks for arg in block.args
-            )
     for region in op.regions:
         for inner in region.walk():
             for operand in inner.operands:
@@ -187,12 +183,22 @@ def bit_width(type_: Attribute) -> int | None:
     return type_.width.data if isinstance(type_, IntegerType) else None
 
 
-def enclosing_function(op: Operation) -> llvm.FuncOp | None:
-    """The function that contains `op`."""
+OpT = TypeVar("OpT", bound=Operation)
+
+
+def enclosing(op: Operation, *kinds: type[OpT]) -> OpT | None:
+    """The innermost operation around `op` of one of these classes."""
     parent = op.parent_op()
-    while parent is not None and not isinstance(parent, llvm.FuncOp):
+    while parent is not None and not isinstance(parent, kinds):
         parent = parent.parent_op()
     return parent
+
+
+def enclosing_function(op: Operation) -> llvm.FuncOp:
+    """The function that contains `op`, which must be in one."""
+    function = enclosing(op, llvm.FuncOp)
+    assert function is not None, f"{op.name} outside a function"
+    return function
 
 
 def enclosing_module(op: Operation) -> ModuleOp:
@@ -227,12 +233,25 @@ def is_restrict(pointer: SSAValue) -> bool:
     return entry and index < len(attrs) and "llvm.noalias" in attrs[index].data
 
 
+def callee_of(op: Operation | Block) -> str | None:
+    """The function that a direct call names; None for a call through a pointer, and for what is no call."""
+    if isinstance(op, llvm.CallOp) and op.callee is not None:
+        return op.callee.string_value()
+    return None
+
+
 def called(call: llvm.CallOp) -> str:
     """
     The callee of `call`, for messages: the function's C name, or a note that it is called through a
     pointer.
     """
-    return "a function pointer" if call.callee is None else c_name(call.callee.string_value())
+    name = callee_of(call)
+    return "a function pointer" if name is None else c_name(name)
+
+
+def accessed_type(op: llvm.LoadOp | llvm.StoreOp) -> Attribute:
+    """The type of the value that is loaded or stored."""
+    return op.value.type if isinstance(op, llvm.StoreOp) else op.dereferenced_value.type
 
 
 def alloca_count(op: llvm.AllocaOp) -> int | None:
@@ -254,22 +273,6 @@ def mapped_variable(entry: Operation) -> Attribute | None:
     elif isinstance(variable, llvm.AllocaOp) and alloca_count(variable) == 1:
         type_ = variable.elem_type
     return type_ if type_ == entry.var_type else None
-
-
-def integer_constant(value: int, type_: IntegerType, location: LocationAttr) -> arith.ConstantOp:
-    """`arith.constant`, named `c<value>`."""
-    op = arith.ConstantOp(IntegerAttr(value, type_))
-    op.location = location
-    op.result.name_hint = f"c{value}" if value >= 0 else f"cm{-value}"
-    return op
-
-
-def constant_i32(value: int, location: LocationAttr) -> arith.ConstantOp:
-    return integer_constant(value, i32, location)
-
-
-def constant_i64(value: int, location: LocationAttr) -> arith.ConstantOp:
-    return integer_constant(value, i64, location)
 
 
 def operand_groups(op: IRDLOperation) -> dict[str, list[SSAValue]]:
@@ -309,6 +312,13 @@ def hands_on(loop: acc.LoopOp) -> bool:
     return len(blocks) == 1 and any(isinstance(op, HandsOnOp) for op in loop.region.block.ops)
 
 
+def branch_values(op: scf.IfOp, result: SSAValue) -> list[SSAValue]:
+    """The values of which `op` selects its result `result`: those that its branches yield for it."""
+    index = list(op.results).index(result)  # pyright: ignore[reportArgumentType]
+    ends = [region.blocks[-1].last_op for region in op.regions if region.blocks]
+    return [end.operands[index] for end in ends if isinstance(end, scf.YieldOp)]
+
+
 def set_prop(op: Operation, name: str, value: Attribute | None) -> None:
     """Sets or removes a property."""
     if value is None:
@@ -317,16 +327,22 @@ def set_prop(op: Operation, name: str, value: Attribute | None) -> None:
         op.properties[name] = value
 
 
+def own_copies(op: ComputeOp | acc.LoopOp) -> list[SSAValue]:
+    """The private, firstprivate and reduction copies of a construct or loop."""
+    return [*op.private_operands, *op.firstprivate_operands, *op.reduction_operands]
+
+
 def parallel_construct_operands(op: ComputeOp) -> list[SSAValue]:
     """
     The operands of the construct that are results of data, private, firstprivate and reduction operations.
     """
-    return [
-        *op.data_clause_operands,
-        *op.private_operands,
-        *op.firstprivate_operands,
-        *op.reduction_operands,
-    ]
+    return [*op.data_clause_operands, *own_copies(op)]
+
+
+def is_implicit(op: Operation) -> bool:
+    """Whether the compiler added a data operation, which maps the variable for a single construct."""
+    implicit = op.properties.get("implicit")
+    return isinstance(implicit, IntegerAttr) and bool(implicit.value.data)
 
 
 def exits_of(entry: Operation) -> list[Operation]:
@@ -395,7 +411,7 @@ def entry_block(function: llvm.FuncOp) -> Block:
 def is_scalar(type_: Attribute) -> bool:
     """Whether a variable of this type is a scalar to OpenACC (pointers and complex numbers are)."""
     if isinstance(type_, llvm.LLVMStructType):
-        return type_.struct_name.data.startswith("struct._Complex")
+        return is_complex(type_)
     return not isinstance(type_, llvm.LLVMArrayType)
 
 
@@ -408,12 +424,9 @@ def drop_gang(loop: acc.LoopOp) -> None:
 
 def drop_levels(loop: acc.LoopOp) -> None:
     """Removes the gang, worker and vector clauses from a loop."""
-    set_operand_groups(loop, gang_operands=[], worker_num_operands=[], vector_operands=[])
+    drop_gang(loop)
+    set_operand_groups(loop, worker_num_operands=[], vector_operands=[])
     for name in (
-        "gang",
-        "gangOperandsArgType",
-        "gangOperandsSegments",
-        "gangOperandsDeviceType",
         "worker",
         "workerNumOperandsDeviceType",
         "vector",

@@ -38,7 +38,8 @@ class Cursor:
     """
     A place in the IR where operations are added, one after the other, with location `loc`.
 
-    Insertion "before operation x" stays before x; insertion at the end of a block stays at its end.
+    Insertion "before operation x" stays before x, wherever x is moved; insertion at the end of a block stays
+    at its end.
     """
 
     def __init__(self, point: InsertPoint, loc: LocationAttr):
@@ -81,10 +82,24 @@ class Cursor:
         if before is None:
             self.point.block.add_op(op)
         else:
-            self.point.block.insert_op_before(op, before)
+            block = before.parent
+            assert block is not None
+            block.insert_op_before(op, before)
         if hint is not None and op.results:
             op.results[0].name_hint = value_name(hint)
         return op
+
+    def move(self, op: OpT) -> OpT:
+        """Moves `op`, or places a new operation, here; it keeps its location."""
+        if op.parent is not None:
+            op.detach()
+        location = op.location
+        self.insert(op).location = location
+        return op
+
+    def clone(self, op: OpT, values: dict[SSAValue, SSAValue]) -> OpT:
+        """Clones `op`, with its location, here; `values` maps operands and gains the results."""
+        return self.move(op.clone(values))
 
     def value(self, op: Operation, hint: str | None = None) -> SSAValue:
         """Places `op` and returns its first result."""
@@ -294,6 +309,14 @@ def constant_trips(lower: SSAValue, upper: SSAValue, step: SSAValue) -> int | No
     if low is None or high is None or by is None or by <= 0:
         return None
     return max(0, -(-(high - low) // by))
+
+
+def put_first(block: Block, op: Operation) -> None:
+    """Adds `op` to a block, before its other operations."""
+    if block.first_op is None:
+        block.add_op(op)
+    else:
+        block.insert_op_before(op, block.first_op)
 
 
 def erase(op: Operation) -> None:

@@ -11,6 +11,7 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from .acc_ops import callee_of
 from .building import Cursor, constant_value, erase
 
 
@@ -21,13 +22,6 @@ def defined_functions(module: ModuleOp) -> dict[str, llvm.FuncOp]:
         for op in module.body.block.ops
         if isinstance(op, llvm.FuncOp) and op.body.blocks
     }
-
-
-def callee_of(op: Operation) -> str | None:
-    """The function that a direct call names."""
-    if isinstance(op, llvm.CallOp) and op.callee is not None:
-        return op.callee.string_value()
-    return None
 
 
 def recursive_functions(functions: Mapping[str, llvm.FuncOp]) -> set[str]:

@@ -72,10 +72,18 @@ def repeated(runs: Sequence[ElementsT], times: int, size: int) -> list[ElementsT
     return found
 
 
+def array_shape(type: Attribute) -> tuple[list[int], Attribute]:
+    """The sizes of an array of arrays, outermost first, and its elements' type; no sizes for other types."""
+    sizes: list[int] = []
+    while isinstance(type, llvm.LLVMArrayType):
+        sizes.append(type.size.data)
+        type = type.type
+    return sizes, type
+
+
 def type_name(type: Attribute) -> str:
     """A short name of `type`'s scalar or structure, for the site table."""
-    while isinstance(type, llvm.LLVMArrayType):
-        type = type.type
+    _, type = array_shape(type)
     if isinstance(type, llvm.LLVMStructType):
         return type.struct_name.data or "struct"
     return "ptr" if isinstance(type, llvm.LLVMPointerType) else str(type)

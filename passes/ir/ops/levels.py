@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects import acc
+from xdsl.ir import Operation
 
 from ...decisions.levels import Level
 from .acc_ops import NONE, has_level
@@ -22,6 +23,16 @@ def loop_levels(loop: acc.LoopOp) -> set[Level]:
     if has_level(loop.vector) or any(dt.data is none for dt in vector_operands):
         found.add(Level.VECTOR)
     return found
+
+
+def is_parallel(op: Operation | None) -> bool:
+    """Whether `op` is a counted loop that is declared, or found, independent: neither `seq` nor `auto`."""
+    return (
+        isinstance(op, acc.LoopOp)
+        and not has_level(op.seq)
+        and not has_level(op.auto_)
+        and bool(op.lowerbound)
+    )
 
 
 def routine_level(routine: acc.RoutineOp) -> Level:

@@ -15,7 +15,7 @@ from xdsl.ir import Operation
 from ....dialects.accx import FROM_KERNELS, NOTE, WHY
 from ...decisions.levels import Level
 from .acc_ops import NONE, child_loops, drop_gang, drop_levels, has_level, loops_in, set_prop
-from .levels import loop_levels
+from .levels import is_parallel, loop_levels
 
 _LEVELS = ("gang", "worker", "vector")
 
@@ -26,10 +26,6 @@ def make_sequential(loop: acc.LoopOp, why: str) -> None:
     set_prop(loop, "seq", NONE)
     drop_levels(loop)
     loop.attributes[WHY] = StringAttr(why)
-
-
-def _is_parallel(op: Operation | None) -> bool:
-    return isinstance(op, acc.LoopOp) and not has_level(op.seq) and not has_level(op.auto_)
 
 
 def _is_open(loop: acc.LoopOp) -> bool:
@@ -43,7 +39,7 @@ def _is_within_order(loop: acc.LoopOp, construct: Operation) -> bool:
     ordered = False
     parent = loop.parent_op()
     while parent is not None and parent is not construct:
-        if _is_parallel(parent):
+        if is_parallel(parent):
             return False
         ordered = ordered or isinstance(parent, acc.LoopOp | scf.ForOp | scf.WhileOp)
         parent = parent.parent_op()
@@ -57,7 +53,7 @@ def _is_within_work(loop: Operation, construct: Operation) -> bool:
     """
     parent = loop.parent_op()
     while parent is not None and parent is not construct:
-        if isinstance(parent, acc.LoopOp) and _is_parallel(parent) and _is_open(parent):
+        if isinstance(parent, acc.LoopOp) and is_parallel(parent) and _is_open(parent):
             works = bool(parent.private_operands or parent.reduction_operands)
             if works or _stores(parent):
                 return True
@@ -68,8 +64,7 @@ def _is_within_work(loop: Operation, construct: Operation) -> bool:
 def _stores(op: Operation) -> bool:
     """Whether a loop stores to memory or calls functions outside the parallel loops in it."""
     return any(
-        isinstance(inner, llvm.StoreOp | llvm.CallOp)
-        or (not _is_parallel(inner) and _stores(inner))
+        isinstance(inner, llvm.StoreOp | llvm.CallOp) or (not is_parallel(inner) and _stores(inner))
         for region in op.regions
         for block in region.blocks
         for inner in block.ops
@@ -80,7 +75,7 @@ def _levels_inside(loop: acc.LoopOp) -> set[Level]:
     """The levels of the parallel loops inside a loop; those without a level count as `vector`."""
     found: set[Level] = set()
     for inner in loops_in(loop):
-        if _is_parallel(inner):
+        if is_parallel(inner):
             found |= loop_levels(inner) or {Level.VECTOR}
     return found
 
@@ -101,7 +96,7 @@ def confine_to_gang(construct: Operation) -> None:
             loop.attributes[NOTE] = StringAttr(
                 "in one gang: the enclosing iteration has other work too"
             )
-        if not _is_parallel(loop) or not _is_open(loop) or not _is_within_order(loop, construct):
+        if not is_parallel(loop) or not _is_open(loop) or not _is_within_order(loop, construct):
             continue
         inside = _levels_inside(loop)
         if Level.GANG in inside or Level.WORKER in inside:
@@ -112,5 +107,5 @@ def confine_to_gang(construct: Operation) -> None:
             set_prop(loop, "vector", NONE)
         for child in child_loops(loop):
             named = any(loop_levels(inner) for inner in loops_in(child))
-            if _is_parallel(child) and _is_open(child) and not named:
+            if is_parallel(child) and _is_open(child) and not named:
                 set_prop(child, "vector", NONE)

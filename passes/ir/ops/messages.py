@@ -16,12 +16,18 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnitAttr,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
 from ....compiler.base.diagnostics import Diagnostic, Severity, SourceLoc
 from ....dialects.accx import MESSAGES
 
 Note = tuple[SourceLoc, str]
+
+
+def access_notes(read: Operation | None, write: Operation | None) -> list[Note]:
+    """The places where a variable is read and assigned, as far as they are given."""
+    places = (read, "it is read here"), (write, "it is assigned here")
+    return [(SourceLoc.from_attr(op.location), text) for op, text in places if op is not None]
 
 
 @dataclass

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from xdsl.dialects.arith import CMPF_COMPARISON_OPERATIONS, CMPI_COMPARISON_OPERATIONS
 
-EQ = CMPI_COMPARISON_OPERATIONS.index("eq")
-NE = CMPI_COMPARISON_OPERATIONS.index("ne")
-UNE = CMPF_COMPARISON_OPERATIONS.index("une")
-"""C's `!=` of floating numbers: true if either is a NaN."""
+EQ, NE, SLT, SLE, SGT, SGE, ULT, ULE, UGT, UGE = (
+    CMPI_COMPARISON_OPERATIONS.index(name)
+    for name in ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+)
+OGT, OGE, OLT, OLE, UNE = (
+    CMPF_COMPARISON_OPERATIONS.index(name) for name in ("ogt", "oge", "olt", "ole", "une")
+)
+"""Of floating numbers; `une` is C's `!=`: true if either is a NaN."""

@@ -14,6 +14,7 @@ from xdsl.traits import MemoryEffect, NoMemoryEffect, RecursiveMemoryEffect
 from ....dialects import effects
 from ....dialects.volatility import is_ordered
 from ...decisions.device_functions import PURE_FUNCTIONS
+from .acc_ops import callee_of
 from .building import constant_value, erase
 
 effects.complete()
@@ -64,11 +65,7 @@ def may_trap(op: Operation) -> bool:
 
 def is_pure_call(op: Operation) -> bool:
     """Whether `op` calls a library function whose result depends on its arguments alone."""
-    return (
-        isinstance(op, llvm.CallOp)
-        and op.callee is not None
-        and op.callee.string_value() in PURE_FUNCTIONS
-    )
+    return callee_of(op) in PURE_FUNCTIONS
 
 
 def only_computes(op: Operation) -> bool:

@@ -58,6 +58,11 @@ def queue_outside(construct: acc.ParallelOp) -> bool:
     return True
 
 
+def ready_for_versions(construct: acc.ParallelOp) -> bool:
+    """Whether the construct may have versions; its queue is then defined before its data operations."""
+    return can_have_versions(construct) and queue_outside(construct)
+
+
 def _is_before(value: SSAValue, op: Operation, block: Block) -> bool:
     """Whether `value` is defined before `op`, which is in `block`."""
     owner = value.owner
@@ -73,23 +78,25 @@ def copy_construct(construct: acc.ParallelOp, at: Cursor) -> acc.ParallelOp:
         owner = operand.owner
         if isinstance(owner, PRIVATIZING_OPS) and operand not in values:
             at.insert(owner.clone(values))
-    copy = construct.clone(values)
-    location = at.loc
-    at.loc = construct.location
-    at.insert(copy)
-    at.loc = location
-    return copy
+    return at.clone(construct, values)
 
 
 def move_construct(construct: acc.ParallelOp, at: Cursor) -> None:
     """Moves the construct itself to `at`, as one of the versions."""
     privatising = [v.owner for v in construct.operands if isinstance(v.owner, PRIVATIZING_OPS)]
-    location = at.loc
     for op in (*dict.fromkeys(privatising), construct):
-        op.detach()
-        at.loc = op.location
-        at.insert(op)
-    at.loc = location
+        at.move(op)
+
+
+def second_version(construct: acc.ParallelOp, condition: SSAValue) -> acc.ParallelOp:
+    """
+    Puts the construct into an `scf.if`, where it runs if the i1 `condition`, known before it, holds; returns
+    the copy that runs otherwise.
+    """
+    then, otherwise = Cursor.before(construct).if_else(condition)
+    copy = copy_construct(construct, otherwise)
+    move_construct(construct, then)
+    return copy
 
 
 def erase_original(construct: acc.ParallelOp) -> None:

@@ -23,6 +23,7 @@ from ..ops.acc_ops import (
     PRIVATIZING_OPS,
     alloca_count,
     bit_width,
+    callee_of,
     is_restrict,
     is_scalar,
 )
@@ -141,11 +142,7 @@ def _is_object(root: SSAValue) -> bool:
     owner = root.owner
     if isinstance(owner, (llvm.AllocaOp, llvm.AddressOfOp, *PRIVATIZING_OPS)):
         return True
-    return (
-        isinstance(owner, llvm.CallOp)
-        and owner.callee is not None
-        and owner.callee.string_value() in ALLOCATORS
-    )
+    return callee_of(owner) in ALLOCATORS
 
 
 def _same_scalar_type(left: Attribute, right: Attribute) -> bool:
@@ -187,7 +184,7 @@ def address_escapes(variable: SSAValue) -> bool:
                     work.append(op.result)
                 case _ if op.name in ("llvm.intr.memset", "llvm.intr.memcpy"):
                     pass  # an initialiser
-                case llvm.CallOp() if op.callee and op.callee.string_value() in _READERS:
+                case llvm.CallOp() if callee_of(op) in _READERS:
                     pass
                 case _ if op.name.startswith("acc."):
                     work += [

@@ -13,7 +13,7 @@ from xdsl.dialects import acc, llvm
 from xdsl.ir import Operation, SSAValue
 
 from ...decisions.polynomials import Polynomial
-from ..ops.acc_ops import MAPPING_OPS, enclosing_module
+from ..ops.acc_ops import MAPPING_OPS, enclosing_module, is_implicit
 from .region_values import HostExpression, HostLoad
 
 
@@ -21,14 +21,9 @@ def _is_mapped(pointer: SSAValue) -> bool:
     """Whether a data clause that the user wrote names the variable at this address."""
     return any(
         isinstance(use.operation, (*MAPPING_OPS, acc.GetDevicePtrOp))
-        and not _is_implicit(use.operation)
+        and not is_implicit(use.operation)
         for use in pointer.uses
     )
-
-
-def _is_implicit(op: Operation) -> bool:
-    implicit = op.properties.get("implicit")
-    return bool(getattr(getattr(implicit, "value", None), "data", 0))
 
 
 def _is_global_mapped(name: str, construct: Operation) -> bool:

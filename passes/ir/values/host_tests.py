@@ -61,20 +61,20 @@ def _is_small(emit: HostEmitter, bound: Polynomial) -> SSAValue:
     Emits the test, in floating-point arithmetic, that a sum of products of absolute values is exact in 63
     bits; returns the i1.
     """
-    zero = emit.constant(0)
+    zero = emit.i64(0)
     total: SSAValue | None = None
     for monomial, coefficient in bound.terms.items():
-        term = emit.insert(arith.ConstantOp(FloatAttr(float(coefficient), f64)))
+        term = emit.value(arith.ConstantOp(FloatAttr(float(coefficient), f64)))
         for symbol in monomial:
             value = emit.symbol(symbol)
-            size = emit.insert(arith.MaxSIOp(value, emit.insert(arith.SubiOp(zero, value))))
+            size = emit.value(arith.MaxSIOp(value, emit.value(arith.SubiOp(zero, value))))
             # The least number is its own opposite; read as unsigned, it is 2^63, which is right.
-            real = emit.insert(arith.UIToFPOp(size, f64))
-            term = emit.insert(arith.MulfOp(term, real))
-        total = term if total is None else emit.insert(arith.AddfOp(total, term))
+            real = emit.value(arith.UIToFPOp(size, f64))
+            term = emit.value(arith.MulfOp(term, real))
+        total = term if total is None else emit.value(arith.AddfOp(total, term))
     assert total is not None
-    limit = emit.insert(arith.ConstantOp(FloatAttr(EXACT, f64)))
-    return emit.insert(arith.CmpfOp(total, limit, "ole"), "exact")
+    limit = emit.value(arith.ConstantOp(FloatAttr(EXACT, f64)))
+    return emit.value(arith.CmpfOp(total, limit, "ole"), "exact")
 
 
 def emit_test(anchor: Operation, polys: Sequence[Polynomial]) -> SSAValue:
@@ -84,7 +84,7 @@ def emit_test(anchor: Operation, polys: Sequence[Polynomial]) -> SSAValue:
     bound = magnitude(wanted)
     found = _is_small(emit, bound) if may_overflow(bound) else None
     for poly in wanted:
-        holds = emit.insert(arith.CmpiOp(emit.emit(poly), emit.constant(0), "sge"))
-        found = holds if found is None else emit.insert(arith.AndIOp(found, holds))
+        holds = emit.value(arith.CmpiOp(emit.emit(poly), emit.i64(0), "sge"))
+        found = emit.both(found, holds)
     assert found is not None
     return found

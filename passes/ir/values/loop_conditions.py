@@ -5,86 +5,21 @@ Which iterations fulfil a condition on a loop's own variables: all but a few (`i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
-from xdsl.dialects import acc, arith, scf
-from xdsl.ir import Block, SSAValue
+from xdsl.dialects import acc, arith
+from xdsl.ir import SSAValue
 
 from ...decisions.polynomials import Polynomial
-from ..ops.acc_ops import constant_value
-from ..ops.predicates import EQ, NE
+from ..ops.conditions import facts
+from ..ops.predicates import EQ, NE, SGE, SGT, SLE, SLT, UGE, UGT, ULE, ULT
 from .loop_symbols import LoopSymbols
-
-Fact = tuple[SSAValue, bool]
-"""A condition, and whether it is true."""
 
 _FEW = 2
 """The most iterations that a condition may exclude at either end of a loop."""
 
-_GREATER = {4: 1, 5: 0, 8: 1, 9: 0}
-"""Predicates of `arith.cmpi` (sgt, sge, ugt, uge) → the least difference of the operands that they accept."""
-_LESS = {2: 1, 3: 0, 6: 1, 7: 0}
-"""As above for slt, sle, ult and ule, with the difference of the operands exchanged."""
-
-
-def facts(condition: SSAValue, holds: bool) -> Iterator[Fact]:
-    """
-    The conditions that are known to be true or false where `condition` is fulfilled (`holds`) or not: it is
-    split at `&&` and `||`.
-    """
-    work = [(condition, holds)]
-    while work:
-        fact = work.pop()
-        parts = _parts(*fact)
-        if parts is None:
-            yield fact
-        else:
-            work += parts
-
-
-def _parts(condition: SSAValue, holds: bool) -> Sequence[Fact] | None:
-    """Simpler facts that are equivalent to a fact; None if there are none."""
-    owner = condition.owner
-    match owner:
-        case arith.AndIOp() if holds:
-            return (owner.lhs, True), (owner.rhs, True)
-        case arith.OrIOp() if not holds:
-            return (owner.lhs, False), (owner.rhs, False)
-        case arith.XOrIOp() if constant_value(owner.rhs) not in (None, 0):
-            return ((owner.lhs, not holds),)
-        case arith.CmpiOp() if _is_test(owner):
-            assert isinstance(owner.lhs.owner, arith.ExtUIOp)
-            return ((owner.lhs.owner.input, holds == (owner.predicate.value.data == NE)),)
-        case arith.SelectOp():
-            return _of_choice(owner.cond, owner.lhs, owner.rhs, holds)
-        case scf.IfOp() if owner.false_region.blocks:
-            index = next(i for i, result in enumerate(owner.results) if result is condition)
-            yes, no = (_yielded(region.block, index) for region in owner.regions)
-            return _of_choice(owner.cond, yes, no, holds)
-        case _:
-            return None
-
-
-def _is_test(op: arith.CmpiOp) -> bool:
-    """Whether a comparison with zero tests a condition that C keeps as an integer."""
-    predicate = op.predicate.value.data
-    widened = isinstance(op.lhs.owner, arith.ExtUIOp)
-    return widened and predicate in (EQ, NE) and constant_value(op.rhs) == 0
-
-
-def _of_choice(first: SSAValue, yes: SSAValue, no: SSAValue, holds: bool) -> Sequence[Fact] | None:
-    """`a && b` is `b` if `a`, else false; `a || b` is true if `a`, else `b`."""
-    if holds and constant_value(no) == 0:
-        return (first, True), (yes, True)
-    if not holds and constant_value(yes) not in (None, 0):
-        return (first, False), (no, False)
-    return None
-
-
-def _yielded(block: Block, index: int) -> SSAValue:
-    end = block.last_op
-    assert end is not None
-    return end.operands[index]
+_GREATER = {SGT: 1, SGE: 0, UGT: 1, UGE: 0}
+"""Predicate → the least difference of the operands that it accepts."""
+_LESS = {SLT: 1, SLE: 0, ULT: 1, ULE: 0}
+"""As above, with the difference of the operands exchanged."""
 
 
 def left_out(

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import IntegerType
-from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ....dialects.accx_element import Index
 from ...decisions.dependence import Subscripts, Unknown
 from ...decisions.polynomials import Polynomial
 from ...decisions.ranges import LoopRange
 from ..ops.acc_ops import bit_width, is_defined_inside
+from ..ops.loop_bounds import LoopLike, bounds_of
 from .accesses import place_key
 from .host_scalars import HostScalars
 from .region_values import (
@@ -29,28 +30,6 @@ from .region_values import (
     variable_of,
 )
 from .value_polynomials import from_value
-
-LoopLike = acc.LoopOp | scf.ForOp
-
-Bounds = tuple[SSAValue, SSAValue, SSAValue, SSAValue]
-"""A loop's variable, lower bound, upper bound and step."""
-
-
-def body_of(loop: LoopLike) -> Region:
-    return loop.body if isinstance(loop, scf.ForOp) else loop.region
-
-
-def bounds_of(loop: Operation) -> list[Bounds]:
-    """The variables of a counted loop with their bounds, outermost first; empty for other operations."""
-    match loop:
-        case scf.ForOp():
-            return [(loop.body.block.args[0], loop.lb, loop.ub, loop.step)]
-        case acc.LoopOp() if loop.region.blocks.first is not None:
-            args = loop.region.blocks.first.args
-            return list(zip(args, loop.lowerbound, loop.upperbound, loop.step, strict=True))
-        case _:
-            return []
-
 
 Limit = tuple[Polynomial, int]
 """A polynomial, and the number of low bits that a conversion keeps of its value."""

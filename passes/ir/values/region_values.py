@@ -17,12 +17,14 @@ from typing import cast
 from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import IntegerType, i1, i64
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.rewriter import InsertPoint
 
 from ....dialects.accx_element import Index
 from ...decisions.polynomials import Polynomial
 from ...decisions.ranges import LoopRange
-from ..ops.acc_ops import ENTRY_OPS, constant_i64, is_defined_inside, is_inside
-from ..ops.building import constant_value
+from ..ops.acc_ops import ENTRY_OPS, is_defined_inside, is_inside
+from ..ops.building import Cursor, constant_value
+from ..ops.loop_bounds import bounds_of
 from ..ops.purity import is_pure
 from .addresses import ADDRESS_OPS, AddressOp
 from .value_polynomials import from_value, is_manageable
@@ -236,29 +238,14 @@ class RegionSymbols:
 
     def _find_ranges(self, op: Operation) -> list[LoopRange] | None:
         ranges: list[LoopRange] = []
-        child = op
         parent = op.parent_op()
         while parent is not None and parent is not self.construct:
-            if isinstance(parent, scf.ForOp):
-                found = self.loop_range(
-                    parent.body.block.args[0], parent.lb, parent.ub, parent.step
-                )
+            for bounds in reversed(bounds_of(parent)):
+                found = self.loop_range(*bounds)
                 if found is None:
                     return None
                 ranges.append(found)
-            elif isinstance(parent, acc.LoopOp):
-                block = parent.region.blocks.first
-                assert block is not None
-                bounds = zip(
-                    block.args, parent.lowerbound, parent.upperbound, parent.step, strict=True
-                )
-                for variable, lower, upper, step in reversed(list(bounds)):
-                    found = self.loop_range(variable, lower, upper, step)
-                    if found is None:
-                        return None
-                    ranges.append(found)
-            child, parent = parent, parent.parent_op()
-        assert child is not None
+            parent = parent.parent_op()
         return ranges
 
     def loop_range(
@@ -285,26 +272,20 @@ class RegionSymbols:
         return is_inside(value.block.parent_op(), self.construct)
 
 
-class HostEmitter:
-    """Writes i64 arithmetic immediately before `anchor`; equal subexpressions are shared."""
+class HostEmitter(Cursor):
+    """
+    A cursor immediately before `anchor` that emits polynomials and copies of expressions as i64 arithmetic;
+    equal ones, and equal constants (`i64`), are shared.
+    """
 
     def __init__(self, anchor: Operation):
-        self.anchor = anchor
+        super().__init__(InsertPoint.before(anchor), anchor.location)
         self.values: dict[Hashable, SSAValue] = {}
         self.copies: dict[SSAValue, SSAValue] = {}
 
-    def insert(self, op: Operation, hint: str | None = None) -> SSAValue:
-        block = self.anchor.parent_block()
-        assert block is not None
-        op.location = self.anchor.location
-        block.insert_op_before(op, self.anchor)
-        if hint is not None:
-            op.results[0].name_hint = hint
-        return op.results[0]
-
-    def constant(self, value: int) -> SSAValue:
+    def i64(self, value: int) -> SSAValue:
         if ("constant", value) not in self.values:
-            self.values["constant", value] = self.insert(constant_i64(value, self.anchor.location))
+            self.values["constant", value] = super().i64(value)
         return self.values["constant", value]
 
     def symbol(self, symbol: Hashable) -> SSAValue:
@@ -318,23 +299,23 @@ class HostEmitter:
             case SSAValue():
                 return self._extend(symbol)
             case HostLoad(variable=str() as name):
-                address = self.insert(llvm.AddressOfOp(name, llvm.LLVMPointerType()), name)
-                return self._extend(self.insert(llvm.LoadOp(address, symbol.type), name))
+                address = self.value(llvm.AddressOfOp(name, llvm.LLVMPointerType()), name)
+                return self._extend(self.value(llvm.LoadOp(address, symbol.type), name))
             case HostLoad(variable=SSAValue() as pointer):
                 return self._extend(
-                    self.insert(llvm.LoadOp(pointer, symbol.type), pointer.name_hint)
+                    self.value(llvm.LoadOp(pointer, symbol.type), pointer.name_hint)
                 )
             case HostExpression():
                 left, right = (self.emit(operand) for operand in symbol.operands)
-                return self.insert(
+                return self.value(
                     symbol.operation.create(operands=[left, right], result_types=[i64])
                 )
             case LastIteration():
                 lower, step = self.emit(symbol.lower), self.emit(symbol.step)
                 span = self.emit(symbol.upper - 1 - symbol.lower)
-                whole = self.insert(arith.DivSIOp(span, step))
-                return self.insert(
-                    arith.AddiOp(lower, self.insert(arith.MuliOp(whole, step))), "last"
+                whole = self.value(arith.DivSIOp(span, step))
+                return self.value(
+                    arith.AddiOp(lower, self.value(arith.MuliOp(whole, step))), "last"
                 )
             case _:
                 raise TypeError(f"not a symbol of a region: {symbol}")
@@ -344,8 +325,8 @@ class HostEmitter:
         if width == 64:
             return value
         if width > 64:
-            return self.insert(arith.TruncIOp(value, i64), value.name_hint)
-        return self.insert(arith.ExtSIOp(value, i64), value.name_hint)
+            return self.value(arith.TruncIOp(value, i64), value.name_hint)
+        return self.value(arith.ExtSIOp(value, i64), value.name_hint)
 
     def emit(self, poly: Polynomial) -> SSAValue:
         """The i64 value of `poly`."""
@@ -356,13 +337,13 @@ class HostEmitter:
             term: SSAValue | None = None
             for symbol in monomial:
                 value = self.symbol(symbol)
-                term = value if term is None else self.insert(arith.MuliOp(term, value))
+                term = value if term is None else self.value(arith.MuliOp(term, value))
             if term is None:
-                term = self.constant(coefficient)
+                term = self.i64(coefficient)
             elif coefficient != 1:
-                term = self.insert(arith.MuliOp(term, self.constant(coefficient)))
-            total = term if total is None else self.insert(arith.AddiOp(total, term))
-        result = self.constant(0) if total is None else total
+                term = self.value(arith.MuliOp(term, self.i64(coefficient)))
+            total = term if total is None else self.value(arith.AddiOp(total, term))
+        result = self.i64(0) if total is None else total
         self.values[poly] = result
         return result
 
@@ -377,7 +358,7 @@ class HostEmitter:
     ) -> SSAValue:
         result = self.emit(polys[0])
         for poly in polys[1:]:
-            result = self.insert(op(result, self.emit(poly)))
+            result = self.value(op(result, self.emit(poly)))
         return result
 
     def copy_expression(self, value: SSAValue, symbols: RegionSymbols) -> SSAValue | None:
@@ -401,7 +382,7 @@ class HostEmitter:
             return None
         clone = owner.clone()
         clone.operands = cast("list[SSAValue]", operands)
-        self.copies[value] = self.insert(clone, value.name_hint)
+        self.copies[value] = self.value(clone, value.name_hint)
         return self.copies[value]
 
     def _copy_load(
@@ -412,6 +393,6 @@ class HostEmitter:
         variable = variable_of(load.ptr)
         if is_defined_inside(variable, symbols.construct):
             assert isinstance(variable.owner, llvm.AddressOfOp)
-            variable = self.insert(variable.owner.clone(), value.name_hint)
-        self.copies[value] = self.insert(llvm.LoadOp(variable, value.type), value.name_hint)
+            variable = self.value(variable.owner.clone(), value.name_hint)
+        self.copies[value] = self.value(llvm.LoadOp(variable, value.type), value.name_hint)
         return self.copies[value]

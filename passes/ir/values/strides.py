@@ -9,6 +9,7 @@ from xdsl.dialects import llvm
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...decisions.polynomials import Polynomial
+from ..ops.acc_ops import accessed_type
 from ..ops.layout import size_of
 from .addresses import steps_to
 from .region_values import RegionSymbols
@@ -71,15 +72,9 @@ class AccessCounter:
         """The counts for all loads and stores among `ops`, each counted once."""
         counts = AccessCounts()
         for op in ops:
-            if isinstance(op, llvm.LoadOp):
-                self._access(op.ptr, op.dereferenced_value.type, variable, counts)
-            elif isinstance(op, llvm.StoreOp):
-                self._access(op.ptr, op.value.type, variable, counts)
+            if isinstance(op, llvm.LoadOp | llvm.StoreOp):
+                if op.ptr not in self._steps:
+                    self._steps[op.ptr] = flat_steps(op.ptr, self._symbols)
+                size = size_of(accessed_type(op))
+                count_access(self._steps[op.ptr], size, variable, counts)
         return counts
-
-    def _access(
-        self, pointer: SSAValue, type_: Attribute, variable: SSAValue, into: AccessCounts
-    ) -> None:
-        if pointer not in self._steps:
-            self._steps[pointer] = flat_steps(pointer, self._symbols)
-        count_access(self._steps[pointer], size_of(type_), variable, into)

@@ -15,8 +15,8 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from ....dialects.accx_element import ElementOp
 from ..ops.acc_ops import MAPPING_OPS
 from ..ops.building import constant_value
+from ..ops.loop_bounds import bounds_of
 from .addresses import ADDRESS_OPS
-from .loop_symbols import bounds_of
 from .region_values import variable_key
 from .value_origins import ValueOrigins
 from .value_polynomials import keeps_value

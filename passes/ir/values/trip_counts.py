@@ -26,12 +26,12 @@ class Arithmetic:
         self.emit = emit
 
     def value(self, count: Count) -> SSAValue:
-        return self.emit.constant(count) if isinstance(count, int) else count
+        return self.emit.i64(count) if isinstance(count, int) else count
 
     def _binary(
         self, op: type[arith.AddiOp | arith.SubiOp | arith.MuliOp], a: Count, b: Count
     ) -> SSAValue:
-        return self.emit.insert(op(self.value(a), self.value(b)))
+        return self.emit.value(op(self.value(a), self.value(b)))
 
     def add(self, a: Count, b: Count) -> Count:
         if isinstance(a, int) and isinstance(b, int):
@@ -57,17 +57,17 @@ class Arithmetic:
         if b == 1:
             return a
         rounded = self.add(a, self.subtract(b, 1))
-        return self.emit.insert(arith.DivSIOp(self.value(rounded), self.value(b)))
+        return self.emit.value(arith.DivSIOp(self.value(rounded), self.value(b)))
 
     def minimum(self, a: Count, b: Count) -> Count:
         if isinstance(a, int) and isinstance(b, int):
             return min(a, b)
-        return self.emit.insert(arith.MinSIOp(self.value(a), self.value(b)))
+        return self.emit.value(arith.MinSIOp(self.value(a), self.value(b)))
 
     def maximum(self, a: Count, b: Count) -> Count:
         if isinstance(a, int) and isinstance(b, int):
             return max(a, b)
-        return self.emit.insert(arith.MaxSIOp(self.value(a), self.value(b)))
+        return self.emit.value(arith.MaxSIOp(self.value(a), self.value(b)))
 
 
 def _host_value(value: SSAValue, symbols: RegionSymbols, math: Arithmetic) -> Count | None:

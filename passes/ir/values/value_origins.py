@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from xdsl.dialects import acc, llvm, scf
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from ..ops.acc_ops import is_defined_inside
+from ..ops.acc_ops import branch_values, is_defined_inside
 from .accesses import is_scalar_variable
 from .region_values import variable_key
 
@@ -42,9 +42,7 @@ class ValueOrigins:
         if isinstance(owner, llvm.LoadOp):
             return self.stored_to(owner)
         if isinstance(owner, scf.IfOp):
-            index = next(i for i, result in enumerate(owner.results) if result is value)
-            ends = [region.blocks[-1].last_op for region in owner.regions if region.blocks]
-            return [end.operands[index] for end in ends if end is not None]
+            return branch_values(owner, value)
         return None
 
     def loads_behind(self, values: Iterable[SSAValue]) -> Iterator[llvm.LoadOp]:

@@ -62,6 +62,22 @@ _ATOMIC: dict[Kind, AtomicBinOp] = {
 _ATOMIC_UNSIGNED = {Kind.MAX: AtomicBinOp.umax, Kind.MIN: AtomicBinOp.umin}
 
 
+def truth_of(at: Cursor, value: SSAValue, hint: str | None = None) -> SSAValue:
+    """An i1: an integer or real number is not 0."""
+    zero = at.zero(value.type)
+    if isinstance(value.type, AnyFloat):
+        return at.value(arith.CmpfOp(value, zero, "une"), hint)
+    return at.value(arith.CmpiOp(value, zero, "ne"), hint)
+
+
+def number_of(at: Cursor, truth: SSAValue, type: Attribute, hint: str | None = None) -> SSAValue:
+    """1 or 0, for an i1, in a type of integers or real numbers."""
+    if isinstance(type, AnyFloat):
+        return at.value(arith.UIToFPOp(truth, type), hint)
+    assert isinstance(type, IntegerType)
+    return truth if type == i1 else at.value(arith.ExtUIOp(truth, type), hint)
+
+
 class Combiner(ABC):
     """Combines two values of `type`; combining with the neutral value changes nothing."""
 
@@ -169,19 +185,9 @@ class ScalarOperator(Combiner):
         return at.value(op(a, b), hint)  # type: ignore[call-arg]
 
     def _logical(self, at: Cursor, a: SSAValue, b: SSAValue, hint: str | None) -> SSAValue:
-        zero = at.constant(0.0 if self.is_float else 0, self.type)
-
-        def truth(value: SSAValue) -> SSAValue:
-            if self.is_float:
-                return at.value(arith.CmpfOp(value, zero, "une"))
-            return at.value(arith.CmpiOp(value, zero, "ne"))
-
         op = arith.AndIOp if self.kind is Kind.LAND else arith.OrIOp
-        both = at.value(op(truth(a), truth(b)))
-        if isinstance(self.type, AnyFloat):
-            return at.value(arith.UIToFPOp(both, self.type), hint)
-        assert isinstance(self.type, IntegerType)
-        return both if self.type == i1 else at.value(arith.ExtUIOp(both, self.type), hint)
+        both = at.value(op(truth_of(at, a), truth_of(at, b)))
+        return number_of(at, both, self.type, hint)
 
     def atomic(self) -> AtomicBinOp | None:
         if self.bits not in (32, 64):

@@ -19,6 +19,7 @@ from ..ops.acc_ops import (
     COMPUTE_OPS,
     MAPPING_OPS,
     PRIVATIZING_OPS,
+    enclosing,
     is_defined_inside,
     is_inside,
     is_scalar,
@@ -131,7 +132,7 @@ class FunctionScalars:
             decision = replace(decision, exposed=True)
         variable = self.variable(decision)
         kept = decision.kind is not ScalarClass.LAST or can_keep_last(variable)
-        if kept or is_shared(variable, construct_of(decision.uses[0])):
+        if kept or is_shared(variable, enclosing(decision.uses[0], *COMPUTE_OPS)):
             return decision
         return replace(decision, kind=ScalarClass.SOME_LAST)
 
@@ -160,7 +161,7 @@ class FunctionScalars:
         if decision.kind in (ScalarClass.SHARED, *ORDERED):
             return
         variable = self.variable(decision)
-        shared = is_shared(variable, construct_of(loop))
+        shared = is_shared(variable, enclosing(loop, *COMPUTE_OPS))
         match decision.kind:
             case ScalarClass.REDUCTION:
                 assert decision.operator is not None
@@ -203,14 +204,6 @@ class FunctionScalars:
             self.flow.read_in(other, total)
         whole = decide(loop, total, uses, self.flow, self.clauses)
         self.reduce(loop, whole, Operator(Kind.IOR))
-
-
-def construct_of(op: Operation) -> Operation | None:
-    """The compute construct around an operation, if there is one."""
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, COMPUTE_OPS):
-        parent = parent.parent_op()
-    return parent
 
 
 def _is_volatile(uses: Sequence[Operation]) -> bool:

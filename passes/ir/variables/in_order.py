@@ -9,13 +9,13 @@ from collections.abc import Callable
 from typing import Any
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import AnyFloat, IntegerType, i1, i64
+from xdsl.dialects.builtin import AnyFloat, IntegerType, i64
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ....dialects.accx_scan import ScanOp
 from ....dialects.together import TogetherOp
 from ..ops.building import Cursor, erase
-from .combiners import Kind, ScalarOperator
+from .combiners import Kind, ScalarOperator, number_of, truth_of
 
 
 def element_value(
@@ -23,7 +23,7 @@ def element_value(
 ) -> SSAValue:
     """An element of the source (`unsigned`: without sign), converted to the target's type as in C."""
     if kind in (Kind.LAND, Kind.LOR):
-        return _truth(at, value, type)
+        return number_of(at, truth_of(at, value, "truth"), type)
     if value.type == type:
         return value
     if isinstance(type, AnyFloat):
@@ -34,19 +34,6 @@ def element_value(
     if value.type.width.data > type.width.data:
         return at.value(arith.TruncIOp(value, type))
     return at.value((arith.ExtUIOp if unsigned else arith.ExtSIOp)(value, type))
-
-
-def _truth(at: Cursor, value: SSAValue, type: Attribute) -> SSAValue:
-    """1 or 0 in `type`."""
-    zero = at.constant(0, value.type)
-    if isinstance(value.type, AnyFloat):
-        truth = at.value(arith.CmpfOp(value, zero, "une"), "truth")
-    else:
-        truth = at.value(arith.CmpiOp(value, zero, "ne"), "truth")
-    if isinstance(type, AnyFloat):
-        return at.value(arith.UIToFPOp(truth, type))
-    assert isinstance(type, IntegerType)
-    return truth if type == i1 else at.value(arith.ExtUIOp(truth, type))
 
 
 def operator_of(op: ScanOp) -> ScalarOperator:

@@ -5,13 +5,13 @@ for questions about a single store. `scalar_flow` answers for all scalars of a f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from enum import Enum
 
 from xdsl.dialects import acc, llvm, scf
 from xdsl.ir import Operation, Region, SSAValue
 
-from ..ops.building import constant_value
+from ..ops.loop_bounds import LoopLike, body_of, surely_runs
 from ..values.accesses import root_of
 
 
@@ -39,12 +39,11 @@ def _of_operation(op: Operation, root: SSAValue) -> Flow:
         case scf.IfOp():
             return _of_branches(op, root)
         case scf.ForOp():
-            return _of_loop(op.body, [(op.lb, op.ub)], root)
+            return _of_loop(op, root)
         case acc.LoopOp() if len(op.region.blocks) == 1:
             if root in op.operands:
                 return Flow.READS
-            bounds = list(zip(op.lowerbound, op.upperbound, strict=True))
-            return _of_loop(op.region, bounds, root)
+            return _of_loop(op, root)
         case acc.PrivateOp():
             return Flow.UNTOUCHED
         case _ if any(_names(inner, root) for inner in op.walk()):
@@ -70,16 +69,9 @@ def _of_branches(op: scf.IfOp, root: SSAValue) -> Flow:
     return Flow.WRITES if flows == [Flow.WRITES, Flow.WRITES] else Flow.UNTOUCHED
 
 
-def _of_loop(body: Region, bounds: Sequence[tuple[SSAValue, SSAValue]], root: SSAValue) -> Flow:
-    flow = first_use(body.block.ops, root)
-    if flow is Flow.WRITES and not all(_runs(*bound) for bound in bounds):
-        return Flow.UNTOUCHED
-    return flow
-
-
-def _runs(lower: SSAValue, upper: SSAValue) -> bool:
-    low, high = constant_value(lower), constant_value(upper)
-    return low is not None and high is not None and low < high
+def _of_loop(loop: LoopLike, root: SSAValue) -> Flow:
+    flow = first_use(body_of(loop).block.ops, root)
+    return Flow.UNTOUCHED if flow is Flow.WRITES and not surely_runs(loop) else flow
 
 
 FirstUse = Callable[[Iterable[Operation], SSAValue], Flow]

@@ -16,8 +16,9 @@ from xdsl.rewriter import InsertPoint
 
 from ....compiler.base.diagnostics import SourceLoc, error
 from ....dialects import llvm_ext
+from ..ops.acc_ops import PrivatizingOp
 from ..ops.building import Cursor, constant_value
-from ..ops.layout import Elements, size_of
+from ..ops.layout import Elements, array_shape, size_of
 
 
 @dataclass(frozen=True)
@@ -58,12 +59,6 @@ def _at(cursor: Cursor, value: SSAValue) -> SSAValue:
     return value if constant is None else cursor.i64(constant)
 
 
-def _unit_of(type: Attribute) -> Attribute:
-    while isinstance(type, llvm.LLVMArrayType):
-        type = type.type
-    return type
-
-
 def section_element(var_type: Attribute, bounds: Sequence[SSAValue]) -> Attribute:
     """
     The type of the objects in a private copy: the whole variable, or an element of the section given by
@@ -78,7 +73,7 @@ def section_element(var_type: Attribute, bounds: Sequence[SSAValue]) -> Attribut
 
 
 def extent_of(
-    op: acc.PrivateOp | acc.FirstprivateOp | acc.ReductionOp,
+    op: PrivatizingOp,
     cursor: Cursor,
     unit: Attribute | None = None,
 ) -> Extent:
@@ -89,7 +84,7 @@ def extent_of(
     """
     if not op.bounds:
         return Extent(op.var_type, None, None)
-    unit = _unit_of(op.var_type) if unit is None else unit
+    unit = array_shape(op.var_type)[1] if unit is None else unit
     outer = op.bounds[0].owner
     assert isinstance(outer, acc.DataBoundsOp)
     if outer.extent is None or (outer.stride is not None and outer.stride_in_bytes is None):
@@ -268,7 +263,4 @@ def hoist_allocas(root: Operation, entry: Cursor) -> None:
             release_at_end_of_block(Cursor.before(op))
             continue
         op.operands[0] = entry.constant(size, op.size.type)
-        op.detach()
-        loc = op.location
-        entry.insert(op)
-        op.location = loc
+        entry.move(op)

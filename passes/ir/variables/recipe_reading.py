@@ -19,14 +19,11 @@ from xdsl.traits import IsTerminator
 
 from ....compiler.base.diagnostics import SourceLoc, error
 from ....dialects import llvm_ext
-from ..ops.acc_ops import enclosing_module
+from ..ops.acc_ops import PrivatizingOp, RecipeOp, enclosing_module
 from ..ops.building import Cursor, constant_value
 from ..ops.layout import Elements, elements_of, size_of
 from .combiners import Combiner, Elementwise, ScalarExpression, ScalarOperator, Whole
 from .scalar_updates import NotElementwise, by_run, has_effects, operator_of, updates_of
-
-PrivatisingOp = acc.PrivateOp | acc.FirstprivateOp | acc.ReductionOp
-RecipeOp = acc.PrivateRecipeOp | acc.FirstprivateRecipeOp | acc.ReductionRecipeOp
 
 
 @dataclass(frozen=True)
@@ -109,7 +106,7 @@ class ReductionRecipe:
         return tuple(runs) if {run.scalar for run in runs} <= mine else None
 
 
-def check_object(op: PrivatisingOp, recipe: CopyRecipe | ReductionRecipe, unit: Attribute) -> None:
+def check_object(op: PrivatizingOp, recipe: CopyRecipe | ReductionRecipe, unit: Attribute) -> None:
     """Raises `CompileError` unless `recipe` is for objects of type `unit`, of which `op` makes copies."""
     if unit != recipe.object:
         raise error(
@@ -142,7 +139,7 @@ class Recipes:
         """The recipes of the module that contains `op`."""
         return Recipes(enclosing_module(op))
 
-    def _named(self, op: PrivatisingOp, kind: type[RecipeOp]) -> RecipeOp:
+    def _named(self, op: PrivatizingOp, kind: type[RecipeOp]) -> RecipeOp:
         name = "" if op.recipe is None else op.recipe.string_value()
         if name not in self._by_name:  # passes add recipes
             for other in self.module.body.block.ops:
@@ -184,14 +181,14 @@ class Recipes:
 # Private copies.
 
 
-def _cannot(recipe: RecipeOp, op: PrivatisingOp, what: str, remedy: str) -> Exception:
+def _cannot(recipe: RecipeOp, op: PrivatizingOp, what: str, remedy: str) -> Exception:
     place = recipe if SourceLoc.from_attr(recipe.location).line else op
     return error(
         SourceLoc.from_attr(place.location), f"recipe @{recipe.sym_name.data}: {what}", remedy
     )
 
 
-def _read_init(recipe: RecipeOp, op: PrivatisingOp) -> tuple[Block, llvm.AllocaOp]:
+def _read_init(recipe: RecipeOp, op: PrivatizingOp) -> tuple[Block, llvm.AllocaOp]:
     """The block that makes a copy, and the operation that makes its memory."""
     if any(not inner.has_trait(IsTerminator) for inner in recipe.destroy_region.walk()):
         raise _cannot(
@@ -225,7 +222,7 @@ def _read_init(recipe: RecipeOp, op: PrivatisingOp) -> tuple[Block, llvm.AllocaO
 
 
 def _read_copies(
-    recipe: acc.PrivateRecipeOp | acc.FirstprivateRecipeOp, op: PrivatisingOp
+    recipe: acc.PrivateRecipeOp | acc.FirstprivateRecipeOp, op: PrivatizingOp
 ) -> CopyRecipe:
     block, made = _read_init(recipe, op)
     name, has_init = recipe.sym_name.data, any(has_effects(inner) for inner in block.ops)
@@ -257,7 +254,7 @@ def _is_bitwise(transfer: Block, type_: Attribute) -> bool:
 # Reductions.
 
 
-def _read_reduction(recipe: acc.ReductionRecipeOp, op: PrivatisingOp) -> ReductionRecipe:
+def _read_reduction(recipe: acc.ReductionRecipeOp, op: PrivatizingOp) -> ReductionRecipe:
     init, made = _read_init(recipe, op)
     combiner = recipe.combiner_region.block
     end = combiner.last_op

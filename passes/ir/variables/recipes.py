@@ -10,6 +10,7 @@ what is executed (`recipe_reading.py`).
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 
 from xdsl.dialects import acc, llvm
 from xdsl.dialects.builtin import (
@@ -23,13 +24,13 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ....dialects.llvm_ext import MemcpyOp
-from ..ops.building import PTR, Cursor
+from ..ops.acc_ops import PrivatizingOp, RecipeOp
+from ..ops.building import PTR, Cursor, put_first
 from ..ops.complex_values import is_complex
-from ..ops.layout import layout_of
+from ..ops.layout import array_shape, layout_of
 from .combiners import ScalarOperator
 
 Kind = acc.ReductionOpKind
-RecipeOp = acc.PrivateRecipeOp | acc.FirstprivateRecipeOp | acc.ReductionRecipeOp
 Scalar = Callable[[Cursor, Attribute, Callable[[SSAValue], SSAValue]], None]
 """
 Called with a cursor for each scalar of an object: its type, and a function from the object's address to the
@@ -45,12 +46,8 @@ def mnemonic(type_: Attribute) -> str:
     """The type's part of a recipe's name: `f32`, `f64_2_3` for `double [2][3]`, `struct_point`, `ptr`."""
     match type_:
         case llvm.LLVMArrayType():
-            sizes: list[str] = []
-            inner: Attribute = type_
-            while isinstance(inner, llvm.LLVMArrayType):
-                sizes.append(str(inner.size.data))
-                inner = inner.type
-            return "_".join([mnemonic(inner), *sizes])
+            sizes, inner = array_shape(type_)
+            return "_".join([mnemonic(inner), *map(str, sizes)])
         case llvm.LLVMStructType():
             name = type_.struct_name.data.replace(".", "_")
             return name or "struct_" + "_".join(mnemonic(t) for t in type_.types)
@@ -151,7 +148,7 @@ def _found_or_added(module: ModuleOp, recipe: RecipeOp, location: LocationAttr) 
     recipe.location = location
     symbols = _symbols(module)
     if not _rename(recipe, symbols):
-        _put_first(module, recipe)
+        put_first(module.body.block, recipe)
     return SymbolRefAttr(recipe.sym_name)
 
 
@@ -167,11 +164,11 @@ def add_recipes(module: ModuleOp, recipes: ModuleOp) -> None:
         old = recipe.sym_name.data
         recipe.detach()
         _rename(recipe, symbols)
-        _put_first(module, recipe)
+        put_first(module.body.block, recipe)
         if recipe.sym_name.data != old:
             renamed[old] = SymbolRefAttr(recipe.sym_name)
     for op in module.walk() if renamed else ():
-        if isinstance(op, acc.PrivateOp | acc.FirstprivateOp | acc.ReductionOp) and op.recipe:
+        if isinstance(op, PrivatizingOp) and op.recipe:
             op.recipe = renamed.get(op.recipe.string_value(), op.recipe)
 
 
@@ -197,14 +194,6 @@ def _rename(recipe: RecipeOp, symbols: dict[str, Operation]) -> bool:
         recipe.sym_name = StringAttr(f"{wanted}.{number}")
     symbols[recipe.sym_name.data] = recipe
     return False
-
-
-def _put_first(module: ModuleOp, recipe: Operation) -> None:
-    first = module.body.block.first_op
-    if first is None:
-        module.body.block.add_op(recipe)
-    else:
-        module.body.block.insert_op_before(recipe, first)
 
 
 def _is_like(op: Operation, recipe: RecipeOp) -> bool:
@@ -254,11 +243,8 @@ def _each_scalar(
     if not isinstance(type_, llvm.LLVMArrayType):
         act(cursor, type_, lambda base: base)
         return
-    count, element = 1, type_
-    while isinstance(element, llvm.LLVMArrayType):
-        count *= element.size.data
-        element = element.type
-    bounds = cursor.i64(0), cursor.i64(count), cursor.i64(1)
+    sizes, element = array_shape(type_)
+    bounds = cursor.i64(0), cursor.i64(prod(sizes)), cursor.i64(1)
     loop, body = cursor.for_loop(*bounds, "i")
     index = loop.body.block.args[0]
 

@@ -18,8 +18,9 @@ from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import AnyFloat, IntegerType, i1
 from xdsl.ir import Block, Operation, SSAValue
 
+from ..ops.acc_ops import branch_values, callee_of
 from ..ops.building import constant_value
-from ..ops.predicates import EQ, NE, UNE
+from ..ops.predicates import EQ, NE, SGE, SGT, SLE, SLT, UGE, UGT, ULE, ULT, UNE
 from ..ops.same_values import is_quiet, same_value
 from .recipes import can_reduce
 
@@ -89,9 +90,7 @@ def operator_of(op: Operation) -> Operator | None:
     """
     The reduction operator of an arithmetic operation or a call of a library function; None if it has none.
     """
-    if isinstance(op, llvm.CallOp) and op.callee is not None:
-        return _LIBRARY.get(op.callee.string_value())
-    return _OPERATORS.get(type(op))
+    return _LIBRARY.get(callee_of(op) or "") or _OPERATORS.get(type(op))
 
 
 @dataclass
@@ -160,8 +159,8 @@ class _Update:
             case arith.SelectOp():
                 return self._chosen(op.cond, op.lhs, op.rhs)
             case scf.IfOp():
-                yes, no = _yielded(op, value)
-                return yes is not None and no is not None and self._chosen(op.cond, yes, no)
+                choice = branch_values(op, value)
+                return len(choice) == 2 and self._chosen(op.cond, *choice)
             case _:
                 return self._combined(op)
 
@@ -253,8 +252,8 @@ class _Update:
             case arith.SelectOp():
                 return self._short_circuit(op.cond, op.lhs, op.rhs)
             case scf.IfOp():
-                yes, no = _yielded(op, value)
-                return yes is not None and no is not None and self._short_circuit(op.cond, yes, no)
+                choice = branch_values(op, value)
+                return len(choice) == 2 and self._short_circuit(op.cond, *choice)
             case _:
                 return False
 
@@ -312,16 +311,6 @@ def _is_zero(value: SSAValue) -> bool:
     )
 
 
-def _yielded(op: scf.IfOp, value: SSAValue) -> tuple[SSAValue | None, SSAValue | None]:
-    """The values that the two branches yield for one result."""
-    index = list(op.results).index(value)  # pyright: ignore[reportArgumentType]
-    found: list[SSAValue | None] = []
-    for region in (op.true_region, op.false_region):
-        end = region.blocks[0].last_op if len(region.blocks) == 1 else None
-        found.append(end.operands[index] if isinstance(end, scf.YieldOp) else None)
-    return found[0], found[1]
-
-
 def _stripped(value: SSAValue) -> SSAValue:
     """The operand of conversions that keep the order of numbers."""
     while isinstance(value.owner, (*_FLOAT_CONVERSIONS, *_WIDENING, *_ROUNDING)):
@@ -334,16 +323,12 @@ def _stripped(value: SSAValue) -> SSAValue:
 Compared = tuple[SSAValue, SSAValue, int, bool, list[Operation]]
 
 _INTEGER_ORDER = {
-    2: (-1, True),
-    3: (-1, True),
-    4: (1, True),
-    5: (1, True),
-    6: (-1, False),
-    7: (-1, False),
-    8: (1, False),
-    9: (1, False),
+    **dict.fromkeys((SGT, SGE), (1, True)),
+    **dict.fromkeys((SLT, SLE), (-1, True)),
+    **dict.fromkeys((UGT, UGE), (1, False)),
+    **dict.fromkeys((ULT, ULE), (-1, False)),
 }
-"""`arith.cmpi` predicate → 1 for greater, -1 for less; whether signed (slt sle sgt sge ult ule ugt uge)."""
+"""`arith.cmpi` predicate → 1 for greater, -1 for less; whether signed."""
 _FLOAT_ORDER = {2: 1, 3: 1, 4: -1, 5: -1, 9: 1, 10: 1, 11: -1, 12: -1}
 """`arith.cmpf` predicate → 1 for greater, -1 for less (ogt oge olt ole, and the unordered ones)."""
 

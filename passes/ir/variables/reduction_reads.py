@@ -23,6 +23,7 @@ from ..ops.acc_ops import (
     replace_inside,
     set_operand_groups,
 )
+from ..ops.building import erase
 
 
 def use_of_partial_sum(accesses: Sequence[Operation]) -> Operation | None:
@@ -99,8 +100,7 @@ def _reduce_in_place(loop: acc.LoopOp) -> None:
         for copy in dropped:
             entry = copy.owner
             if isinstance(entry, Operation) and copy.first_use is None:
-                entry.detach()
-                entry.erase()
+                erase(entry)
 
 
 def _is_in_order(loop: acc.LoopOp, construct: Operation) -> bool:

@@ -20,8 +20,8 @@ from xdsl.traits import SymbolTable
 
 from ....compiler.base.names import value_name
 from ....dialects.accx import LAST_VALUE
-from ..ops.acc_ops import COMPUTE_OPS, ENTRY_OPS, set_operand_groups, variable_name
-from ..ops.building import Cursor, constant_value
+from ..ops.acc_ops import COMPUTE_OPS, ENTRY_OPS, enclosing, set_operand_groups, variable_name
+from ..ops.building import Cursor, constant_value, erase
 from ..ops.layout import size_of
 from .recipes import private_recipe, reduction_recipe
 from .reduction_forms import Kind, Operator
@@ -85,12 +85,7 @@ def add_reduction(
 
 
 def _enter(loop: Operation, entry: Operation, variable: SSAValue) -> SSAValue:
-    block = loop.parent_block()
-    assert block is not None
-    entry.location = loop.location
-    entry.results[0].name_hint = value_name(variable_name(variable))
-    block.insert_op_before(entry, loop)
-    return entry.results[0]
+    return Cursor.before(loop).value(entry, variable_name(variable))
 
 
 # Last values.
@@ -169,8 +164,7 @@ def keep_flag(
         old = at.insert(llvm.LoadOp(total, i32))
         new = at.value(arith.OrIOp(old.dereferenced_value, at.i32(1)))
         uses += [old, at.insert(llvm.StoreOp(new, total))]
-        store.detach()
-        store.erase()
+        erase(store)
     after = Cursor.after(loop)
     is_set = after.load(total, i32, name)
     inside = after.if_then(after.value(arith.CmpiOp(is_set, after.i32(0), "ne")))
@@ -185,16 +179,13 @@ def store_flag(stores: Sequence[llvm.StoreOp]) -> None:
     for store in stores:
         at = Cursor.before(store)
         at.insert(acc.AtomicWriteOp(x=store.ptr, expr=store.value))
-        store.detach()
-        store.erase()
+        erase(store)
 
 
 def _variable(loop: acc.LoopOp, type_: Attribute, name: str) -> SSAValue:
     """A new variable in the innermost enclosing region of the loop that may declare variables."""
-    home = loop.parent_op()
-    while not isinstance(home, (acc.LoopOp, *COMPUTE_OPS, llvm.FuncOp)):
-        assert home is not None
-        home = home.parent_op()
+    home = enclosing(loop, acc.LoopOp, *COMPUTE_OPS, llvm.FuncOp)
+    assert home is not None
     first = home.regions[0].blocks[0].first_op
     assert first is not None
     return Cursor.before(first, loop.location).alloca(type_, name)

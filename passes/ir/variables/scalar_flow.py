@@ -22,11 +22,11 @@ from ..ops.acc_ops import (
     MAPPING_OPS,
     PRIVATIZING_OPS,
     alloca_count,
+    callee_of,
     is_scalar,
 )
-from ..ops.building import constant_value
+from ..ops.loop_bounds import LoopLike, body_of, surely_runs
 from ..ops.purity import is_pure_call
-from ..values.loop_symbols import LoopLike
 
 LOOPS = (acc.LoopOp, scf.ForOp)
 
@@ -252,10 +252,8 @@ class ScalarFlow:
             case scf.IfOp():
                 yes, no = self._region(op.true_region), self._region(op.false_region)
                 return Effect(yes.reads | no.reads, yes.writes & no.writes)
-            case scf.ForOp():
-                return self._loop(op, op.body, [(op.lb, op.ub)])
-            case acc.LoopOp():
-                return self._acc_loop(op)
+            case scf.ForOp() | acc.LoopOp():
+                return self._loop(op)
             case scf.WhileOp():
                 return self._region(op.before_region).then(self._region(op.after_region).maybe())
             case scf.ExecuteRegionOp():
@@ -268,7 +266,7 @@ class ScalarFlow:
                 return NOTHING
             case llvm.CallOp():
                 given, read = self._bits(op.operands), self._called(op)
-                fills = op.callee is not None and op.callee.string_value() in FILLS_ARGUMENTS
+                fills = callee_of(op) in FILLS_ARGUMENTS
                 return Effect(read, given) if fills else Effect(reads=given | read)
             case _:
                 return self._usual(op)
@@ -300,20 +298,18 @@ class ScalarFlow:
                 found |= self.bit(value)
         return found
 
-    def _loop(
-        self, op: LoopLike, body: Region, bounds: Sequence[tuple[SSAValue, SSAValue]]
-    ) -> Effect:
-        found = self.body[op] = self._region(body)
-        return found if all(_runs(*bound) for bound in bounds) else found.maybe()
+    def _loop(self, op: LoopLike) -> Effect:
+        found = self.body[op] = self._region(body_of(op))
+        inner = found if surely_runs(op) else found.maybe()
+        return Effect(reads=self._copied(op, acc.ReductionOp)).then(inner)
 
-    def _acc_loop(self, op: acc.LoopOp) -> Effect:
-        bounds = list(zip(op.lowerbound, op.upperbound, strict=True))
-        inner = self._loop(op, op.region, bounds)
-        reduced = 0
-        for operand in op.reduction_operands:
-            if isinstance(operand.owner, acc.ReductionOp):
-                reduced |= self.bit(operand.owner.var)
-        return Effect(reads=reduced).then(inner)
+    def _copied(self, op: Operation, *kinds: type[acc.ReductionOp | acc.FirstprivateOp]) -> int:
+        """The variables of which a loop or construct has copies by operations of these classes."""
+        found = 0
+        for operand in op.operands:
+            if isinstance(operand.owner, kinds):
+                found |= self.bit(operand.owner.var)
+        return found
 
     def _construct(self, op: Operation) -> Effect:
         """
@@ -322,11 +318,7 @@ class ScalarFlow:
         """
         found = self._sequence_of_regions(op)
         self.body[op] = found
-        reduced = 0
-        for operand in op.operands:
-            if isinstance(operand.owner, acc.ReductionOp | acc.FirstprivateOp):
-                reduced |= self.bit(operand.owner.var)
-        writes = 0
+        writes, reduced = 0, self._copied(op, acc.ReductionOp, acc.FirstprivateOp)
         if isinstance(op, acc.KernelsOp) and op.if_cond is None:
             writes = found.writes & ~self._not_copied_out(op)
         found = self.effects[op] = Effect(found.reads | reduced, writes)
@@ -397,11 +389,10 @@ class ScalarFlow:
             again = live | self.body[op].reads
             for region in op.regions:
                 self._live_region(region, again)
-            reduced = 0
-            for operand in op.reduction_operands if isinstance(op, acc.LoopOp) else ():
-                if isinstance(operand.owner, acc.ReductionOp):
-                    reduced |= self.bit(operand.owner.var)
-            return again | reduced if not self._surely_runs(op) else self._before(op, live)
+            if isinstance(op, scf.ForOp) and surely_runs(op):
+                effect = self.body[op]
+                return effect.reads | (live & ~effect.writes)
+            return again | self._copied(op, acc.ReductionOp)
         if isinstance(op, COMPUTE_OPS):
             self.after[op] = live
             inside = live if isinstance(op, acc.KernelsOp) else live & self._mapped(op)
@@ -421,14 +412,6 @@ class ScalarFlow:
             if region.blocks:
                 before |= self._live_region(region, live)
         return before | self._bits(op.operands)
-
-    def _before(self, op: Operation, live: int) -> int:
-        effect = self.body[op]
-        return effect.reads | (live & ~effect.writes)
-
-    @staticmethod
-    def _surely_runs(op: Operation) -> bool:
-        return isinstance(op, scf.ForOp) and _runs(op.lb, op.ub)
 
     def _cached(self, region: Region) -> Effect:
         blocks = list(region.blocks)
@@ -456,8 +439,3 @@ class ScalarFlow:
 def _successors(block: Block) -> Sequence[Block]:
     last = block.last_op
     return last.successors if last is not None else ()
-
-
-def _runs(lower: SSAValue, upper: SSAValue) -> bool:
-    low, high = constant_value(lower), constant_value(upper)
-    return low is not None and high is not None and low < high

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import acc, llvm, scf
+from xdsl.dialects import acc, llvm
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..ops.acc_ops import COMPUTE_OPS, is_defined_inside, parent_operation
 from ..ops.building import constant_value
+from ..ops.loop_bounds import bounds_of
 from .reduction_forms import Operator, reduction_operator
 from .scalar_classes import ScalarClass, ScalarFacts, classify
 from .scalar_flow import LOOPS, ScalarFlow
@@ -150,11 +151,7 @@ def _certain_in(
         inner = _certain_in(loop, _body(op), stores)
         if inner is None:
             continue
-        bounds = (
-            [(op.lb, op.ub)]
-            if isinstance(op, scf.ForOp)
-            else list(zip(op.lowerbound, op.upperbound, strict=True))
-        )
+        bounds = [(lower, upper) for _, lower, upper, _ in bounds_of(op)]
         if any(
             is_defined_inside(value, loop) and constant_value(value) is None
             for b in bounds

@@ -1,0 +1,71 @@
+"""What is known where a condition holds or fails: the comparisons that `&&`, `||`, `!` and `?:` join."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import i1
+from xdsl.ir import SSAValue
+
+from .acc_ops import branch_values
+from .building import constant_value
+from .predicates import EQ, NE
+
+Fact = tuple[SSAValue, bool]
+"""A condition, and whether it is true."""
+
+
+def facts(condition: SSAValue, holds: bool) -> Iterator[Fact]:
+    """
+    The conditions that are known to be true or false where `condition` is fulfilled (`holds`) or not, in the
+    order of the program: it is split at `&&` and `||`.
+    """
+    work = [(condition, holds)]
+    while work:
+        fact = work.pop()
+        parts = _parts(*fact)
+        if parts is None:
+            yield fact
+        else:
+            work += reversed(parts)
+
+
+def _parts(condition: SSAValue, holds: bool) -> Sequence[Fact] | None:
+    """Simpler facts that are equivalent to a fact; None if there are none."""
+    owner = condition.owner
+    match owner:
+        case arith.AndIOp() if holds:
+            return (owner.lhs, True), (owner.rhs, True)
+        case arith.OrIOp() if not holds:
+            return (owner.lhs, False), (owner.rhs, False)
+        case arith.XOrIOp() if constant_value(owner.rhs) not in (None, 0):
+            return ((owner.lhs, not holds),)
+        case arith.CmpiOp() if (tested := _tested(owner)) is not None:
+            return ((tested, holds == (owner.predicate.value.data == NE)),)
+        case arith.SelectOp():
+            return _of_choice(owner.cond, owner.lhs, owner.rhs, holds)
+        case scf.IfOp() if owner.false_region.blocks:
+            yes, no = branch_values(owner, condition)
+            return _of_choice(owner.cond, yes, no, holds)
+        case _:
+            return None
+
+
+def _tested(op: arith.CmpiOp) -> SSAValue | None:
+    """The i1 value in `extui(value) != 0` (or `== 0`), C's way of testing a comparison; None for others."""
+    widened = op.lhs.owner
+    if op.predicate.value.data not in (EQ, NE) or constant_value(op.rhs) != 0:
+        return None
+    return (
+        widened.input if isinstance(widened, arith.ExtUIOp) and widened.input.type == i1 else None
+    )
+
+
+def _of_choice(first: SSAValue, yes: SSAValue, no: SSAValue, holds: bool) -> Sequence[Fact] | None:
+    """`a && b` is `b` if `a`, else false; `a || b` is true if `a`, else `b`."""
+    if holds and constant_value(no) == 0:
+        return (first, True), (yes, True)
+    if not holds and constant_value(yes) not in (None, 0):
+        return (first, False), (no, False)
+    return None
