@@ -53,8 +53,6 @@ def test_all_forms_come_to_the_bare_nest(file: str, kernel: str, tmp_path: Path)
     different = _different(file, kernel, tmp_path)
     if kernel == "transpose":  # either order has as many contiguous accesses
         different = {form: n for form, n in different.items() if not FORMS[form].turned}
-    if kernel == "matadd":  # a plain loop over packed rows has a version for short ones
-        different = {form: n for form, n in different.items() if not form.startswith("outermost")}
     assert different == {}
 
 
