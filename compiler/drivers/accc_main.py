@@ -51,7 +51,7 @@ from .driver_options import (
 )
 from .file_kinds import refuse_machine_code, refuse_other_language
 from .object_file import ObjectFile, needed, read_objects
-from .outputs import write_output, write_text
+from .outputs import STANDARD_OUTPUT, write_output, write_text
 from .reporting import options_or_leave, report, require_no_failing, take_options
 
 if TYPE_CHECKING:
@@ -157,6 +157,10 @@ class _Command:
             )
         if args.preprocess or args.depend_only:
             self._preprocess()
+        elif args.output == STANDARD_OUTPUT:
+            raise command_error(
+                "objects and programs are not written to standard output", "name a file with -o"
+            )
         else:
             with telling_progress(), self._shared():
                 self._compile() if args.compile or args.check else self._link()

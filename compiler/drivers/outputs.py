@@ -27,10 +27,13 @@ def write_output(path: Path, data: bytes) -> None:
         ) from e
 
 
+STANDARD_OUTPUT = Path("-")
+
+
 def write_text(path: Path | None, text: str) -> None:
-    """Writes a text to a file, or to standard output without `path`. Raises as `write_output` and
+    """Writes a text to a file, or to standard output if `path` is None or `-`. Raises as `write_output` and
     `print_output` do."""
-    if path is None:
+    if path is None or path == STANDARD_OUTPUT:
         print_output(text)
     else:
         write_output(path, text.encode(errors="surrogateescape"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from accopt.compiler.drivers import accopt_main, accrun_main
+from accopt.compiler.drivers import accc_main, accopt_main, accrun_main
 
 PROGRAM = str(Path(__file__).parent.parent.parent / "examples" / "saxpy.c")
 
@@ -54,6 +54,19 @@ def test_a_source_that_is_not_utf8(tmp_path: Path) -> None:
     source = tmp_path / "latin1.c"
     source.write_bytes(b"/* \xfc */ int f(void) { return 1; }\n")
     assert accopt_main.main([str(source), "-o", str(tmp_path / "out.mlir")]) == 0
+
+
+def test_a_dash_is_standard_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert accopt_main.main([PROGRAM, "--emit=acc", "-o", "-"]) == 0
+    assert "acc.parallel" in capsys.readouterr().out
+    assert accc_main.main(["-E", PROGRAM, "-o", "-"]) == 0
+    assert "void saxpy(" in capsys.readouterr().out
+    assert accc_main.main(["-c", PROGRAM, "-o", "-"]) == 1
+    assert "not written to standard output" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
 
 
 def test_output_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
