@@ -64,7 +64,7 @@ def test_a_dash_is_standard_output(
     assert "acc.parallel" in capsys.readouterr().out
     assert accc_main.main(["-E", PROGRAM, "-o", "-"]) == 0
     assert "void saxpy(" in capsys.readouterr().out
-    assert accc_main.main(["-c", PROGRAM, "-o", "-"]) == 1
+    assert accc_main.main(["-c", PROGRAM, "-o", "-"]) == 2
     assert "not written to standard output" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
