@@ -25,7 +25,7 @@ class SourcePlace:
 class Access:
     """
     One load, store or atomic of a kernel. `array` is the name of the variable that the pointer points into,
-    `space` the memory if it is known from the IR (else 0), `checked`: whether reading uninitialised memory
+    `checked`: whether reading uninitialised memory
     matters (not for copies of whole structs), `atomic`: whether it is indivisible, so that it races with
     plain accesses only, `speculative`: whether it may read past an array, within the aligned 16 bytes in
     which the array ends.
@@ -34,7 +34,6 @@ class Access:
     place: SourcePlace
     dtype: np.dtype[Any]
     array: str
-    space: int = 0
     checked: bool = True
     atomic: bool = False
     speculative: bool = False

@@ -143,10 +143,6 @@ def fptoui(a: Value, dtype: Any) -> Value:
     return _saturate(a, 0, int(info.max), wide).view(dtype)
 
 
-def uitofp(a: Value, dtype: Any) -> Value:
-    return unsigned(a).astype(dtype)
-
-
 def ext_unsigned(a: Value, dtype: Any) -> Value:
     return unsigned(a).astype(dtype)
 

@@ -129,7 +129,7 @@ def _graph_block(g: _Graph, block: Block, threads: str, positions: str, returned
     crossing = [k for k in dict.fromkeys(crossing) if not _is_constant(f, k)]
     before = {key: f.names[key] for key in crossing if key in f.names}
     for key in crossing:
-        name = f.fresh("w" if isinstance(key, Flag) else "v")
+        name = f.fresh_for(key)
         f.put(f"{name} = take({positions}, {g.slots[key]})")
         f.names[key] = name
     with f.renamed(inner, threads):
@@ -246,13 +246,14 @@ def _many(
         hit = f.fresh()
         f.put(f"{hit} = {f.name_of(flag)} == {number}")
         f.put(f"{left} = {left} & ~{hit}")
-        side, inner = f.fresh("t"), f.fresh("p")
-        f.put(f"{side}, {inner} = split({threads}, {hit})[:2]")
-        f.put(f"if {side} is not None:")
-        with f.indented():
-            _jump(g, block, operands, positions, inner)
+        _jump_if(g, threads, positions, hit, (block, operands))
+    _jump_if(g, threads, positions, left, default)
+
+
+def _jump_if(g: _Graph, threads: str, positions: str, condition: str, target: Target) -> None:
+    f = g.f
     side, inner = f.fresh("t"), f.fresh("p")
-    f.put(f"{side}, {inner} = split({threads}, {left})[:2]")
+    f.put(f"{side}, {inner} = split({threads}, {condition})[:2]")
     f.put(f"if {side} is not None:")
     with f.indented():
-        _jump(g, *default, positions, inner)
+        _jump(g, *target, positions, inner)

@@ -19,17 +19,18 @@ kernel arguments are scalars everywhere, and need not be split.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+import re
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects.accx import SPECULATIVE
-from .access import Access, SourcePlace
+from .access import Access
 from .counters import Segment
-from .expressions import constant, expression, zero
+from .expressions import expression
 from .liveness import Flag, Key, Liveness, root_of
 from .types import dtype_of
 
@@ -107,10 +108,13 @@ class FunctionCompiler:
 
     # Names
 
+    def fresh_for(self, key: Key) -> str:
+        """A name for a value, cell or flag, which is not given to it yet."""
+        return self.fresh("w" if isinstance(key, Flag) else "v")
+
     def define(self, key: Key) -> str:
         """A new name for a value, cell or flag."""
-        name = self.fresh("w" if isinstance(key, Flag) else "v")
-        self.names[key] = name
+        name = self.names[key] = self.fresh_for(key)
         return name
 
     def name_of(self, key: Key) -> str:
@@ -119,9 +123,18 @@ class FunctionCompiler:
             raise KeyError(f"{key} is used before it is defined in {self.name}")
         return found
 
+    def listed(self, keys: Iterable[Key]) -> str:
+        """The names of these keys, separated by commas."""
+        return ", ".join(map(self.name_of, keys))
+
     def follows(self, key: Key) -> bool:
         """Whether a value must be split when regions split the threads."""
         return key not in self.uniform and not self.name_of(key).startswith(("K", "-"))
+
+    def derive(self, result: SSAValue, operands: Iterable[SSAValue]) -> None:
+        """Notes that a value is computed from these: it is uniform if none of them is split."""
+        if not any(map(self.follows, operands)):
+            self.uniform.add(result)
 
     @contextmanager
     def renamed(self, names: dict[Key, str], threads: str) -> Generator[None]:
@@ -140,11 +153,9 @@ class FunctionCompiler:
 
     def narrowed(self, keys: Sequence[Key], positions: str) -> dict[Key, str]:
         """Writes code that gives the keys names for the threads at `positions`."""
-        inner = {key: self.fresh("w" if isinstance(key, Flag) else "v") for key in keys}
+        inner = {key: self.fresh_for(key) for key in keys}
         if inner:
-            left = ", ".join(inner.values()) + ","
-            right = ", ".join(self.name_of(key) for key in keys)
-            self.put(f"{left} = takes({positions}, {right})")
+            self.put(f"{', '.join(inner.values())}, = takes({positions}, {self.listed(keys)})")
         return inner
 
     # Blocks
@@ -196,39 +207,14 @@ class FunctionCompiler:
     def assign(self, result: SSAValue, template: str, operands: Sequence[SSAValue]) -> None:
         """Defines a value by an expression of others."""
         names = [self.name_of(operand) for operand in operands]
-        if all(not self.follows(operand) for operand in operands):
-            self.uniform.add(result)
+        self.derive(result, operands)
         self.put(f"{self.define(result)} = {template.format(*names)}")
-
-    def constant(self, op: Operation, value: Any) -> None:
-        """Defines the result of an operation as a constant."""
-        self.names[op.results[0]] = self.module.constant(value)
-
-    def literal(self, op: Operation) -> None:
-        """`arith.constant` and `llvm.mlir.constant`."""
-        attr = op.properties["value"]
-        try:
-            value = constant(attr, op.results[0].type)
-        except ValueError as problem:
-            raise Unsupported(str(problem)) from None
-        self.constant(op, value)
-
-    def zero(self, op: Operation) -> None:
-        """Zero, also for undefined values."""
-        try:
-            value = zero(op.results[0].type)
-        except ValueError as problem:
-            raise Unsupported(str(problem)) from None
-        self.constant(op, value)
 
     # Descriptions of operations
 
     def place(self, op: Operation) -> str:
         """The constant with the source place of an operation."""
-        return self.module.constant(self.place_of(op))
-
-    def place_of(self, op: Operation) -> SourcePlace:
-        return self.module.place_of(op)
+        return self.module.constant(self.module.place_of(op))
 
     def access(
         self,
@@ -240,22 +226,23 @@ class FunctionCompiler:
     ) -> str:
         """The constant that describes an access through a pointer."""
         speculative = SPECULATIVE in op.attributes
-        root = root_of(pointer)
-        name = root.name_hint or pointer.name_hint or ""
-        name = self.module.array_name(name)
-        checked = checked and not speculative
-        return self.module.constant(
-            Access(self.place_of(op), dtype, name, 0, checked, atomic, speculative)
-        )
+        name = array_name(root_of(pointer)) or array_name(pointer)
+        place, checked = self.module.place_of(op), checked and not speculative
+        return self.module.constant(Access(place, dtype, name, checked, atomic, speculative))
 
 
 Writer = Callable[[FunctionCompiler, Operation], None]
 """A function that writes the code of an operation."""
 
 
-def scalar_dtype(value: SSAValue) -> Any:
-    """The NumPy type of a value. Raises `Unsupported` if it is not a scalar."""
-    dtype = dtype_of(value.type)
+def array_name(address: SSAValue) -> str:
+    """The name of the variable whose address this is, from the value's hint; empty if there is none."""
+    return re.sub(r"(_dev)?(_\d+)?$", "", address.name_hint or "")
+
+
+def scalar_dtype(type: Attribute, what: str = "value") -> Any:
+    """The NumPy type of a type. Raises `Unsupported`, for a `what` of this type, if it is not a scalar."""
+    dtype = dtype_of(type)
     if dtype is None:
-        raise Unsupported(f"a value of type {value.type}")
+        raise Unsupported(f"a {what} of type {type}")
     return dtype

@@ -5,7 +5,6 @@ constants, the addresses of their shared variables, and the arguments through wh
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +19,7 @@ from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects import llvm_ext
 from ...dialects.dense import integers
 from ...dialects.layout import size_of
+from ...dialects.nvvm.address_spaces import ADDRESS_SPACE_SHARED
 from . import values
 from .access import SourcePlace
 from .codegen import FunctionCompiler, Unsupported
@@ -33,7 +33,6 @@ from .mathlib import math_function
 from .memory import CODE_BASE, SHARED_BASE, SharedLayout
 
 _WRITERS = {**STRUCTURED, **EFFECTS}
-_SHARED_SPACE = 3
 FUNCTION_BYTES = 16
 """The distance between the addresses of functions."""
 
@@ -115,17 +114,10 @@ class ModuleCompiler:
         """The name of a 64-bit constant."""
         return self.constant(np.int64(value))
 
-    def place(self, file: str, line: int) -> SourcePlace:
-        return self._places.setdefault((file, line), SourcePlace(file, line))
-
     def place_of(self, op: Operation) -> SourcePlace:
-        """The place of an operation in C."""
+        """The place of an operation in C; the same object for all operations of a line."""
         loc = SourceLoc.from_attr(op.location)
-        return self.place(loc.file, loc.line)
-
-    def array_name(self, hint: str) -> str:
-        """A variable's name from the hint of the value that holds its address."""
-        return re.sub(r"(_dev)?(_\d+)?$", "", hint)
+        return self._places.setdefault((loc.file, loc.line), SourcePlace(loc.file, loc.line))
 
     def address(self, symbol: str) -> str:
         """The constant for a global variable's address; shared variables are allocated."""
@@ -203,7 +195,7 @@ class ModuleCompiler:
 
 
 def _is_shared(variable: llvm.GlobalOp) -> bool:
-    return variable.addr_space.value.data == _SHARED_SPACE
+    return variable.addr_space.value.data == ADDRESS_SPACE_SHARED
 
 
 def global_variables(module: gpu.ModuleOp) -> Iterable[llvm.GlobalOp]:
@@ -252,12 +244,8 @@ def _stored(func: gpu.FuncOp, bodies: list[Operation]) -> frozenset[int] | None:
 
 def _shared_pointer(type: Attribute) -> bool:
     space = type.addr_space if isinstance(type, llvm.LLVMPointerType) else None
-    return isinstance(space, IntegerAttr) and space.value.data == _SHARED_SPACE
+    return isinstance(space, IntegerAttr) and space.value.data == ADDRESS_SPACE_SHARED
 
 
 def _local_bytes(func: Operation) -> int:
-    total = 0
-    for op in func.walk():
-        if isinstance(op, llvm.AllocaOp):
-            total += size_of(op.elem_type)
-    return total
+    return sum(size_of(op.elem_type) for op in func.walk() if isinstance(op, llvm.AllocaOp))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 
 from xdsl.dialects import scf
-from xdsl.ir import Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from .block_graphs import graph, take_turn, terminator
 from .codegen import FunctionCompiler, Unsupported, Writer
-from .liveness import Flag, Key
+from .liveness import Key
 
 
 def code(f: FunctionCompiler) -> str:
@@ -35,13 +35,11 @@ def _branch(
     positions: str,
     results: Sequence[SSAValue],
     written: Sequence[Key],
-) -> tuple[list[str], dict[Key, str]]:
-    """Writes one side of a branch; returns the names of its yielded values, and of the cells it may have
-    written."""
-    inner: dict[Key, str] = {}
-    if region is None or not region.blocks:
-        narrowed = f.narrowed(written, positions)
-        return [], narrowed
+) -> list[str]:
+    """Writes one side of a branch, which may be missing; returns the names of its yielded values, then those
+    of the cells `written` by either side."""
+    if region is None:
+        return list(f.narrowed(written, positions).values())
     read = f.following(f.live.uses(region).read)
     needed = list(dict.fromkeys([*read, *written]))
     inner = f.narrowed(needed, positions)
@@ -49,18 +47,14 @@ def _branch(
     with f.renamed(inner, threads):
         last = terminator(block)
         f.block(block, last)
-        yielded = [f.name_of(v) for v in last.operands] if results else []
-        cells = {key: f.name_of(key) for key in written}
-    return yielded, cells
+        return [f.name_of(key) for key in [*(last.operands if results else ()), *written]]
 
 
 def if_op(f: FunctionCompiler, op: Operation) -> None:
     """`scf.if`."""
     assert isinstance(op, scf.IfOp)
-    sides: list[Region | None] = [op.true_region, op.false_region]
-    if not op.false_region.blocks:
-        sides[1] = None
-    _choose(f, f.name_of(op.cond), sides, op.results)
+    other = op.false_region if op.false_region.blocks else None
+    _choose(f, f.name_of(op.cond), [op.true_region, other], op.results)
 
 
 def _choose(
@@ -72,32 +66,24 @@ def _choose(
     t1, t2 = f.fresh("t"), f.fresh("t")
     p1, p2 = f.fresh("p"), f.fresh("p")
     f.put(f"{t1}, {p1}, {t2}, {p2} = split({outer}, {condition})")
-    yields: list[list[str]] = []
-    cells: list[dict[Key, str]] = []
-    needs_other = bool(results or written)
+    found: list[list[str]] = []
     out = [f.fresh() for _ in [*results, *written]]
     for threads, positions, side, other in ((t1, p1, sides[0], t2), (t2, p2, sides[1], t1)):
-        if side is None and not needs_other:
-            yields.append([])
-            cells.append({})
+        if side is None and not out:
             continue
         f.put(f"if {threads} is not None:")
         with f.indented():
-            y, c = _branch(f, side, threads, positions, results, written)
-            yields.append(y)
-            cells.append(c)
-            values = [*y, *(c[key] for key in written)]
+            values = _branch(f, side, threads, positions, results, written)
+            found.append(values)
             if values:
                 f.put(f"if {other} is None:")
                 with f.indented():
                     for target, value in zip(out, values, strict=True):
                         f.put(f"{target} = {value}")
-    if needs_other:
-        firsts = [*yields[0], *(cells[0][key] for key in written)]
-        seconds = [*yields[1], *(cells[1][key] for key in written)]
+    if out:
         f.put(f"if {t1} is not None and {t2} is not None:")
         with f.indented():
-            for target, a, b in zip(out, firsts, seconds, strict=True):
+            for target, a, b in zip(out, *found, strict=True):
                 f.put(f"{target} = merge({outer}.n, {p1}, {a}, {p2}, {b})")
     for key, name in zip([*results, *written], out, strict=True):
         f.names[key] = name
@@ -130,113 +116,89 @@ def _switch(
     _choose(f, flag, [default, None], ())
 
 
-def _enter_loop(
-    f: FunctionCompiler, regions: Sequence[Region], skip: Sequence[Key]
-) -> tuple[dict[Key, str], list[Key]]:
-    """Writes the names inside a loop of the values that are split; returns them, and the cells that the
-    loop writes."""
-    uses = f.live.uses(*regions)
-    written = f.following(uses.written)
-    keys = [k for k in f.following(uses.read) if k not in skip]
-    keys = list(dict.fromkeys([*keys, *written]))
-    inner = {key: f.fresh("w" if isinstance(key, Flag) else "v") for key in keys}
-    for key, name in inner.items():
-        f.put(f"{name} = {f.name_of(key)}")
-    return inner, written
-
-
-def _keep(
-    f: FunctionCompiler,
-    condition: str,
-    threads: str,
-    at: str,
-    leaving: Sequence[tuple[str, str]],
-    kept: Sequence[str],
-    outer: str,
-) -> None:
-    """
-    Writes the code by which threads leave the loop if the condition is false. `leaving`: (name that
-    collects results, value); `kept`: names of values that are reduced to the remaining threads; `at` names
-    positions among the outer threads.
-    """
-    stays = f.fresh("s")
-    f.put(f"{stays} = stay({threads}, {condition})")
-    f.put(f"if {stays} is False:")
-    with f.indented():
-        f.put("break")
-    f.put(f"if {stays} is not True:")
-    with f.indented():
-        staying, left = f.fresh("p"), f.fresh("p")
-        f.put(f"{threads}, {staying}, {left} = {stays}")
-        for gather, value in leaving:
-            f.put(f"{gather} = leave({gather}, {outer}.n, {at}, {left}, {value})")
-        f.put(f"{at} = compose({at}, {staying})")
-        names = list(dict.fromkeys(kept))
-        if names:
-            f.put(f"{', '.join(names)}, = takes({staying}, {', '.join(names)})")
-
-
-def _gathered(
-    f: FunctionCompiler, at: str, outer: str, results: Sequence[tuple[Key, str, str]]
-) -> None:
-    """Writes the values after a loop: those of the last threads, merged with those of threads that left
-    before."""
-    for key, gather, value in results:
-        name = f.fresh()
-        f.put(
-            f"{name} = {value} if {at} is None else leave({gather}, {outer}.n, {at}, None, {value})"
-        )
-        f.names[key] = name
-
-
-def for_op(f: FunctionCompiler, op: Operation) -> None:
-    """`scf.for`."""
-    assert isinstance(op, scf.ForOp)
-    outer = f.threads
-    block = op.body.blocks[0]
-    iv, *carried_args = block.args
-    bounds = (op.lb, op.ub, op.step)
-    uniform = all(not f.follows(v) for v in bounds)
-    threads, at = f.fresh("t"), f.fresh("p")
-    f.put(f"{threads} = {outer}")
-    f.put(f"{at} = None")
-    inner, written = _enter_loop(f, [op.body], ())
-    index, upper, step = f.fresh(), f.fresh(), f.fresh()
-    for name, value in zip((index, upper, step), bounds, strict=True):
+def _copies(f: FunctionCompiler, values: Sequence[Key]) -> list[str]:
+    """Writes variables that begin with the values; returns their names."""
+    names = [f.fresh() for _ in values]
+    for name, value in zip(names, values, strict=True):
         f.put(f"{name} = {f.name_of(value)}")
-    carried = [f.fresh() for _ in carried_args]
-    for name, value in zip(carried, op.iter_args, strict=True):
-        f.put(f"{name} = {f.name_of(value)}")
-    gathers = [f.fresh("g") for _ in [*carried, *written]]
-    for gather in gathers:
-        f.put(f"{gather} = None")
-    f.put("while True:")
-    with f.indented():
-        cells = [inner[key] for key in written]
-        _keep(
-            f,
-            f"{index} < {upper}",
-            threads,
-            at,
-            list(zip(gathers, [*carried, *cells], strict=True)),
-            [*inner.values(), index, upper, step, *carried],
-            outer,
-        )
-        take_turn(f, threads, op)
-        with f.renamed(inner, threads):
-            f.names[iv] = index
-            if uniform:
-                f.uniform.add(iv)
-            f.names.update(zip(carried_args, carried, strict=True))
+    return names
+
+
+class _Loop:
+    """
+    A loop whose code is being written: `threads` names those that are in it, which are at `at` among the
+    `outer` ones; `inner` has the names in it of the values that are split; `cells` are those of the cells
+    that it writes (`written`).
+    """
+
+    def __init__(self, f: FunctionCompiler, regions: Sequence[Region]):
+        self.f = f
+        self.outer = f.threads
+        self.threads, self.at = f.fresh("t"), f.fresh("p")
+        f.put(f"{self.threads} = {self.outer}")
+        f.put(f"{self.at} = None")
+        uses = f.live.uses(*regions)
+        self.written = f.following(uses.written)
+        keys = list(dict.fromkeys([*f.following(uses.read), *self.written]))
+        self.inner = {key: f.fresh_for(key) for key in keys}
+        for key, name in self.inner.items():
+            f.put(f"{name} = {f.name_of(key)}")
+        self.cells = [self.inner[key] for key in self.written]
+        self._gathers: list[str] = []
+
+    def begin(self, results: Sequence[str]) -> None:
+        """Writes the head of the loop; `results` are the names of its values in the last iteration."""
+        self._left = [*results, *self.cells]
+        self._gathers = [self.f.fresh("g") for _ in self._left]
+        for gather in self._gathers:
+            self.f.put(f"{gather} = None")
+        self.f.put("while True:")
+
+    @contextmanager
+    def body(self, block: Block, args: Sequence[str]) -> Generator[Operation]:
+        """Writes a block of the loop, whose arguments have these names. In the context, names are those at
+        its end, the given operation; then the cells are as the block leaves them."""
+        f = self.f
+        with f.renamed(self.inner, self.threads):
+            f.names.update(zip(block.args, args, strict=True))
             last = terminator(block)
             f.block(block, last)
-            nexts = [f.name_of(v) for v in last.operands]
-            after = {key: f.name_of(key) for key in written}
-        _move(f, carried, nexts)
-        _move(f, cells, [after[key] for key in written])
-        f.put(f"{index} = {index} + {step}")
-    keys: list[Key] = [*op.results, *written]
-    _gathered(f, at, outer, list(zip(keys, gathers, [*carried, *cells], strict=True)))
+            yield last
+            changed = [f.name_of(key) for key in self.written]
+        _move(f, self.cells, changed)
+
+    def keep(self, condition: str, kept: Sequence[str]) -> None:
+        """
+        Writes the code by which threads leave the loop if the condition is false; `kept` are the names of
+        further values that are reduced to the remaining threads.
+        """
+        f = self.f
+        stays = f.fresh("s")
+        f.put(f"{stays} = stay({self.threads}, {condition})")
+        f.put(f"if {stays} is False:")
+        with f.indented():
+            f.put("break")
+        f.put(f"if {stays} is not True:")
+        with f.indented():
+            staying, left = f.fresh("p"), f.fresh("p")
+            f.put(f"{self.threads}, {staying}, {left} = {stays}")
+            for gather, value in zip(self._gathers, self._left, strict=True):
+                f.put(f"{gather} = leave({gather}, {self.outer}.n, {self.at}, {left}, {value})")
+            f.put(f"{self.at} = compose({self.at}, {staying})")
+            names = ", ".join(dict.fromkeys([*self.inner.values(), *kept]))
+            if names:
+                f.put(f"{names}, = takes({staying}, {names})")
+
+    def end(self, results: Sequence[Key]) -> None:
+        """Writes the values after the loop: those of the last threads, merged with those of threads that
+        left before."""
+        f, at = self.f, self.at
+        keys = [*results, *self.written]
+        for key, gather, value in zip(keys, self._gathers, self._left, strict=True):
+            last = f"leave({gather}, {self.outer}.n, {at}, None, {value})"
+            name = f.fresh()
+            f.put(f"{name} = {value} if {at} is None else {last}")
+            f.names[key] = name
 
 
 def _move(f: FunctionCompiler, targets: Sequence[str], sources: Sequence[str]) -> None:
@@ -245,58 +207,49 @@ def _move(f: FunctionCompiler, targets: Sequence[str], sources: Sequence[str]) -
         f.put(f"{', '.join(t for t, _ in pairs)} = {', '.join(s for _, s in pairs)}")
 
 
+def for_op(f: FunctionCompiler, op: Operation) -> None:
+    """`scf.for`."""
+    assert isinstance(op, scf.ForOp)
+    block = op.body.blocks[0]
+    bounds = (op.lb, op.ub, op.step)
+    f.derive(block.args[0], bounds)
+    loop = _Loop(f, [op.body])
+    index, upper, step = _copies(f, bounds)
+    carried = _copies(f, op.iter_args)
+    loop.begin(carried)
+    with f.indented():
+        loop.keep(f"{index} < {upper}", [index, upper, step, *carried])
+        take_turn(f, loop.threads, op)
+        with loop.body(block, [index, *carried]) as last:
+            nexts = [f.name_of(v) for v in last.operands]
+        _move(f, carried, nexts)
+        f.put(f"{index} = {index} + {step}")
+    loop.end(op.results)
+
+
 def while_op(f: FunctionCompiler, op: Operation) -> None:
     """`scf.while`."""
     assert isinstance(op, scf.WhileOp)
-    outer = f.threads
     before, after = op.before_region.blocks[0], op.after_region.blocks[0]
-    threads, at, turns = f.fresh("t"), f.fresh("p"), f.fresh("n")
-    f.put(f"{threads} = {outer}")
-    f.put(f"{at} = None")
+    turns = f.fresh("n")
     f.put(f"{turns} = 0")
-    inner, written = _enter_loop(f, [op.before_region, op.after_region], ())
-    carried = [f.fresh() for _ in before.args]
-    for name, value in zip(carried, op.operands, strict=True):
-        f.put(f"{name} = {f.name_of(value)}")
+    loop = _Loop(f, [op.before_region, op.after_region])
+    carried = _copies(f, op.operands)
     passed = [f.fresh() for _ in after.args]
-    gathers = [f.fresh("g") for _ in [*passed, *written]]
-    for gather in gathers:
-        f.put(f"{gather} = None")
-    f.put("while True:")
+    loop.begin(passed)
     with f.indented():
-        cells = [inner[key] for key in written]
-        with f.renamed(inner, threads):
-            f.names.update(zip(before.args, carried, strict=True))
-            condition = cast(scf.ConditionOp, terminator(before))
-            f.block(before, condition)
-            values = [f.name_of(v) for v in condition.operands[1:]]
+        with loop.body(before, carried) as condition:
             test = f.name_of(condition.operands[0])
-            changed = [f.name_of(key) for key in written]
-        for name, value in zip(passed, values, strict=True):
-            f.put(f"{name} = {value}")
-        _move(f, cells, changed)
-        _keep(
-            f,
-            test,
-            threads,
-            at,
-            list(zip(gathers, [*passed, *cells], strict=True)),
-            [*inner.values(), *passed],
-            outer,
-        )
-        take_turn(f, threads, op)
+            for name, value in zip(passed, condition.operands[1:], strict=True):
+                f.put(f"{name} = {f.name_of(value)}")
+        loop.keep(test, passed)
+        take_turn(f, loop.threads, op)
         f.put(f"{turns} += 1")
-        f.put(f"if {turns} > rt.most_turns: rt.endless({threads}, {f.place(op)})")
-        with f.renamed(inner, threads):
-            f.names.update(zip(after.args, passed, strict=True))
-            last = terminator(after)
-            f.block(after, last)
+        f.put(f"if {turns} > rt.most_turns: rt.endless({loop.threads}, {f.place(op)})")
+        with loop.body(after, passed) as last:
             nexts = [f.name_of(v) for v in last.operands]
-            changed = [f.name_of(key) for key in written]
         _move(f, carried, nexts)
-        _move(f, cells, changed)
-    keys: list[Key] = [*op.results, *written]
-    _gathered(f, at, outer, list(zip(keys, gathers, [*passed, *cells], strict=True)))
+    loop.end(op.results)
 
 
 def execute_region(f: FunctionCompiler, op: Operation) -> None:
@@ -310,8 +263,7 @@ def execute_region(f: FunctionCompiler, op: Operation) -> None:
     f.block(block, last)
     for result, value in zip(op.results, last.operands, strict=True):
         f.names[result] = f.name_of(value)
-        if not f.follows(value):
-            f.uniform.add(result)
+        f.derive(result, [value])
 
 
 def return_op(f: FunctionCompiler, op: Operation) -> None:

@@ -11,6 +11,7 @@ from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects import nvvm
 from ...dialects.accx_watch import WatchOp
 from .codegen import FunctionCompiler, Unsupported, Writer, scalar_dtype
+from .expressions import constant, zero
 from .library import LIBRARY
 from .mathlib import math_function
 from .memory_code import MEMORY
@@ -74,38 +75,36 @@ def _numbers(attr: Attribute) -> tuple[int, ...]:
 def call(f: FunctionCompiler, op: Operation) -> None:
     """A call of a function of the module (also by its address), of the math library, or of `library.py`."""
     assert isinstance(op, llvm.CallOp)
-    if op.callee is None:
-        pointer, *rest = (f.name_of(arg) for arg in op.args)
-        text = f"rt.call({', '.join([f.threads, 'CODE', pointer, f.place(op), *rest])})"
-        if op.results:
-            f.result(op, text)
-        else:
-            f.put(text)
-        return
-    symbol = op.callee.root_reference.data
-    args = [f.name_of(arg) for arg in op.args]
-    function = f.module.function(symbol)
-    name = symbol.removeprefix("__builtin_")
-    if function is not None:
-        text = f"{function}({', '.join(['rt', f.threads, *args])})"
-    elif name in LIBRARY:
-        text = f"LIBRARY[{name!r}](rt, {', '.join([f.threads, f.place(op), *args])})"
-    elif math_function(name) is not None:
-        result = scalar_dtype(op.results[0])
-        if all(not f.follows(arg) for arg in op.args):
-            f.uniform.add(op.results[0])
-        text = f"math_function({name!r})({', '.join(args)}).astype(np.{result})"
-    else:
-        raise error(
-            SourceLoc.from_attr(op.location),
-            f"'{symbol}' is called in device code; no file of the program defines it, and the simulated GPU"
-            " has no such function",
-            "define it in one of the source files",
-        )
+    text = _called(f, op)
     if op.results:
         f.result(op, text)
     else:
         f.put(text)
+
+
+def _called(f: FunctionCompiler, op: llvm.CallOp) -> str:
+    """The expression for a call."""
+    args = [f.name_of(arg) for arg in op.args]
+    if op.callee is None:
+        pointer, *rest = args
+        return f"rt.call({', '.join([f.threads, 'CODE', pointer, f.place(op), *rest])})"
+    symbol = op.callee.root_reference.data
+    function = f.module.function(symbol)
+    name = symbol.removeprefix("__builtin_")
+    if function is not None:
+        return f"{function}({', '.join(['rt', f.threads, *args])})"
+    if name in LIBRARY:
+        return f"LIBRARY[{name!r}](rt, {', '.join([f.threads, f.place(op), *args])})"
+    if math_function(name) is not None:
+        f.derive(op.results[0], op.args)
+        result = scalar_dtype(op.results[0].type)
+        return f"math_function({name!r})({', '.join(args)}).astype(np.{result})"
+    raise error(
+        SourceLoc.from_attr(op.location),
+        f"'{symbol}' is called in device code; no file of the program defines it, and the simulated GPU"
+        " has no such function",
+        "define it in one of the source files",
+    )
 
 
 def trap(f: FunctionCompiler, op: Operation) -> None:
@@ -113,7 +112,8 @@ def trap(f: FunctionCompiler, op: Operation) -> None:
 
 
 def nothing(f: FunctionCompiler, op: Operation) -> None:
-    """Operations that have no effect in the simulator."""
+    """Operations that have no effect in the simulator: copies are performed at once, and threads have no
+    clock, so that a pause is none."""
 
 
 def stack_save(f: FunctionCompiler, op: Operation) -> None:
@@ -125,11 +125,13 @@ def unreachable(f: FunctionCompiler, op: Operation) -> None:
 
 
 def literal(f: FunctionCompiler, op: Operation) -> None:
-    f.literal(op)
-
-
-def zero_value(f: FunctionCompiler, op: Operation) -> None:
-    f.zero(op)
+    """A constant; zero also for undefined values."""
+    type, value = op.results[0].type, op.properties.get("value")
+    try:
+        found = zero(type) if value is None else constant(value, type)
+    except ValueError as problem:
+        raise Unsupported(str(problem)) from None
+    f.names[op.results[0]] = f.module.constant(found)
 
 
 EFFECTS: dict[str, Writer] = {
@@ -137,9 +139,9 @@ EFFECTS: dict[str, Writer] = {
     **THREADS,
     "arith.constant": literal,
     "llvm.mlir.constant": literal,
-    "llvm.mlir.zero": zero_value,
-    "llvm.mlir.undef": zero_value,
-    "llvm.mlir.poison": zero_value,
+    "llvm.mlir.zero": literal,
+    "llvm.mlir.undef": literal,
+    "llvm.mlir.poison": literal,
     "llvm.call": call,
     "llvm.intr.trap": trap,
     "llvm.intr.assume": nothing,
@@ -152,5 +154,6 @@ EFFECTS: dict[str, Writer] = {
     "nvvm.cp.async.wait.group": nothing,
     "nvvm.fence.mbarrier.init": nothing,
     "nvvm.fence.proxy": nothing,
+    "nvvm.nanosleep": nothing,
 }
 """Operation → the function that writes its code."""

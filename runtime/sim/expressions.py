@@ -13,7 +13,6 @@ from typing import Any, cast
 import numpy as np
 from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import (
-    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IntegerAttr,
@@ -219,11 +218,7 @@ for NaN."""
 def type_name(type: Attribute) -> str | None:
     """The name in `NAMESPACE` of a scalar type's NumPy type."""
     dtype = dtype_of(type)
-    return (
-        None
-        if dtype is None
-        else ("b8" if dtype.kind == "b" else f"{dtype.kind}{dtype.itemsize * 8}")
-    )
+    return None if dtype is None else f"{dtype.kind}{dtype.itemsize * 8}"
 
 
 def _kept(template: str | None, type: Attribute) -> str | None:
@@ -313,15 +308,11 @@ def expression(op: Operation) -> str | None:
             mask = cast("IntegerAttr", op.properties["bit"]).value.data
             return f"ar.fpclass({{0}}, {mask})"
         case llvm.ExtractValueOp():
-            return "{0}" + "".join(f"[{i}]" for i in _position(op.position))
+            return "{0}" + "".join(f"[{i}]" for i in integers(op.position))
         case llvm.InsertValueOp():
-            return _insert(_position(op.position))
+            return _insert(integers(op.position))
         case _:
             return _math(op)
-
-
-def _position(position: DenseArrayBase) -> Sequence[int]:
-    return integers(position)
 
 
 def _insert(position: Sequence[int], base: str = "{0}") -> str:

@@ -8,7 +8,6 @@ the generated code. If it may be read before it is written, it also has a `Flag`
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from xdsl.dialects import llvm
@@ -33,8 +32,8 @@ Key = SSAValue | Flag
 
 @dataclass
 class UsedCells:
-    """The uses of a region. `read`: all values used from outside, in the order of first use. `written`: the
-    cells stored to."""
+    """The uses of a region or of blocks. `read`: all values used from outside, in the order of first use.
+    `written`: the cells stored to."""
 
     read: dict[Key, None] = field(default_factory=dict[Key, None])
     written: dict[Key, None] = field(default_factory=dict[Key, None])
@@ -87,18 +86,17 @@ def written_first(alloca: llvm.AllocaOp) -> bool:
 
 
 class Liveness:
-    """The uses of every region of one function."""
+    """The uses of every region of one function, its `cells`, and those with a flag (`flagged`)."""
 
     def __init__(self, body: Region):
         self.cells: set[SSAValue] = set()
         self.flagged: set[SSAValue] = set()
-        for op in _operations(body):
+        for op in body.walk():
             if isinstance(op, llvm.AllocaOp) and is_cell(op):
                 self.cells.add(op.res)
                 if not written_first(op):
                     self.flagged.add(op.res)
         self._uses: dict[Region, UsedCells] = {}
-        self._inside: dict[Region, set[Key]] = {}
         self._visit(body)
 
     def uses(self, *regions: Region) -> UsedCells:
@@ -111,13 +109,15 @@ class Liveness:
             out.written |= self._uses[region].written
         return out
 
-    def block_uses(self, block: Block) -> UsedCells:
-        """The values from outside that one block uses, and the cells it writes."""
+    def block_uses(self, *blocks: Block) -> UsedCells:
+        """The values from outside that these blocks use, and the cells they write."""
         out = UsedCells()
-        inside: set[Key] = set(block.args)
-        for op in block.ops:
-            self._operation(op, out)
-            inside.update(op.results)
+        inside: set[Key] = set()
+        for block in blocks:
+            inside.update(block.args)
+            for op in block.ops:
+                self._operation(op, out)
+                inside.update(op.results)
         return UsedCells(
             {k: None for k in out.read if _owner(k) not in inside},
             {k: None for k in out.written if _owner(k) not in inside},
@@ -138,34 +138,17 @@ class Liveness:
             out.read |= inner.read
             out.written |= inner.written
 
-    def _visit(self, region: Region) -> UsedCells:
-        out = UsedCells()
-        inside: set[Key] = set()
+    def _visit(self, region: Region) -> None:
+        """Notes the uses of a region, and of those in it."""
         for block in region.blocks:
-            inside.update(block.args)
             for op in block.ops:
                 for inner in op.regions:
                     self._visit(inner)
-                self._operation(op, out)
-                inside.update(op.results)
-        found = UsedCells(
-            {k: None for k in out.read if _owner(k) not in inside},
-            {k: None for k in out.written if _owner(k) not in inside},
-        )
-        self._uses[region] = found
-        return found
+        self._uses[region] = self.block_uses(*region.blocks)
 
 
 def _owner(key: Key) -> SSAValue:
     return key.cell if isinstance(key, Flag) else key
-
-
-def _operations(region: Region) -> Iterator[Operation]:
-    for block in region.blocks:
-        for op in block.ops:
-            yield op
-            for inner in op.regions:
-                yield from _operations(inner)
 
 
 def root_of(pointer: SSAValue) -> SSAValue:

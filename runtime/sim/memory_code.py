@@ -12,7 +12,7 @@ from ...dialects.accx import HANDED_OVER
 from ...dialects.layout import size_of
 from ...dialects.llvm_ext.atomics import AtomicOrdering
 from .atomics import KINDS
-from .codegen import FunctionCompiler, Unsupported, Writer, scalar_dtype
+from .codegen import FunctionCompiler, Unsupported, Writer, array_name, scalar_dtype
 from .expressions import type_name, zero
 from .liveness import Flag
 from .types import dtype_of, element, elements, odd_bytes
@@ -26,7 +26,7 @@ def alloca(f: FunctionCompiler, op: Operation) -> None:
             f.put(f"{f.define(Flag(op.res))} = False_")
         return
     size = size_of(op.elem_type)
-    name = f.module.array_name(op.res.name_hint or "")
+    name = array_name(op.res)
     f.result(op, f"rt.alloca({size}, {f.name_of(op.size)}, {name!r})")
 
 
@@ -34,7 +34,7 @@ def load(f: FunctionCompiler, op: Operation) -> None:
     assert isinstance(op, llvm.LoadOp)
     if op.ptr in f.live.cells:
         if op.ptr in f.live.flagged and HANDED_OVER not in op.attributes:
-            name = f.module.array_name(op.ptr.name_hint or "")
+            name = array_name(op.ptr)
             flag = f.name_of(Flag(op.ptr))
             f.put(f"if {flag} is not True_:")
             with f.indented():
@@ -53,12 +53,10 @@ def _load(
     type: Attribute,
     unchecked: bool,
 ) -> str:
-    """The code of a load; `unchecked`: memory that may be unset, as in a copy of a whole structure."""
+    """The expression for a load; `unchecked`: memory that may be unset, as in a copy of a whole structure."""
     parts = elements(type)
     if parts is None:
-        dtype = dtype_of(type)
-        if dtype is None:
-            raise Unsupported(f"a load of type {type}")
+        dtype = scalar_dtype(type, "load")
         if (size := odd_bytes(type)) is not None:
             access = f.access(op, pointer, np.uint8, not unchecked, _is_atomic(op))
             bytes = [f"rt.load({f.threads}, {name} + {n}, {access})" for n in range(size)]
@@ -94,19 +92,11 @@ def _store(f: FunctionCompiler, op: llvm.StoreOp, to: str, value: str, type: Att
             for n in range(size):
                 f.put(f"rt.store({f.threads}, {to} + {n}, ar.byte_of({value}, {n}), {access})")
             return
-        access = f.access(op, op.ptr, scalar_dtype_of(type), True, _is_atomic(op))
+        access = f.access(op, op.ptr, scalar_dtype(type), True, _is_atomic(op))
         f.put(f"rt.store({f.threads}, {to}, {value}, {access})")
         return
     for index, (part, offset) in enumerate(parts):
         _store(f, op, f"({to} + {offset})", f"{value}[{index}]", part)
-
-
-def scalar_dtype_of(type: Attribute) -> object:
-    """The NumPy type of a scalar type; `Unsupported` for others."""
-    dtype = dtype_of(type)
-    if dtype is None:
-        raise Unsupported(f"a value of type {type}")
-    return dtype
 
 
 def gep(f: FunctionCompiler, op: Operation) -> None:
@@ -136,8 +126,7 @@ def gep(f: FunctionCompiler, op: Operation) -> None:
     text = " + ".join([f.name_of(op.ptr), *terms])
     if offset:
         text += f" + {f.module.integer(offset)}"
-    if all(not f.follows(operand) for operand in operands):
-        f.uniform.add(op.results[0])
+    f.derive(op.results[0], operands)
     f.result(op, text)
 
 
@@ -149,52 +138,46 @@ def address_of(f: FunctionCompiler, op: Operation) -> None:
 
 def memory_transfer(f: FunctionCompiler, op: Operation) -> None:
     assert isinstance(op, llvm_ext.MemoryTransferOp)
-    _copy(f, op, op.dst, op.src, op.len)
+    _copy(f, op, op.dst, op.src, f.name_of(op.len))
 
 
-def _copy(f: FunctionCompiler, op: Operation, to: SSAValue, frm: SSAValue, size: SSAValue) -> None:
-    source = f.access(op, frm, "int8", False)
-    target = f.access(op, to, "int8", False)
-    f.put(
-        f"rt.copy({f.threads}, {f.name_of(to)}, {f.name_of(frm)}, {f.name_of(size)},"
-        f" {target}, {source})"
-    )
+def _copy(f: FunctionCompiler, op: Operation, to: SSAValue, frm: SSAValue, size: str) -> None:
+    target, source = (f.access(op, pointer, "int8", False) for pointer in (to, frm))
+    f.put(f"rt.copy({f.threads}, {f.listed((to, frm))}, {size}, {target}, {source})")
 
 
 def memset(f: FunctionCompiler, op: Operation) -> None:
     to, value, size = op.operands[:3]
+    _fill(f, op, to, f.name_of(value), f.name_of(size))
+
+
+def _fill(f: FunctionCompiler, op: Operation, to: SSAValue, byte: str, size: str) -> None:
     access = f.access(op, to, "int8", False)
-    f.put(f"rt.fill({f.threads}, {f.name_of(to)}, {f.name_of(value)}, {f.name_of(size)}, {access})")
+    f.put(f"rt.fill({f.threads}, {f.name_of(to)}, {byte}, {size}, {access})")
 
 
 def cp_async(f: FunctionCompiler, op: Operation) -> None:
     """An asynchronous copy, performed immediately; a GPU completes it at the latest when it is waited
     for."""
     assert isinstance(op, nvvm.CpAsyncOp)
-    size = op.size.value.data
-    source = f.access(op, op.src, "int8", False)
-    target = f.access(op, op.dst, "int8", False)
-    to, frm = f.name_of(op.dst), f.name_of(op.src)
-    if op.cp_size is None:
-        count = f.module.integer(size)
-    else:
+    count = f.module.integer(op.size.value.data)
+    if op.cp_size is not None:
+        _fill(f, op, op.dst, f.module.integer(0), count)
         count = f.name_of(op.cp_size)
-        zero_byte, whole = f.module.integer(0), f.module.integer(size)
-        f.put(f"rt.fill({f.threads}, {to}, {zero_byte}, {whole}, {target})")
-    f.put(f"rt.copy({f.threads}, {to}, {frm}, {count}, {target}, {source})")
+    _copy(f, op, op.dst, op.src, count)
 
 
 def cp_async_bulk(f: FunctionCompiler, op: Operation) -> None:
     """A bulk copy, performed immediately and counted by its barrier."""
     assert isinstance(op, nvvm.CpAsyncBulkOp)
-    _copy(f, op, op.dst, op.src, op.size)
-    names = ", ".join(map(f.name_of, (op.dst, op.src, op.mbar, op.size)))
+    _copy(f, op, op.dst, op.src, f.name_of(op.size))
+    names = f.listed((op.dst, op.src, op.mbar, op.size))
     f.put(f"rt.bulk.copied({f.threads}, {names}, {f.place(op)})")
 
 
 def _bulk_barrier(method: str, operands: int) -> Writer:
     def write(f: FunctionCompiler, op: Operation) -> None:
-        names = ", ".join(map(f.name_of, op.operands[:operands]))
+        names = f.listed(op.operands[:operands])
         f.put(f"rt.bulk.{method}({f.threads}, {names}, {f.place(op)})")
 
     return write
@@ -213,7 +196,7 @@ def atomic_rmw(f: FunctionCompiler, op: Operation) -> None:
     kind = op.kind.ir_name
     if kind not in KINDS:
         raise Unsupported(f"the atomic operation '{kind}'")
-    dtype = scalar_dtype(op.val)
+    dtype = scalar_dtype(op.val.type)
     wanted = bool(op.res.uses)
     acquires, releases = _orders(op.ordering.value.data)
     if releases:
@@ -229,11 +212,10 @@ def atomic_rmw(f: FunctionCompiler, op: Operation) -> None:
 
 def cmpxchg(f: FunctionCompiler, op: Operation) -> None:
     assert isinstance(op, llvm_ext.CmpXchgOp)
-    dtype = scalar_dtype(op.operands[1])
+    dtype = scalar_dtype(op.operands[1].type)
     access = f.access(op, op.ptr, dtype)
     f.put(f"rt.clock.fence({f.threads})")
-    names = ", ".join(f.name_of(operand) for operand in op.operands)
-    f.result(op, f"rt.compare_exchange({f.threads}, {names}, {access})")
+    f.result(op, f"rt.compare_exchange({f.threads}, {f.listed(op.operands)}, {access})")
     f.put(f"rt.clock.fence({f.threads})")
 
 
@@ -241,10 +223,6 @@ def fence(f: FunctionCompiler, op: Operation) -> None:
     if isinstance(op, nvvm.MemoryBarrierOp) and op.scope.data is nvvm.MemScope.CTA:
         return
     f.put(f"rt.clock.fence({f.threads})")
-
-
-def no_effect(f: FunctionCompiler, op: Operation) -> None:
-    """A pause: simulated threads have no clock."""
 
 
 MEMORY: dict[str, Writer] = {
@@ -260,7 +238,6 @@ MEMORY: dict[str, Writer] = {
     "llvm.cmpxchg": cmpxchg,
     "llvm.fence": fence,
     "nvvm.memory.barrier": fence,
-    "nvvm.nanosleep": no_effect,
     "nvvm.cp.async.shared.global": cp_async,
     "nvvm.cp.async.bulk.shared.cluster.global": cp_async_bulk,
     "nvvm.mbarrier.init": _bulk_barrier("init", 2),

@@ -6,22 +6,35 @@ from xdsl.dialects import gpu
 from xdsl.ir import Operation
 
 from ...dialects import nvvm
-from .codegen import FunctionCompiler, Unsupported, Writer
+from .codegen import FunctionCompiler, Writer
 
 _DIMENSIONS = {gpu.DimensionEnum.X: 0, gpu.DimensionEnum.Y: 1, gpu.DimensionEnum.Z: 2}
 
 
-def _index(method: str) -> Writer:
-    def write(f: FunctionCompiler, op: Operation) -> None:
-        assert isinstance(op, gpu.ThreadIdOp | gpu.BlockIdOp | gpu.BlockDimOp | gpu.GridDimOp)
-        dimension = _DIMENSIONS[op.dimension.data]
-        if method in ("block", "grid"):
-            f.uniform.add(op.results[0])
-            f.result(op, f"i64(rt.batch.{method}[{dimension}])")
-        else:
-            f.result(op, f"{f.threads}.of_batch(rt.{method}({dimension}))")
+def _index(f: FunctionCompiler, op: Operation) -> None:
+    """`gpu.thread_id` and similar operations."""
+    assert isinstance(op, gpu.ThreadIdOp | gpu.BlockIdOp | gpu.BlockDimOp | gpu.GridDimOp)
+    _coordinate(f, op, op.name.removeprefix("gpu."), _DIMENSIONS[op.dimension.data], "i64")
 
-    return write
+
+def _special_register(f: FunctionCompiler, op: Operation) -> None:
+    """`nvvm.read.ptx.sreg.*`, which passes after the gpu level create."""
+    register, _, axis = op.name.removeprefix("nvvm.read.ptx.sreg.").partition(".")
+    _coordinate(f, op, _REGISTERS[register], "xyz".index(axis), "i32")
+
+
+_REGISTERS = {"tid": "thread_id", "ctaid": "block_id", "ntid": "block_dim", "nctaid": "grid_dim"}
+
+
+def _coordinate(f: FunctionCompiler, op: Operation, what: str, dimension: int, type: str) -> None:
+    """Defines the result as a coordinate of a thread or block, or a size."""
+    unit, _, kind = what.partition("_")
+    if kind == "dim":
+        f.uniform.add(op.results[0])
+        f.result(op, f"{type}(rt.batch.{unit}[{dimension}])")
+    else:
+        wide = "" if type == "i64" else f".astype({type})"
+        f.result(op, f"{f.threads}.of_batch(rt.{what}({dimension})){wide}")
 
 
 def global_id(f: FunctionCompiler, op: Operation) -> None:
@@ -42,19 +55,6 @@ def subgroup_size(f: FunctionCompiler, op: Operation) -> None:
     f.result(op, "i64(32)" if op.name == "gpu.subgroup_size" else "i32(32)")
 
 
-def _special_register(f: FunctionCompiler, op: Operation) -> None:
-    """`nvvm.read.ptx.sreg.*`, which passes after the gpu level create."""
-    register, _, axis = op.name.removeprefix("nvvm.read.ptx.sreg.").partition(".")
-    methods = {"tid": "thread_id", "ctaid": "block_id", "ntid": "block", "nctaid": "grid"}
-    if register not in methods:
-        raise Unsupported(f"operation '{op.name}'")
-    d = "xyz".index(axis)
-    if register in ("ntid", "nctaid"):
-        f.result(op, f"i32(rt.batch.{methods[register]}[{d}])")
-    else:
-        f.result(op, f"{f.threads}.of_batch(rt.{methods[register]}({d})).astype(i32)")
-
-
 def barrier(f: FunctionCompiler, op: Operation) -> None:
     f.put(f"rt.barrier({f.threads}, {f.place(op)})")
 
@@ -65,8 +65,7 @@ def named_barrier(f: FunctionCompiler, op: Operation) -> None:
     if len(op.operands) < 2:
         barrier(f, op)
         return
-    names = ", ".join(f.name_of(operand) for operand in op.operands[:2])
-    f.put(f"rt.part_barrier({f.threads}, {names}, {f.place(op)})")
+    f.put(f"rt.part_barrier({f.threads}, {f.listed(op.operands[:2])}, {f.place(op)})")
 
 
 def warp_barrier(f: FunctionCompiler, op: Operation) -> None:
@@ -75,37 +74,32 @@ def warp_barrier(f: FunctionCompiler, op: Operation) -> None:
 
 def shuffle(f: FunctionCompiler, op: Operation) -> None:
     assert isinstance(op, nvvm.ShflOp)
-    names = ", ".join(f.name_of(operand) for operand in op.operands)
+    names = f.listed(op.operands)
     pair = f"rt.warps.shuffle({f.threads}, {f.place(op)}, {op.kind.data.value!r}, {names})"
     f.result(op, pair if op.return_value_and_is_valid is not None else f"{pair}[0]")
 
 
 def vote(f: FunctionCompiler, op: Operation) -> None:
     assert isinstance(op, nvvm.VoteSyncOp)
-    names = f"{f.name_of(op.mask)}, {f.name_of(op.pred)}"
+    names = f.listed((op.mask, op.pred))
     f.result(op, f"rt.warps.vote({f.threads}, {op.kind.data.value!r}, {names})")
 
 
 def redux(f: FunctionCompiler, op: Operation) -> None:
     assert isinstance(op, nvvm.ReduxOp)
-    names = f"{f.name_of(op.val)}, {f.name_of(op.mask_and_clamp)}"
+    names = f.listed((op.val, op.mask_and_clamp))
     f.result(op, f"rt.warps.reduce({f.threads}, {op.kind.data.value!r}, {names})")
 
 
 def matrix_product(f: FunctionCompiler, op: Operation) -> None:
     assert isinstance(op, nvvm.MmaOp)
-    a, b, c = (
-        "[" + ", ".join(f.name_of(value) for value in group) + "]"
-        for group in (op.operand_a, op.operand_b, op.operand_c)
-    )
-    f.result(op, f"rt.warps.matrix_product({f.threads}, {f.place(op)}, {a}, {b}, {c})")
+    groups = (op.operand_a, op.operand_b, op.operand_c)
+    names = ", ".join(f"[{f.listed(group)}]" for group in groups)
+    f.result(op, f"rt.warps.matrix_product({f.threads}, {f.place(op)}, {names})")
 
 
 THREADS: dict[str, Writer] = {
-    "gpu.thread_id": _index("thread_id"),
-    "gpu.block_id": _index("block_id"),
-    "gpu.block_dim": _index("block"),
-    "gpu.grid_dim": _index("grid"),
+    **{f"gpu.{what}": _index for what in _REGISTERS.values()},
     "gpu.global_id": global_id,
     "gpu.lane_id": lane_id,
     "gpu.subgroup_size": subgroup_size,
@@ -121,7 +115,7 @@ THREADS: dict[str, Writer] = {
     "nvvm.read.ptx.sreg.warpsize": subgroup_size,
     **{
         f"nvvm.read.ptx.sreg.{register}.{axis}": _special_register
-        for register in ("tid", "ctaid", "ntid", "nctaid")
+        for register in _REGISTERS
         for axis in "xyz"
     },
 }
