@@ -66,3 +66,12 @@ class Resolved:
     offsets: Value
     allocation: Allocation | None
     space: int
+
+    def index(self, size: int) -> Value:
+        """The numbers of the elements of `size` bytes at the offsets."""
+        return self.offsets if size == 1 else self.offsets >> (size.bit_length() - 1)
+
+    def mark(self, size: int, state: Value) -> None:
+        """Gives the elements of `size` bytes a state, unless the whole allocation has been written."""
+        if self.allocation is None or not self.allocation.written:
+            self.bytes.states[size][self.index(size)] = state

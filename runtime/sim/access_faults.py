@@ -135,7 +135,7 @@ class AccessFaults:
         position = int(np.argmax(where)) if isinstance(where, ndarray) and where.ndim else 0
         one = int(spread(threads.n, address)[position])
         text = detail.format(where=self._where(one, access))
-        thread = int(threads.all_ids[position]) + self.batch.first_thread
+        thread = threads.in_launch(position)
         self.add(fault, text, place, thread, other, access.array, one)
 
     def _where(self, address: int, access: Access) -> str:

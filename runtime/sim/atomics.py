@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from .arithmetic import maxu, minu, select
-from .values import Array, Value, spread
+from .values import Array, Value, spread, starts_of_runs
 
 Update = Callable[[Array, Array], Array]
 
@@ -80,8 +80,7 @@ def update(kind: str, view: Array, index: Array, value: Value, wanted: bool) -> 
 def _groups(index: Array) -> tuple[Array, Array, Array]:
     """An order that sorts equal indices into groups, the start of each group, and its length."""
     order = np.argsort(index, kind="stable")
-    sorted_index = index[order]
-    starts = np.flatnonzero(np.concatenate(([True], sorted_index[1:] != sorted_index[:-1])))
+    starts = starts_of_runs(index[order])
     counts = np.diff(np.append(starts, len(index)))
     return order, starts, counts
 

@@ -144,7 +144,10 @@ class _Loop:
         for key, name in self.inner.items():
             f.put(f"{name} = {f.name_of(key)}")
         self.cells = [self.inner[key] for key in self.written]
+        self._left: list[str] = []
+        """The values that threads have when they leave: names of results, and of cells."""
         self._gathers: list[str] = []
+        """The names that collect them."""
 
     def begin(self, results: Sequence[str]) -> None:
         """Writes the head of the loop; `results` are the names of its values in the last iteration."""

@@ -9,19 +9,18 @@ Guide, "Device Memory Accesses", "Shared Memory".)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .memory import GLOBAL, SHARED
-from .values import Array, Threads, Value, spread
+from .values import WARP, Array, Threads, Value, spread, starts_of_runs
 
 if TYPE_CHECKING:
     from .access import Access
 
-WARP = 32
 SECTOR = 32
 BANKS = 32
 BANK_BYTES = 4
@@ -74,6 +73,11 @@ class LineCount:
     def cost(self) -> float:
         """The weighted cost by which lines are sorted."""
         return self.warp_instructions + SECTOR_COST * self.sectors + PASS_COST * self.passes
+
+
+_COUNTS = [
+    field.name for field in fields(LineCount) if field.type == "int" and field.name != "line"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,17 +144,9 @@ class Counters:
         out = LineCount(kernel or "all kernels", "", 0)
         for line in self._lines.values():
             if kernel in (None, line.kernel):
-                for name in (
-                    "instructions", "warp_instructions", "requests", "sectors", "ideal_sectors",
-                    "shared_requests", "passes", "ideal_passes",
-                ):  # fmt: skip
+                for name in _COUNTS:
                     setattr(out, name, getattr(out, name) + getattr(line, name))
         return out
-
-
-def _starts(groups: Array) -> Array:
-    """The indices at which runs of equal numbers begin."""
-    return np.flatnonzero(np.concatenate(([True], groups[1:] != groups[:-1])))
 
 
 def sectors_of(warps: Array, addresses: Array, size: int) -> tuple[int, int]:
@@ -163,7 +159,7 @@ def sectors_of(warps: Array, addresses: Array, size: int) -> tuple[int, int]:
     if (keys[1:] < keys[:-1]).any():
         keys = np.sort(keys)
     first = np.concatenate(([True], keys[1:] != keys[:-1]))
-    starts = _starts(warps)
+    starts = starts_of_runs(warps)
     touched = np.add.reduceat(first.astype(np.int64), starts)
     lanes = np.diff(np.append(starts, len(warps)))
     ideal = np.minimum(touched, -(-lanes * size // SECTOR))

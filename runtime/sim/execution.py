@@ -6,7 +6,6 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,9 +18,6 @@ from .patience import LaunchWatch
 from .values import Array, Threads, Value, ndarray, put, spread, takes
 from .warps import Warps
 from .watches import BatchWatches, History
-
-if TYPE_CHECKING:
-    from .counters import Counters
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +34,6 @@ class Execution:
     def __init__(
         self,
         memories: Memories,
-        counters: Counters | None,
         most_turns: float,
         watch: LaunchWatch,
         history: History,
@@ -47,7 +42,7 @@ class Execution:
         self.batch = memories.batch
         self.local = memories.local
         self.clock = memories.clock
-        self.counters = counters
+        self.counters = memories.counters
         self.warps = Warps(memories.batch, memories.faults)
         self.most_turns = most_turns
         self.turns = 0
@@ -243,7 +238,7 @@ class Execution:
         array: str = "",
     ) -> None:
         """Records a fault of the active thread at a position."""
-        thread = int(threads.all_ids[position]) + self.batch.first_thread
+        thread = threads.in_launch(position)
         self.memories.faults.add(fault, detail, place, thread, array=array)
 
     def trap(self, threads: Threads, place: SourcePlace) -> None:

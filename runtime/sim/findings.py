@@ -106,7 +106,7 @@ class Findings:
         self.all: list[Finding] = []
         self._device = device
         self._known: set[tuple[FaultKind, str, str, int, str]] = set()
-        self._report = report or _print
+        self._report = report or (lambda finding: tell(finding.render()))
 
     def known(self, fault: FaultKind, kernel: str, file: str, line: int, array: str) -> bool:
         """Whether this fault has been reported."""
@@ -125,6 +125,7 @@ class Findings:
         self._report(finding)
 
 
-def _print(finding: Finding) -> None:
+def tell(text: str) -> None:
+    """Prints a message on stderr, after the output of the program so far."""
     sys.stdout.flush()
-    print(of_rank(finding.render()), file=sys.stderr, flush=True)
+    print(of_rank(text), file=sys.stderr, flush=True)

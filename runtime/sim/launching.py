@@ -205,7 +205,7 @@ class _Launch:
             runs.launches,
         )
         most_turns = runs.options.patience.most_turns
-        execution = Execution(memories, runs.counters, most_turns, self.watch, self.history)
+        execution = Execution(memories, most_turns, self.watch, self.history)
         for number, first in enumerate(firsts):
             batch.move_to(first)
             if number:

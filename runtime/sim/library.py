@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,14 +13,12 @@ import numpy as np
 from ...compiler.base.abi import DeviceType
 from .access import Access
 from .findings import FaultKind
-from .mathlib import math_function
+from .mathlib import Function, math_function
 from .values import Threads, Value, spread
 
 if TYPE_CHECKING:
     from .access import SourcePlace
     from .execution import Execution
-
-Function = Callable[..., Value]
 
 _STRING = re.compile(rb"%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh|h|ll|l|j|z|t|L)?([a-zA-Z%])")
 
@@ -72,23 +70,22 @@ def _fill(
 
 
 def _malloc(rt: Execution, threads: Threads, place: SourcePlace, bytes: Value) -> Value:
-    sizes = spread(threads.n, bytes)
-    memory = rt.memories.memory
-    line = f"of malloc at line {place.line}"
-    return np.array([memory.heap.allocate(int(size), line) for size in sizes], np.int64)
+    sizes = map(int, spread(threads.n, bytes))
+    return _blocks(rt, sizes, f"of malloc at line {place.line}", cleared=False)
 
 
 def _calloc(
     rt: Execution, threads: Threads, place: SourcePlace, count: Value, size: Value
 ) -> Value:
     counts, sizes = spread(threads.n, count), spread(threads.n, size)
-    memory = rt.memories.memory
-    line = f"of calloc at line {place.line}"
-    found = [
-        memory.heap.allocate((int(n) % 2**64) * (int(s) % 2**64), line, cleared=True)
-        for n, s in zip(counts, sizes, strict=True)
-    ]
-    return np.array(found, np.int64)
+    products = (int(n) % 2**64 * (int(s) % 2**64) for n, s in zip(counts, sizes, strict=True))
+    return _blocks(rt, products, f"of calloc at line {place.line}", cleared=True)
+
+
+def _blocks(rt: Execution, sizes: Iterable[int], name: str, *, cleared: bool) -> Value:
+    """The addresses of new blocks of the heap."""
+    heap = rt.memories.memory.heap
+    return np.array([heap.allocate(size, name, cleared=cleared) for size in sizes], np.int64)
 
 
 def _free(rt: Execution, threads: Threads, place: SourcePlace, address: Value) -> None:

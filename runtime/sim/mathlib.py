@@ -82,6 +82,10 @@ def _fdim(a: Value, b: Value) -> Value:
     return np.where(a > b, a - b, a.dtype.type(0)) + (a - b) * a.dtype.type(0)
 
 
+def _scaled(a: Value, n: Value) -> Value:
+    return np.ldexp(a, np.clip(n, -(1 << 30), 1 << 30).astype(np.int32))
+
+
 _OWN: dict[str, Function] = {
     "fma": fma,
     "round": _round,
@@ -96,27 +100,21 @@ _OWN: dict[str, Function] = {
     "llround": _as(np.int64, _round),
     "logb": lambda a: np.frexp(a)[1].astype(a.dtype) - a.dtype.type(1),
     "ilogb": lambda a: np.frexp(a)[1].astype(np.int32) - np.int32(1),
-    "ldexp": lambda a, n: np.ldexp(a, np.clip(n, -(1 << 30), 1 << 30).astype(np.int32)),
-    "scalbn": lambda a, n: np.ldexp(a, np.clip(n, -(1 << 30), 1 << 30).astype(np.int32)),
-    "scalbln": lambda a, n: np.ldexp(a, np.clip(n, -(1 << 30), 1 << 30).astype(np.int32)),
+    **dict.fromkeys(("ldexp", "scalbn", "scalbln"), _scaled),
     "powi": lambda a, n: np.power(a, n.astype(a.dtype)),
     "abs": np.abs,
     "labs": np.abs,
     "llabs": np.abs,
 }
 
-_LIBM: dict[str, int] = {
-    "erf": 1,
-    "erfc": 1,
-    "j0": 1,
-    "j1": 1,
-    "lgamma": 1,
-    "tgamma": 1,
-    "y0": 1,
-    "y1": 1,
-    "remainder": 2,
+_LIBM: dict[str, str] = {
+    **dict.fromkeys(("erf", "erfc", "j0", "j1", "lgamma", "tgamma", "y0", "y1"), "d"),
+    "remainder": "dd",
+    "jn": "id",
+    "yn": "id",
 }
-"""Functions that NumPy lacks → the number of their arguments, which all have one type."""
+"""Functions that NumPy lacks → their arguments: `d` a floating-point number, of the type of the result, `i`
+an integer."""
 
 _CLASSES = {
     "isnan": 0b11,
@@ -131,27 +129,20 @@ _CLASSES = {
 
 @cache
 def _from_libm(name: str) -> Function:
+    kinds = _LIBM[name]
     library = ctypes.CDLL(ctypes.util.find_library("m") or "libm.so.6")
     function = getattr(library, name)
     function.restype = ctypes.c_double
-    function.argtypes = (ctypes.c_double,) * _LIBM[name]
-    each = np.frompyfunc(function, _LIBM[name], 1)
+    function.argtypes = [ctypes.c_int if kind == "i" else ctypes.c_double for kind in kinds]
+    each = np.frompyfunc(function, len(kinds), 1)
 
     def apply(*args: Value) -> Value:
-        out = each(*(a.astype(np.float64) for a in args))
-        dtype = args[0].dtype
+        exact = [a if k == "i" else a.astype(np.float64) for a, k in zip(args, kinds, strict=True)]
+        out = each(*exact)
+        dtype = args[-1].dtype
         return out.astype(dtype) if isinstance(out, ndarray) else dtype.type(out)
 
     return apply
-
-
-def _bessel(name: str) -> Function:
-    library = ctypes.CDLL(ctypes.util.find_library("m") or "libm.so.6")
-    function = getattr(library, name)
-    function.restype = ctypes.c_double
-    function.argtypes = (ctypes.c_int, ctypes.c_double)
-    each = np.frompyfunc(lambda n, x: function(int(n), float(x)), 2, 1)
-    return lambda n, x: np.asarray(each(n, x.astype(np.float64))).astype(x.dtype)[()]
 
 
 def _classify(mask: int) -> Function:
@@ -177,8 +168,6 @@ def math_function(name: str) -> Function | None:
             return found
         if candidate in _LIBM:
             return _from_libm(candidate)
-        if candidate == "jn" or candidate == "yn":
-            return _bessel(candidate)
         mask = _CLASSES.get(candidate.lstrip("_"))
         if mask is not None:
             return _classify(mask)

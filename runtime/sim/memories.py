@@ -17,11 +17,11 @@ from .access_faults import AccessFaults
 from .memory import (
     GLOBAL,
     LOCAL,
+    OWNED,
     SHARED,
     SHARED_BASE,
     SPACE_SHIFT,
     WRITTEN,
-    Bytes,
     GlobalMemory,
     LocalMemory,
     SharedMemory,
@@ -73,11 +73,8 @@ class Memories:
             at = self._resolve(threads, address, access)
         except Scattered as apart:
             return apart.gather(threads, lambda some, here: self.load(some, address[here], access))
-        size = access.size
-        if self.counters is not None:
-            self.counters.access(threads, address, access, at.space)
-        offsets = at.offsets
-        index = offsets if size == 1 else offsets >> (size.bit_length() - 1)
+        self._count(threads, address, access, at)
+        index = at.index(access.size)
         if self.checks.uninitialised and access.checked:
             self._check_written(threads, at, index, address, access)
         if self.checks.races and at.space != LOCAL:
@@ -92,11 +89,8 @@ class Memories:
             for some, here in apart.parts(threads):
                 self.store(some, address[here], take(here, value), access)
             return
-        size = access.size
-        if self.counters is not None:
-            self.counters.access(threads, address, access, at.space)
-        offsets = at.offsets
-        index = offsets if size == 1 else offsets >> (size.bit_length() - 1)
+        self._count(threads, address, access, at)
+        index = at.index(access.size)
         view = at.bytes.views[access.dtype]
         watched = self.checks.races and at.space != LOCAL
         if watched:
@@ -106,10 +100,13 @@ class Memories:
             view[index] = value
         else:
             view[index] = value[-1]
-        if at.allocation is None or not at.allocation.written:
-            at.bytes.states[size][index] = repeated(WRITTEN, size)
+        at.mark(access.size, repeated(WRITTEN, access.size))
         if watched and threads.n > 1 and not access.atomic:
             self.races.same_step(threads, at, index, value, address, access)
+
+    def _count(self, threads: Threads, address: Value, access: Access, at: Resolved) -> None:
+        if self.counters is not None:
+            self.counters.access(threads, address, access, at.space)
 
     def _resolve(self, threads: Threads, address: Value, access: Access) -> Resolved:
         size = access.size
@@ -149,8 +146,9 @@ class Memories:
         if low < base or high + size > end:
             inside = (address >= base) & (address < end - size)
             raise self.faults.outside(threads, address, access, ~inside)
-        self._check_owned(threads, self.memory.bytes, offsets, address, access)
-        return Resolved(self.memory.bytes, offsets, None, GLOBAL)
+        return self._owned(
+            threads, Resolved(self.memory.bytes, offsets, None, GLOBAL), address, access
+        )
 
     def _resolve_shared(self, threads: Threads, address: Value, access: Access) -> Resolved:
         window = address - SHARED_BASE
@@ -159,8 +157,9 @@ class Memories:
             raise self.faults.outside(threads, address, access, outside)
         stride = self.shared.stride
         offsets = window if self.batch.blocks == 1 else threads.blocks * stride + window
-        self._check_owned(threads, self.shared.bytes, offsets, address, access)
-        return Resolved(self.shared.bytes, offsets, None, SHARED)
+        return self._owned(
+            threads, Resolved(self.shared.bytes, offsets, None, SHARED), address, access
+        )
 
     def _resolve_local(
         self, threads: Threads, address: Value, access: Access, low: int, high: int
@@ -174,15 +173,15 @@ class Memories:
     def _resolve_locals(self, threads: Threads, address: Value, access: Access) -> Resolved:
         """Resolves accesses of threads to different local variables; reports out of bounds unless each is
         inside one."""
-        if isinstance(address, ndarray):
-            for position, one in enumerate(address):
-                variable = self.local.at(int(one))
-                if variable is None or int(one) + access.size > variable.start + variable.size:
-                    outside = np.zeros(threads.n, np.bool_)
-                    outside[position] = True
-                    raise self.faults.outside(threads, address, access, outside)
-            raise Scattered(address, self.local)
-        raise self.faults.outside(threads, address, access, np.bool_(True))
+        if not isinstance(address, ndarray):
+            raise self.faults.outside(threads, address, access, np.bool_(True))
+        for position, one in enumerate(map(int, address)):
+            variable = self.local.at(one)
+            if variable is None or one + access.size > variable.start + variable.size:
+                outside = np.zeros(threads.n, np.bool_)
+                outside[position] = True
+                raise self.faults.outside(threads, address, access, outside)
+        raise Scattered(address, self.local)
 
     def _mixed(self, threads: Threads, address: Value, access: Access) -> None:
         spaces = address >> SPACE_SHIFT
@@ -193,15 +192,13 @@ class Memories:
 
     # Checks
 
-    def _check_owned(
-        self, threads: Threads, memory: Bytes, offsets: Value, address: Value, access: Access
-    ) -> None:
-        size = access.size
-        shift = size.bit_length() - 1
-        wanted = repeated(1, size)
-        outside = memory.states[size][offsets >> shift] & wanted != wanted
+    def _owned(self, threads: Threads, at: Resolved, address: Value, access: Access) -> Resolved:
+        """Returns `at`; reports out of bounds unless all its bytes belong to variables."""
+        wanted = repeated(OWNED, access.size)
+        outside = at.bytes.states[access.size][at.index(access.size)] & wanted != wanted
         if np.any(outside):
             raise self.faults.outside(threads, address, access, outside)
+        return at
 
     def _check_written(
         self, threads: Threads, at: Resolved, index: Value, address: Value, access: Access
@@ -230,18 +227,15 @@ class Memories:
                 f"{access.place.file}:{access.place.line}: threads of one atomic update access different"
                 f" kinds of memory through '{access.array}', which the simulator does not follow"
             ) from None
-        size = access.size
-        if self.counters is not None:
-            self.counters.access(threads, address, access, at.space)
-        index = at.offsets >> (size.bit_length() - 1)
+        self._count(threads, address, access, at)
+        index = at.index(access.size)
         if self.checks.uninitialised:
             self._check_written(threads, at, index, address, access)
         if self.checks.races and at.space != LOCAL:
             self.races.write(threads, at, index, None, address, access)
         if at.space == GLOBAL:
             self.clock.atomic(threads)
-        if at.allocation is None or not at.allocation.written:
-            at.bytes.states[size][index] = repeated(WRITTEN, size)
+        at.mark(access.size, repeated(WRITTEN, access.size))
         return at.bytes.views[access.dtype], spread(threads.n, index)
 
     def state(self, threads: Threads, address: Value, access: Access) -> Value:
@@ -250,7 +244,7 @@ class Memories:
             at = self._resolve(threads, address, access)
         except Scattered as apart:
             return apart.gather(threads, lambda some, here: self.state(some, address[here], access))
-        return at.bytes.states[access.size][at.offsets >> (access.size.bit_length() - 1)]
+        return at.bytes.states[access.size][at.index(access.size)]
 
     def set_state(self, threads: Threads, address: Value, state: Value, access: Access) -> None:
         """Sets the states that `state` returns."""
@@ -260,8 +254,7 @@ class Memories:
             for some, here in apart.parts(threads):
                 self.set_state(some, address[here], take(here, state), access)
             return
-        if at.allocation is None or not at.allocation.written:
-            at.bytes.states[access.size][at.offsets >> (access.size.bit_length() - 1)] = state
+        at.mark(access.size, state)
 
     def text(self, address: int) -> bytes:
         """The zero-terminated string at a global address."""

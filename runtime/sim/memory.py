@@ -191,7 +191,7 @@ class GlobalMemory:
     def retire(self, address: int) -> Allocation | None:
         """Ends an allocation, whose bytes are not allocated again until `reuse`; None if none starts
         there."""
-        index = bisect_right(self.allocations, address, key=lambda a: a.start) - 1
+        index = self._below(address)
         if index < 0 or self.allocations[index].start != address:
             return None
         found = self.allocations.pop(index)
@@ -218,16 +218,18 @@ class GlobalMemory:
 
     def at(self, address: int) -> Allocation | None:
         """The allocation that contains a byte."""
-        index = bisect_right(self.allocations, address, key=lambda a: a.start) - 1
-        if index < 0:
-            return None
-        found = self.allocations[index]
-        return found if address < found.end else None
+        index = self._below(address)
+        found = self.allocations[index] if index >= 0 else None
+        return found if found is not None and address < found.end else None
+
+    def _below(self, address: int) -> int:
+        """The index of the last allocation that begins at an address or below it; -1 if there is none."""
+        return bisect_right(self.allocations, address, key=lambda a: a.start) - 1
 
     def nearest(self, address: int) -> Allocation | None:
         """The allocation before or after an address that is nearest to it."""
-        index = bisect_right(self.allocations, address, key=lambda a: a.start)
-        around = self.allocations[max(index - 1, 0) : index + 1]
+        index = self._below(address)
+        around = self.allocations[max(index, 0) : index + 2]
         return min(around, key=lambda a: max(a.start - address, address - a.end), default=None)
 
     def whole(self, allocation: Allocation) -> bool:

@@ -5,13 +5,12 @@ simulator prints on stderr where a kernel is, and at the limit it stops the kern
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter, thread_time
 
-from ...compiler.base.ranks import of_rank
 from .access import SourcePlace
+from .findings import tell
 
 SECONDS = 300.0
 """The default limit for one launch, in processor seconds."""
@@ -29,8 +28,8 @@ _LOOK = 0.5
 
 class Stopwatch:
     """
-    Processor seconds since it was made, without those before the first reading after `_LOOK`; small
-    launches never read them.
+    Processor seconds of the calling thread since it was made, without those before the first call that is
+    `_LOOK` later; small launches never read them.
     """
 
     def __init__(self) -> None:
@@ -58,7 +57,7 @@ class Patience:
     turns: int | None = TURNS
     seconds: float = SECONDS
     clock: Callable[[], Callable[[], float]] = Stopwatch
-    tell: Callable[[str], None] | None = None
+    tell: Callable[[str], None] = tell
 
     @property
     def most_turns(self) -> float:
@@ -75,7 +74,7 @@ def of_seconds(seconds: float | None) -> Patience:
 
 
 class LaunchWatch:
-    """Measures the time of one launch of `kernel` in `batches` batches."""
+    """Measures the time of one launch of `kernel` of `blocks` blocks."""
 
     def __init__(self, patience: Patience, kernel: str, blocks: int):
         self._patience = patience
@@ -98,14 +97,9 @@ class LaunchWatch:
                 " (ACCOPT_PATIENCE) sets, executed"
             )
         self._next = min(spent * NEXT_NOTE, self._patience.seconds)
-        (self._patience.tell or _print)(
+        self._patience.tell(
             f"{place.file}:{place.line}: note: kernel {self._kernel} still runs after {spent:.0f} s in the"
             f" simulator, and is here with block {block} of {self._blocks}; it is stopped after"
             f" {self._patience.seconds:g} s (--patience)"
         )
         return None
-
-
-def _print(text: str) -> None:
-    sys.stdout.flush()
-    print(of_rank(text), file=sys.stderr, flush=True)

@@ -110,7 +110,7 @@ class RaceChecks:
         position = int(np.argmin(np.broadcast_to(same, (threads.n,))))
         addresses = spread(threads.n, address)
         others = np.flatnonzero(addresses == addresses[position])
-        other = int(threads.all_ids[others[-1]]) + self.batch.first_thread
+        other = threads.in_launch(int(others[-1]))
         self.faults.race(threads, address, access, position, other, "written", "written")
 
     def _shadows(self, at: Resolved, access: Access) -> list[tuple[Value, Array, Array, bool]]:

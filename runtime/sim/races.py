@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .values import Array, Threads, Value, ndarray
+from .values import WARP, Array, Threads, Value, ndarray
 
 if TYPE_CHECKING:
     from .values import Batch
@@ -116,7 +116,7 @@ class Clock:
             lane_block = self.batch.block_warps
             other_warp = (other_block - self.batch.first_block) * lane_block + (
                 other % size
-            ) // self.batch.WARP
+            ) // WARP
             warps = threads.warps_of
             ordered |= (other_warp == warps) & (time < self.warp_sync[warps])
         if not per_block:

@@ -77,6 +77,10 @@ class Threads:
                 self._warps = int(np.count_nonzero(np.diff(own))) + 1 if self.n else 0
         return self._warps
 
+    def in_launch(self, position: int) -> int:
+        """The number within the launch of the thread at a position."""
+        return int(self.all_ids[position]) + self.batch.first_thread
+
     def of_batch(self, values: Value) -> Value:
         """The elements of these threads of a value known for the whole batch."""
         return take(self.ids, values)
@@ -90,13 +94,15 @@ class Threads:
         return self._stamp
 
 
+WARP = 32
+"""The threads of a warp."""
+
+
 class Batch:
     """
     Blocks `first_block` … `first_block + blocks` of a launch, run together. Threads are numbered
     through them, x fastest, as warps are formed (CUDA C++ Programming Guide, "SIMT Architecture").
     """
-
-    WARP = 32
 
     def __init__(self, grid: tuple[int, int, int], block: tuple[int, int, int], blocks: int):
         self.grid = grid
@@ -104,12 +110,12 @@ class Batch:
         self.blocks = blocks
         self.block_threads = block[0] * block[1] * block[2]
         self.threads = blocks * self.block_threads
-        self.block_warps = -(-self.block_threads // self.WARP)
+        self.block_warps = -(-self.block_threads // WARP)
         self.warps = blocks * self.block_warps
         self.ids = np.arange(self.threads, dtype=np.int64)
         self.block_of, self.thread = np.divmod(self.ids, self.block_threads)
-        self.warp_of = self.block_of * self.block_warps + self.thread // self.WARP
-        self.lane = (self.thread % self.WARP).astype(np.int32)
+        self.warp_of = self.block_of * self.block_warps + self.thread // WARP
+        self.lane = (self.thread % WARP).astype(np.int32)
         self.first_block = 0
         self.first_thread = 0
         self.shuffles: dict[tuple[str, int, int], tuple[Array, Array]] = {}
@@ -254,6 +260,11 @@ def compose(outer: Positions, inner: Positions) -> Positions:
     if inner is None:
         return outer
     return inner if outer is None else outer[inner]
+
+
+def starts_of_runs(sorted: Array) -> Array:
+    """The indices at which runs of equal numbers begin."""
+    return np.flatnonzero(np.concatenate(([True], sorted[1:] != sorted[:-1])))
 
 
 def spread(n: int, value: Value) -> Array:

@@ -15,14 +15,12 @@ import numpy as np
 from .arithmetic import popcount
 from .findings import FaultKind
 from .mathlib import fma
-from .values import Array, Threads, Value, ndarray, spread
+from .values import WARP, Array, Threads, Value, ndarray, spread
 
 if TYPE_CHECKING:
     from .access import SourcePlace
     from .access_faults import AccessFaults
     from .values import Batch
-
-WARP = 32
 
 
 class Warps:
@@ -96,13 +94,12 @@ class Warps:
         missing = threads.ids[positions] != target
         if missing.any():
             at = int(np.argmax(missing))
-            first = batch.first_thread
             self._faults.add(
                 FaultKind.DIVERGENT_SHUFFLE,
                 "the operation reads a lane that does not take part in it",
                 place,
-                int(threads.ids[at]) + first,
-                int(target[at]) + first,
+                threads.in_launch(at),
+                int(target[at]) + batch.first_thread,
             )
         return positions
 

@@ -256,7 +256,7 @@ class BatchWatches:
             f" another iteration of the loop at line {loop.line}: its value depends on their order;"
             f" {scalar.remedies[position]},"
         )
-        thread = int(threads.all_ids[int(np.argmax(where))]) + self.batch.first_thread
+        thread = threads.in_launch(int(np.argmax(where)))
         faults.add(FaultKind.RACE, detail, place, thread, array=scalar.name)
 
     # Numbers
