@@ -110,22 +110,23 @@ class CompressionRoutines:
 
     def is_compressed(self, host: int) -> int:
         """The device address of the element of a compressed array at `host`; null for other addresses."""
-        entry = self._runtime.current.table.at(host)
-        return entry.device_address(host) if entry is not None and entry.packed is not None else 0
+        found = self._packed(host)
+        return found[0].device_address(host) if found is not None else 0
 
     def coefficients(self, host: int) -> int:
         """
         The address of c0, c1, 1 / c0 of each member, valid until the next call for the same array; null if
         the array is not compressed.
         """
-        entry = self._runtime.current.table.at(host)
-        if entry is None or entry.packed is None:
+        found = self._packed(host)
+        if found is None:
             return 0
-        size = 3 * entry.packed.format.record_bytes
+        entry, packed = found
+        size = 3 * packed.format.record_bytes
         buffer = self._answers.get(entry.host)
         if buffer is None or len(buffer) < size:
             buffer = self._answers[entry.host] = ctypes.create_string_buffer(size)
-        _write(entry.packed, ctypes.addressof(buffer))
+        _write(packed, ctypes.addressof(buffer))
         return ctypes.addressof(buffer)
 
     def statistics(self, host: int, result: int) -> int:
@@ -134,10 +135,10 @@ class CompressionRoutines:
         measured), the number of saturated values on the way to the device, and that in stores of finished
         kernels (-1 if some kernels do not count them). Returns 1 if the array is compressed.
         """
-        entry = self._runtime.current.table.at(host)
-        if entry is None or entry.packed is None:
+        found = self._packed(host)
+        if found is None:
             return 0
-        r = entry.packed.report
+        r = found[1].report
         self._runtime.current.mapper.actions.compressor.reports.settle([r])
         errors = (r.absolute, r.relative) if r.measured else (-1.0, -1.0)
         incoming = r.saturated_in + r.saturated_packing
@@ -151,6 +152,11 @@ class CompressionRoutines:
         ctypes.CDLL(None).fflush(None)
         for line in self._runtime.current.mapper.actions.compressor.reports.lines():
             print(line, file=sys.stderr, flush=True)
+
+    def _packed(self, host: int) -> tuple[Entry, Packed] | None:
+        """The row of the compressed array at `host`, and its storage; None for other addresses."""
+        entry = self._runtime.current.table.at(host)
+        return (entry, entry.packed) if entry is not None and entry.packed is not None else None
 
     def _enter(
         self,
@@ -169,9 +175,9 @@ class CompressionRoutines:
         request = Request(host, 0, size, kind, DataFlag.DYNAMIC, name=f"{host:#x}", packed=packed)
         self._runtime.current.expose()
         self._perform("enter", request)
-        entry: Entry | None = self._runtime.current.table.at(host)
-        if coef and entry is not None and entry.packed is not None:
-            _write(entry.packed, coef)
+        found = self._packed(host)
+        if coef and found is not None:
+            _write(found[1], coef)
         return request.device
 
     def _perform(self, what: str, request: Request) -> None:

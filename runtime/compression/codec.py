@@ -69,23 +69,27 @@ class Codec:
         The conversion that packs numbers which are `stride` numbers apart in host memory; `note` gets the
         number of saturated ones.
         """
-        name = "encode" if stride == 1 else "encode_strided"
-        native = self._native(name, coefs.inverse, coefs.offset, stride)
-
-        def apply(target: int, source: int, count: int) -> int:
-            return sum(self._move(name, native, target, source, count, packs=True))
-
-        return Conversion(native, apply, note)
+        return self._conversion("encode", coefs.inverse, coefs.offset, stride, note)
 
     def decoding(self, coefs: Coefficients, stride: int = 1) -> Conversion:
         """The conversion that unpacks numbers to places `stride` numbers apart in host memory."""
-        name = "decode" if stride == 1 else "decode_strided"
-        native = self._native(name, coefs.c0, coefs.c1, stride)
+        return self._conversion("decode", coefs.c0, coefs.c1, stride, None)
+
+    def _conversion(
+        self, way: str, a: float, b: float, stride: int, note: Callable[[int], None] | None
+    ) -> Conversion:
+        fmt, name = self.format, way if stride == 1 else f"{way}_strided"
+        function, address = self._moves[name], self._addresses[name]
+        plain, packed = fmt.base_bytes * stride, fmt.storage_bytes
+        to, from_ = (packed, plain) if way == "encode" else (plain, packed)
 
         def apply(target: int, source: int, count: int) -> int:
-            return sum(self._move(name, native, target, source, count, packs=False))
+            def piece(at: int, length: int) -> int:
+                return function(target + at * to, source + at * from_, length, a, b, stride)
 
-        return Conversion(native, apply)
+            return sum(self._split(count, piece))
+
+        return Conversion(NativeMove(plain, packed, address, a, b, stride), apply, note)
 
     def encode(
         self, target: int, source: int, count: int, coefs: Coefficients, stride: int = 1
@@ -98,23 +102,6 @@ class Codec:
     ) -> None:
         """Performs `decoding` on `count` numbers."""
         self.decoding(coefs, stride).apply(target, source, count)
-
-    def _native(self, name: str, a: float, b: float, stride: int) -> NativeMove:
-        fmt, function = self.format, self._addresses[name]
-        return NativeMove(fmt.base_bytes * stride, fmt.storage_bytes, function, a, b, stride)
-
-    def _move(
-        self, name: str, how: NativeMove, target: int, source: int, count: int, *, packs: bool
-    ) -> list[int]:
-        """Runs the native function on the pieces of an array; returns the result for each."""
-        function = self._moves[name]
-        to, from_ = (how.device_step, how.host_step) if packs else (how.host_step, how.device_step)
-
-        def piece(at: int, length: int) -> int:
-            start, end = source + at * from_, target + at * to
-            return function(end, start, length, how.a, how.b, how.stride)
-
-        return self._split(count, piece)
 
     def scan(self, source: int, count: int, stride: int = 1) -> tuple[float, float]:
         """

@@ -126,13 +126,16 @@ def _decode(fmt: PackedFormat) -> str:
 
 
 def _coefficients(fmt: PackedFormat, *names: str) -> str:
-    return "".join(_coefficient(fmt, name) for name in names)
-
-
-def _coefficient(fmt: PackedFormat, name: str) -> str:
+    """Code that converts the arguments of these names to the base type."""
     if fmt.base_bits == 64:
-        return f"  %{name} = fadd double %{name}_given, -0.0\n"
-    return f"  %{name} = fptrunc double %{name}_given to float\n"
+        return "".join(f"  %{name} = fadd double %{name}_given, -0.0\n" for name in names)
+    return "".join(f"  %{name} = fptrunc double %{name}_given to float\n" for name in names)
+
+
+def _doubles(fmt: PackedFormat, numbers: dict[str, str]) -> str:
+    """Code that sets each name to the double of a number of the base type."""
+    form = "fadd double {}, -0.0" if fmt.base_bits == 64 else "fpext float {} to double"
+    return "".join(f"  {name} = {form.format(number)}\n" for name, number in numbers.items())
 
 
 _LOOP = """
@@ -236,12 +239,11 @@ def encode_loop(fmt: PackedFormat, after: str, *, strided: bool) -> Loop:
     A loop that packs `%source` into `%target`; `strided`: the plain numbers are `%stride` numbers apart.
     The code `after` it has the number of saturated ones in `%total`.
     """
-    real, (store, unit, align) = _real(fmt), _element(fmt)
+    store, unit, align = _element(fmt)
     return Loop(
         _coefficients(fmt, "inverse", "offset"),
         "  %sum = phi i32 [ 0, %entry ], [ %sum_next, %loop ]",
-        f"""{_place(strided)}  %from = getelementptr inbounds {real}, ptr %source, i64 {_plain(strided)}
-  %x = load {real}, ptr %from, align {fmt.base_bytes}
+        f"""{_load(fmt, strided)}
 {_encode(fmt)}
   %to = getelementptr inbounds {unit}, ptr %target, i64 %i
   store {store} %q, ptr %to, align {align}
@@ -267,6 +269,13 @@ def decode_loop(fmt: PackedFormat, after: str, *, strided: bool) -> Loop:
     )
 
 
+def _load(fmt: PackedFormat, strided: bool) -> str:
+    """Code that loads the plain number %x of element `%i`."""
+    real = _real(fmt)
+    return f"""{_place(strided)}  %from = getelementptr inbounds {real}, ptr %source, i64 {_plain(strided)}
+  %x = load {real}, ptr %from, align {fmt.base_bytes}"""
+
+
 def _place(strided: bool) -> str:
     return "  %plain_at = mul nsw i64 %i, %stride\n" if strided else ""
 
@@ -286,17 +295,12 @@ def scan_loop(fmt: PackedFormat, after: str, *, strided: bool = False) -> Loop:
     # For elements that do not count, not infinity: LLVM would not vectorise the minimum.
     greatest = float_text(GREATEST[base])
     least = float_text(-GREATEST[base])
-    extend = (
-        "  %low_out = fpext float %low_end to double\n  %high_out = fpext float %high_end to double\n"
-        if base == 32
-        else "  %low_out = fadd double %low_end, -0.0\n  %high_out = fadd double %high_end, -0.0\n"
-    )
+    extend = _doubles(fmt, {"%low_out": "%low_end", "%high_out": "%high_end"})
     return Loop(
         "",
         f"""  %low = phi {real} [ {greatest}, %entry ], [ %low_next, %loop ]
   %high = phi {real} [ {least}, %entry ], [ %high_next, %loop ]""",
-        f"""{_place(strided)}  %from = getelementptr inbounds {real}, ptr %source, i64 {_plain(strided)}
-  %x = load {real}, ptr %from, align {fmt.base_bytes}
+        f"""{_load(fmt, strided)}
   %size = call {real} @llvm.fabs.f{base}({real} %x)
   %finite = fcmp olt {real} %size, {infinity}
   %x_low = select i1 %finite, {real} %x, {real} {greatest}
@@ -310,23 +314,15 @@ def scan_loop(fmt: PackedFormat, after: str, *, strided: bool = False) -> Loop:
 
 
 def _measure_loop(fmt: PackedFormat, *, strided: bool) -> Loop:
-    real, base = _real(fmt), fmt.base_bits
     infinity, zero = float_text(float("inf")), float_text(0.0)
-    widen = (
-        "  %ax = fpext float %x to double\n  %ay = fpext float %y to double"
-        if base == 32
-        else "  %ax = fadd double %x, -0.0\n  %ay = fadd double %y, -0.0"
-    )
     return Loop(
         _coefficients(fmt, "c0", "c1", "inverse", "offset"),
         f"""  %worst = phi double [ {zero}, %entry ], [ %worst_next, %loop ]
   %ratio = phi double [ {zero}, %entry ], [ %ratio_next, %loop ]""",
-        f"""{_place(strided)}  %from = getelementptr inbounds {real}, ptr %source, i64 {_plain(strided)}
-  %x = load {real}, ptr %from, align {fmt.base_bytes}
+        f"""{_load(fmt, strided)}
 {_encode(fmt)}
 {_decode(fmt)}
-{widen}
-  %difference = fsub double %ay, %ax
+{_doubles(fmt, {"%ax": "%x", "%ay": "%y"})}  %difference = fsub double %ay, %ax
   %wrong = call double @llvm.fabs.f64(double %difference)
   %size = call double @llvm.fabs.f64(double %ax)
   %finite = fcmp olt double %size, {infinity}

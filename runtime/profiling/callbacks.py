@@ -144,7 +144,8 @@ class ApiInfo(ctypes.Structure):
     )
 
 
-_PROTOTYPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+PROTOTYPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+"""The C type of a callback, and that of `acc_register_library`."""
 
 
 @dataclass(slots=True)
@@ -186,7 +187,7 @@ class Callbacks:
             if known is not None:
                 known.count += 1
             else:
-                new = _Registered(address, _PROTOTYPE(address))
+                new = _Registered(address, PROTOTYPE(address))
                 self._registered.setdefault(event, []).append(new)
         self._settle()
 

@@ -278,7 +278,7 @@ class Profile:
 
     def _data(self, name: str, size: int, host: int, device: int) -> DataEventInfo:
         return DataEventInfo(
-            var_name=None if not name or name.startswith("0x") else self._text(name),
+            var_name=None if name.startswith("0x") else self._text(name),
             bytes=size,
             host_ptr=host,
             device_ptr=device,
@@ -303,8 +303,8 @@ class Profile:
             device_number=state.number,
             async_value=number,
             async_queue=number,
-            src_file=self._text(place.file) if place.file else None,
-            func_name=self._text(place.function) if place.function else None,
+            src_file=self._text(place.file),
+            func_name=self._text(place.function),
             line_no=place.line,
             end_line_no=place.line,
         )
@@ -320,6 +320,7 @@ class Profile:
         )
         self.callbacks.fire(event, prof, info, api)
 
-    def _text(self, text: str) -> bytes:
-        """`text` as a C string that lives as long as the program, as callbacks may keep the pointer."""
-        return self._texts.setdefault(text, text.encode())
+    def _text(self, text: str) -> bytes | None:
+        """`text` as a C string that lives as long as the program, as callbacks may keep the pointer; None for
+        an empty one."""
+        return self._texts.setdefault(text, text.encode()) if text else None

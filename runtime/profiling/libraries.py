@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import AccRuntimeError, ErrorClass, ProgramPlace
+from .callbacks import PROTOTYPE
 
 REGISTER = "acc_register_library"
-_PROTOTYPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 
 
 def register_libraries(callbacks: Mapping[str, int], own: int, paths: Sequence[str]) -> None:
@@ -22,7 +22,7 @@ def register_libraries(callbacks: Mapping[str, int], own: int, paths: Sequence[s
 
     Raises `acc_error_system` for a library that cannot be loaded or has no such function.
     """
-    functions = [_PROTOTYPE(own)] if own else []
+    functions = [PROTOTYPE(own)] if own else []
     functions += [_load(path) for path in paths]
     routines = [callbacks[f"acc_prof_{name}"] for name in ("register", "unregister", "lookup")]
     for function in functions:
@@ -38,7 +38,7 @@ def _load(path: str) -> Any:
     address = ctypes.cast(function, ctypes.c_void_p).value if function is not None else None
     if not address:
         raise _failure(path, f"it has no function {REGISTER}")
-    return _PROTOTYPE(address)
+    return PROTOTYPE(address)
 
 
 def _failure(path: str, cause: str) -> AccRuntimeError:

@@ -33,6 +33,7 @@ class Notify(IntFlag):
 
 
 NOTHING = Notify(0)
+EVERYTHING = Notify(31)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,24 +48,24 @@ class TraceOptions:
     @staticmethod
     def from_environment(environment: Mapping[str, str]) -> TraceOptions:
         """Reads the variables above. Raises `acc_error_invalid_argument` on other words."""
-        notify = Notify(0)
+        notify = NOTHING
         for name in ("NVCOMPILER_ACC_NOTIFY", "NV_ACC_NOTIFY", "ACCOPT_TRACE"):
             notify |= _parse_notify(name, environment.get(name, ""))
-        timed = ("NVCOMPILER_ACC_TIME", "NV_ACC_TIME")
-        return TraceOptions(
-            notify,
-            any(environment.get(n, "0") not in ("", "0") for n in timed),
-            environment.get("ACCOPT_COMPRESSION_REPORT", "0") not in ("", "0"),
-        )
+
+        def is_set(*names: str) -> bool:
+            return any(environment.get(name, "0") not in ("", "0") for name in names)
+
+        timed = is_set("NVCOMPILER_ACC_TIME", "NV_ACC_TIME")
+        return TraceOptions(notify, timed, is_set("ACCOPT_COMPRESSION_REPORT"))
 
 
 def _parse_notify(variable: str, text: str) -> Notify:
-    result = Notify(0)
+    result = NOTHING
     for word in filter(None, (w.strip().lower() for w in text.split(","))):
         if word.isdecimal():
-            result |= Notify(int(word) & 31)
+            result |= Notify(int(word) & EVERYTHING)
         elif word == "all":
-            result |= Notify(31)
+            result |= EVERYTHING
         elif word.upper() in Notify.__members__:
             result |= Notify[word.upper()]
         else:
