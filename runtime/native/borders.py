@@ -126,8 +126,7 @@ define internal void @leave_borders(ptr %borders) {{
 ; if it must wait for the queue itself. The copy uses the memory from %first up to %last
 define internal i64 @early(ptr %borders, ptr %queue, i64 %first, i64 %last, i64 %writes) {{
 entry:
-  %some = icmp ne ptr %borders, null
-  br i1 %some, label %try, label %no
+  if ne ptr %borders, null: try, no
 try:
   %mine = call i1 @try_borders(ptr %borders)
   br i1 %mine, label %look, label %no
@@ -239,8 +238,7 @@ define internal {{ i64, i64 }} @rows_of(ptr %wish, i64 %trips) {{
 define internal i1 @put_border(ptr %row, ptr %queue, i64 %slot, ptr %border) {{
 entry:
   %stream = %queue->queue.stream
-  %is_sync = icmp eq i64 %slot, {sync_slot}
-  br i1 %is_sync, label %go, label %order
+  if eq i64 %slot, {sync_slot}: go, order
 order:
   %ordered = call i32 @after_constructs(ptr %row, i64 %stream, i64 %slot)
   br label %go
@@ -292,12 +290,10 @@ define i64 @begin(ptr %footprint) {{
 entry:
   %row = call ptr @row()
   %sync = %row->row.sync as ptr
-  %has_sync = icmp ne ptr %sync, null
-  br i1 %has_sync, label %open, label %no
+  if ne ptr %sync, null: open, no
 open:
   %borders = %sync->queue.borders as ptr
-  %kept = icmp ne ptr %borders, null
-  br i1 %kept, label %size, label %slow
+  if ne ptr %borders, null: size, slow
 slow: ; the device's first
   %opened = call i64 inttoptr (i64 {slow} to ptr)(ptr %footprint)
   ret i64 %opened
@@ -332,8 +328,7 @@ note:
   %wish = getelementptr %wish, ptr %wishes, i64 %number
   %same_site_at = &%borders->borders.row
   %last_number = %same_site_at->footprint.number
-  %same_site = icmp eq i64 %last_number, %number
-  br i1 %same_site, label %miss, label %copy
+  if eq i64 %last_number, %number: miss, copy
 miss:
   call void @count_miss(ptr %borders, ptr %wish)
   br label %copy
@@ -393,17 +388,14 @@ define void @end(ptr %footprint) {{
 entry:
   %row = call ptr @row()
   %sync = %row->row.sync as ptr
-  %has_sync = icmp ne ptr %sync, null
-  br i1 %has_sync, label %open, label %done
+  if ne ptr %sync, null: open, done
 open:
   %borders = %sync->queue.borders as ptr
-  %kept = icmp ne ptr %borders, null
-  br i1 %kept, label %own, label %done
+  if ne ptr %borders, null: own, done
 own:
   %token = %borders->borders.token
   %address = ptrtoint ptr %footprint to i64
-  %mine = icmp eq i64 %token, %address
-  br i1 %mine, label %go, label %done
+  if eq i64 %token, %address: go, done
 go:
   %queue = %borders->borders.queue as ptr
   %work = %queue->queue.work seq_cst
@@ -414,8 +406,7 @@ go:
   %once = icmp eq i64 %work, %next_work
   %untouched = icmp eq i64 %of_python, %its_of_python
   %event = %borders->borders.event
-  %offered = icmp ne i64 %event, 0
-  br i1 %offered, label %join, label %announce
+  if ne i64 %event, 0: join, announce
 join:
   %border = %borders->borders.border as ptr
   %stream = %queue->queue.stream

@@ -27,18 +27,16 @@ define internal void @enter(ptr %row) {{
 ; returns whether the driver has finished all work of some queues of the current device
 define internal i1 @idle(ptr %queues, i64 %count) {{
 entry:
-  br label %test
-test:
-  %i = phi i64 [ 0, %entry ], [ %next, %ask ]
-  if ult i64 %i, %count: ask, yes
+  for i64 %i < %count: ask, yes
 ask:
   %queue = load ptr, ptr %queues[i64 %i]
   %caught_up = call i32 @catch_up(ptr %queue)
   %stream = %queue->queue.stream
   %queried = call i32 inttoptr (i64 {stream_query} to ptr)(i64 %stream)
   %status = or i32 %caught_up, %queried
-  %next = add i64 %i, 1
-  if eq i32 %status, 0: test, no
+  if eq i32 %status, 0: on, no
+on:
+  next %i
 yes:
   ret i1 true
 no:
@@ -121,19 +119,19 @@ no:
 define internal i32 @collect(ptr %events, i64 %event) {{
 entry:
   %count = load i64, ptr %events
-  br label %test
-test:
-  %i = phi i64 [ 0, %entry ], [ %next, %look ]
-  %next = add i64 %i, 1
-  if ult i64 %i, %count: look, new
+  for i64 %i < %count: look, new
 look:
-  %held = load i64, ptr %events[i64 %next]
-  if eq i64 %held, %event: done, test
+  %number = add i64 %i, 1
+  %held = load i64, ptr %events[i64 %number]
+  if eq i64 %held, %event: done, other
+other:
+  next %i
 new:
   if eq i64 %count, {most_events}: many, add
 add:
-  store i64 %event, ptr %events[i64 %next]
-  store i64 %next, ptr %events
+  %new_count = add i64 %count, 1
+  store i64 %event, ptr %events[i64 %new_count]
+  store i64 %new_count, ptr %events
   br label %done
 many:
   ret i32 1
@@ -147,8 +145,7 @@ define internal i32 @collect_queue(ptr %events, ptr %queue, i64 %first, i64 %las
 entry:
   %borders = %queue->queue.borders as ptr
   %sooner = call i64 @early(ptr %borders, ptr %queue, i64 %first, i64 %last, i64 %writes)
-  %is_early = icmp ne i64 %sooner, 0
-  br i1 %is_early, label %border, label %ask
+  if ne i64 %sooner, 0: border, ask
 border:
   %after_border = call i32 @collect_early(ptr %events, i64 %sooner)
   br label %asides
@@ -182,16 +179,13 @@ define internal i32 @collect_early(ptr %events, i64 %event) {{
 define internal i64 @early_aside(ptr %queue, i64 %event, i64 %first, i64 %last, i64 %writes) {{
 entry:
   %borders = %queue->queue.borders as ptr
-  %some = icmp ne ptr %borders, null
-  br i1 %some, label %look, label %no
+  if ne ptr %borders, null: look, no
 look:
   %other = %borders->borders.queue as ptr
-  %known = icmp ne ptr %other, null
-  br i1 %known, label %compare, label %no
+  if ne ptr %other, null: compare, no
 compare:
   %its = %other->queue.event
-  %same = icmp eq i64 %its, %event
-  br i1 %same, label %ask, label %no
+  if eq i64 %its, %event: ask, no
 ask:
   %sooner = call i64 @early(ptr %borders, ptr %other, i64 %first, i64 %last, i64 %writes)
   ret i64 %sooner
@@ -223,8 +217,7 @@ look:
 take:
   %event = %at->aside.event
   %sooner = call i64 @early_aside(ptr %queue, i64 %event, i64 %first, i64 %last, i64 %writes)
-  %is_early = icmp ne i64 %sooner, 0
-  br i1 %is_early, label %border, label %whole
+  if ne i64 %sooner, 0: border, whole
 border:
   %after_border = call i32 @collect_early(ptr %events, i64 %sooner)
   br label %done
@@ -247,24 +240,22 @@ none:
 define internal i32 @collect_side(ptr %events, ptr %place, ptr %row, ptr %queue, ptr %users, i64 %count,
     i64 %first, i64 %last, i64 %writes, i1 %sync) {{
 entry:
-  br i1 %sync, label %test, label %constructs
-test:
-  %i = phi i64 [ 0, %entry ], [ %next, %user ]
-  %sum = phi i32 [ 0, %entry ], [ %total, %user ]
-  if ult i64 %i, %count: user, finish
+  br i1 %sync, label %each, label %constructs
+each:
+  for i64 %i < %count: user, finish
+  %sum = phi i32 [ 0, %each ], [ %total, %user ]
 user:
   %its = load ptr, ptr %users[i64 %i]
   %done = call i32 @collect_queue(ptr %events, ptr %its, i64 %first, i64 %last, i64 %writes)
   %total = or i32 %sum, %done
-  %next = add i64 %i, 1
-  br label %test
+  next %i
 constructs:
   %slot = %place->place.slot
   %stream = %queue->queue.stream
   %ordered = call i32 @after_constructs(ptr %row, i64 %stream, i64 %slot)
   br label %finish
 finish:
-  %so_far = phi i32 [ %sum, %test ], [ %ordered, %constructs ]
+  %so_far = phi i32 [ %sum, %i.test ], [ %ordered, %constructs ]
   %is_settled = call i1 @is_settled(ptr %row)
   %nothing = and i1 %sync, %is_settled
   br i1 %nothing, label %beside, label %own
