@@ -40,6 +40,7 @@ _ALIGNED = re.compile(r", align \d+$")
 _NAME = re.compile(r'"[^"\n]*"|@([\w$.-]+)')
 _BLOCKS = re.compile(r"blockaddress\(@([\w$.-]+)")
 _ASSEMBLY = re.compile(r' asm (?:\w+ )*"([^"\n]*)"')
+_CONSTANT = re.compile(r' c"[^"\n]*"')
 _REFUSED = re.compile(
     r'[@%]"|^module |!dbg|\bthread_local\b|\bcomdat\b|^@[^\n]* = [^\n"]*\b(?:alias|ifunc) '
     r"|\bsection \"|^define (?:weak|linkonce|available|private|hidden|protected)",
@@ -101,7 +102,7 @@ class _Item:
 def parted(llvm_ir: str) -> list[str]:
     """The parts of a module; the module itself if it is small or contains constructs that are not supported
     here."""
-    if len(llvm_ir) < WORTH_IT or _REFUSED.search(llvm_ir):
+    if len(llvm_ir) < WORTH_IT or _REFUSED.search(_CONSTANT.sub("", llvm_ir)):
         return [llvm_ir]
     found = _items(llvm_ir)
     if found is None or any(name + _OWN in found[0] for name in found[0]):

@@ -15,7 +15,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from .cache import content_key
-from .module_text import DEFINITION, renumbered
+from .module_text import DEFINITION, TYPE, renumbered, with_own_types
 
 _WORTH_IT = 60_000
 """The characters of LLVM IR from which a module is split; smaller ones compile fast enough."""
@@ -24,8 +24,8 @@ _NAME = re.compile(r'@([\w$.-]+|"[^"\n]*")')
 _GLOBAL = re.compile(r'@([\w$.-]+|"[^"\n]*") = (external )?')
 _DECLARED = re.compile(r'declare [^@\n]*@([\w$.-]+|"[^"\n]*")\(')
 _NUMBERED = re.compile(r"!(\d+) = (.*)")
-_FOR_ALL = re.compile(r"%[^=\n]* = type |attributes #|![\w.]*[A-Za-z][\w.]* = |source_filename|;|$")
-"""Matches lines that every piece gets: types, attributes, named metadata."""
+_FOR_ALL = re.compile(r"attributes #|![\w.]*[A-Za-z][\w.]* = |source_filename|;|$")
+"""Matches lines that every piece gets: attributes, named metadata."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ class Surroundings:
 
     def __init__(self, lines: list[str]) -> None:
         self.for_all: list[str] = []
+        self.types: dict[str, str] = {}
         self.declared: dict[str, str] = {}
         self.metadata: dict[int, str] = {}
         self.defined: set[str] = set()
@@ -60,6 +61,8 @@ class Surroundings:
     def _sort(self, line: str) -> None:
         if found := _NUMBERED.match(line):
             self.metadata[int(found[1])] = found[2]
+        elif found := TYPE.match(line):
+            self.types[found[1]] = found[2]
         elif found := _DECLARED.match(line):
             self.declared[found[1]] = line
         elif found := _GLOBAL.match(line):
@@ -73,12 +76,13 @@ class Surroundings:
             self.is_known = False  # module-level assembly, or a form that this code does not know
 
     def text(self, definition: str) -> str:
-        """A module of one definition, with metadata numbered in the order of use."""
+        """A module of one definition, with its types and metadata numbered in the order of use."""
         names = dict.fromkeys(_NAME.findall(definition))
         lines = [*self.for_all, *(self.declared[n] for n in names if n in self.declared)]
+        text, types = with_own_types("\n".join([*lines, definition]), self.types)
+        (text,), nodes = renumbered([text], self.metadata)
         # types come first: LLVM needs their sizes
-        (text,), nodes = renumbered(["\n".join([*lines, definition])], self.metadata)
-        return "\n".join([text, *(f"!{n} = {node}" for n, node in enumerate(nodes)), ""])
+        return "\n".join([*types, text, *(f"!{n} = {node}" for n, node in enumerate(nodes)), ""])
 
 
 def split(llvm_ir: str) -> Pieces:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from .module_text import renumbered
+from .module_text import TYPE, renumbered, with_own_types
 
 _KERNEL = re.compile(r"define ptx_kernel void @([\w$.-]+)\(")
 _GLOBAL_NAME = re.compile(r"@([\w$.-]+|\")")
@@ -46,7 +46,7 @@ _NAME = "\0"
 class SeparateKernel:
     """
     A kernel: its name; its definition; its variables, each with its position among those of the module; and
-    `content`, all of that with the metadata it needs but without its name.
+    `content`, all of that with the types and metadata it needs but without its name.
     """
 
     name: str
@@ -97,11 +97,12 @@ def split(llvm_ir: str) -> Module | None:
         return None
     variables = {match[1]: match[0] for match in _VARIABLE.finditer(before)}
     metadata = {int(number): text for number, text in _METADATA.findall(after)}
-    outside = (plain + _METADATA.sub("", after)).splitlines()
+    types = dict(TYPE.findall(plain + after))
+    outside = TYPE.sub("", plain + _METADATA.sub("", after)).splitlines()
     around = "\n".join(line for line in outside if line)
     pieces: list[SeparateKernel] = []
     for definition in found:
-        piece = _piece(llvm_ir[definition], around, variables, metadata)
+        piece = _piece(llvm_ir[definition], around, variables, types, metadata)
         if piece is None:
             return None
         pieces.append(piece)
@@ -122,7 +123,11 @@ def _definitions(llvm_ir: str) -> list[slice]:
 
 
 def _piece(
-    definition: str, around: str, variables: Mapping[str, str], metadata: dict[int, str]
+    definition: str,
+    around: str,
+    variables: Mapping[str, str],
+    types: Mapping[str, str],
+    metadata: Mapping[int, str],
 ) -> SeparateKernel | None:
     """A definition as a piece; None if it is not a kernel, or names other symbols of the module."""
     kernel = _KERNEL.match(definition)
@@ -137,8 +142,9 @@ def _piece(
     if len(_own_name(name, ()).findall(definition)) != 1:
         return None
     unnamed = _own_name(name, own).sub(_NAME, declared + definition)
+    unnamed, own_types = with_own_types(unnamed, types)
     texts, nodes = renumbered([around, unnamed], metadata)
-    return SeparateKernel(name, definition, own, "\n".join([*texts, *nodes]))
+    return SeparateKernel(name, definition, own, "\n".join([*own_types, *texts, *nodes]))
 
 
 def take_apart(ptx: str, pieces: Sequence[SeparateKernel]) -> tuple[str, list[str]] | None:

@@ -1,4 +1,4 @@
-"""The text of a module of LLVM IR: its functions, and the numbers of its metadata."""
+"""The text of a module of LLVM IR: its functions, its types, and the numbers of its metadata."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 
 DEFINITION = re.compile(r"^define [^\n]*\n.*?^}\n", re.MULTILINE | re.DOTALL)
+TYPE = re.compile(r'^%([\w.$-]+|"[^"\n]*") = type (.*)$', re.MULTILINE)
+"""Matches the definition of a type."""
+_OWN_TYPE = "type."
+"""The prefix of types that are named in the order of use."""
 _REFERENCE = re.compile(r"!(\d+)\b")
 
 
@@ -23,3 +27,36 @@ def renumbered(texts: Sequence[str], metadata: Mapping[int, str]) -> tuple[list[
         for old in list(numbers)[len(nodes) :]:
             nodes.append(_REFERENCE.sub(number, metadata.get(old, "")))
     return found, nodes
+
+
+def with_own_types(text: str, types: Mapping[str, str]) -> tuple[str, list[str]]:
+    """
+    The text with its types named in the order of use, and their definitions; `types` are those of the whole
+    module, by name. So the result does not depend on types that the text does not use.
+    """
+    if not types:
+        return text, []
+    if f"%{_OWN_TYPE}" in text:
+        return text, [f"%{name} = type {body}" for name, body in types.items()]
+    start = re.escape(_common_beginning(min(types), max(types)))
+    # Types are rare among names, so that their common beginning saves most of the time.
+    name = re.compile(rf'"[^"\n]*"|%("[^"\n]*"|{start}[\w.$-]*)')
+    numbers: dict[str, int] = {}
+
+    def own(found: re.Match[str]) -> str:
+        if found[1] not in types:
+            return found[0]
+        return f"%{_OWN_TYPE}{numbers.setdefault(found[1], len(numbers))}"
+
+    text = name.sub(own, text)
+    bodies: list[str] = []
+    while len(bodies) < len(numbers):
+        bodies += [name.sub(own, types[used]) for used in list(numbers)[len(bodies) :]]
+    return text, [f"%{_OWN_TYPE}{i} = type {body}" for i, body in enumerate(bodies)]
+
+
+def _common_beginning(one: str, other: str) -> str:
+    length = 0
+    while one[length : length + 1] == other[length : length + 1] != "":
+        length += 1
+    return one[:length]

@@ -23,7 +23,7 @@ struct node { struct node *next; int value; };
 typedef int step(int);
 static int count = 3, shared[4] = { 1, 2, 3, 4 };
 int visible = 7;
-static const char *const names[] = { "one@printf", "two", "one@printf" };
+static const char *const names[] = { "one@printf", "thread_local two@", "one@printf" };
 static const int squares[] = { 0, 1, 4, 9, 16 };
 static int small(int x) { return x * 3 + count; }
 static int other_small(int x) { return small(x) - squares[x & 3]; }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from accopt.compiler.backend.elf import STT_FUNC, ElfFile
 from accopt.compiler.backend.host_code import object_code
 from accopt.compiler.backend.host_pieces import split
 from accopt.compiler.backend.jit import HostProgram
+from accopt.compiler.backend.module_text import with_own_types
 from accopt.compiler.base.diagnostics import CompileError
 
 KERNEL = """define void @{name}(i64 %begin, i64 %end, ptr %args) nounwind {{
@@ -111,6 +113,31 @@ def test_a_piece_is_the_same_wherever_it_stands() -> None:
     )
     assert (first.symbol, first.text) == (moved.symbol, moved.text)
     assert first.name != moved.name
+
+
+def test_a_piece_is_the_same_among_other_types() -> None:
+    """Types of one name are numbered by the files before, as are unnamed structures."""
+    moved = re.sub(r"%pair\b", "%pair.1", module("1.0"))
+    others = "%pair = type { i8 }\n%around = type { %pair.1, %pair }\n"
+    (first,), (other,) = (
+        split(module("1.0")).pieces,
+        split(others + moved).pieces,
+    )
+    assert (first.symbol, first.text) == (other.symbol, other.text)
+    larger = moved.replace("type { double, double }", "type { double, float }")
+    assert split(others + larger).pieces[0].symbol != first.symbol
+
+
+def test_types_are_named_in_the_order_of_use() -> None:
+    types = {"b": "{ %a, i8 }", "a": "{ i32 }", '"a b"': "opaque", "unused": "{ %b }"}
+    text, lines = with_own_types('@x = constant c"%a %b"\n%v = %"a b" %b %a.c', types)
+    assert text == '@x = constant c"%a %b"\n%v = %type.0 %type.1 %a.c'
+    assert lines == [
+        "%type.0 = type opaque",
+        "%type.1 = type { %type.2, i8 }",
+        "%type.2 = type { i32 }",
+    ]
+    assert with_own_types("%type.0 %a", {"a": "i8"}) == ("%type.0 %a", ["%a = type i8"])
 
 
 @pytest.mark.parametrize("line", ['module asm "nop"', "$c = comdat any"])

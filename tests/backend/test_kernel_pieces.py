@@ -171,6 +171,12 @@ def test_an_edit_compiles_one_kernel(ir: str, tmp_path: Path, compiled):
     assert ptx.emit_ptx(fewer, cache=cache) == whole(fewer) and compiled == [2]
 
 
+def test_types_of_other_kernels_are_not_part_of_a_kernel(ir: str):
+    more = f"%struct.anon = type {{ i8 }}\n{ir}"
+    contents = [[piece.content for piece in split(text).pieces] for text in (ir, more)]
+    assert contents[0] == contents[1]
+
+
 def test_processes_that_fail_are_replaced(ir: str, monkeypatch, compiled):
     monkeypatch.setattr(kernel_processes, "_WORTH_A_PROCESS", 1000)
     monkeypatch.setattr(kernel_processes, "usable_processors", lambda: 2)
