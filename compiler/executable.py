@@ -18,7 +18,7 @@ from .backend.toolkit import find_ptxas
 from .base.deep_stack import with_deep_stack
 from .base.diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink
 from .base.options import CompileOptions
-from .base.phases import LOADING, phase
+from .base.phases import LOADING, phase, working_on
 from .check_ahead import CheckAhead
 from .checked_files import CheckedFiles
 from .compiled import Executable, executable_from_json, executable_to_json
@@ -145,7 +145,7 @@ def build_sources(
             )
         ahead = HostAhead()
         try:
-            with without_collection():
+            with without_collection(), working_on([source.file for source in sources]):
                 found = _translate(
                     sources, options, sink, after_stage, kept or CheckedFiles(), ahead
                 )

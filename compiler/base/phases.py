@@ -9,7 +9,7 @@ recorder; phases of other threads than the recording one are not distinguished.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from os import times
@@ -201,6 +201,24 @@ def at_work() -> list[str]:
     """The names of the phases that the process is in, the outermost first, whether they are recorded or
     not."""
     return list(_names)
+
+
+_files: list[Sequence[str]] = []
+
+
+@contextmanager
+def working_on(files: Sequence[str]) -> Generator[None]:
+    """Has `files_at_work` return these files during the work inside."""
+    _files.append(files)
+    try:
+        yield
+    finally:
+        _files.pop()
+
+
+def files_at_work() -> Sequence[str]:
+    """The files of the innermost `working_on`; empty outside."""
+    return _files[-1] if _files else ()
 
 
 @contextmanager

@@ -1,21 +1,23 @@
 """
 Notes of long compilations: after 30 s of processor time, and whenever it has doubled since, a note on
-stderr names the current phase (`phases.py`).
+stderr names the current phase and its files (`phases.py`).
 """
 
 from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
-from .phases import at_work, seconds_at_work
+from .phases import LOADING, at_work, files_at_work, seconds_at_work
 
 FIRST = 30.0
 """Seconds of the processor until the first note."""
 _LOOK = 2.0
 """Seconds between two looks at the clock."""
+_MOST_FILES = 3
+"""The number of files from which on a note only counts them."""
 
 
 class Progress:
@@ -37,8 +39,11 @@ class Progress:
             return
         while self._next <= spent:
             self._next *= 2
-        phases = " > ".join(at_work()) or "at the end"
-        self._tell(f"note: still compiling after {spent:.0f} s: {phases}")
+        names = ["loading the compiler's modules" if n == LOADING else n for n in at_work()]
+        phases = " > ".join(names) or "between two phases"
+        self._tell(
+            f"note: still compiling after {spent:.0f} s: {phases}{_of_files(files_at_work())}"
+        )
 
 
 @contextmanager
@@ -56,6 +61,12 @@ def telling_progress() -> Generator[None]:
         yield
     finally:
         done.set()
+
+
+def _of_files(files: Sequence[str]) -> str:
+    first = ", ".join(files[:_MOST_FILES])
+    more = f" and {len(files) - _MOST_FILES} more" if len(files) > _MOST_FILES else ""
+    return f" ({first}{more})" if files else ""
 
 
 def _print(text: str) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from ..base.diagnostics import CompileError, Diagnostic, DiagnosticSink
-from ..base.phases import LOADING, phase
+from ..base.phases import LOADING, phase, working_on
 from .preprocess import PreprocessedSource, PreprocessOptions
 from .preprocess_kept import preprocess_or_find
 from .preprocess_sources import Headers
@@ -123,7 +123,8 @@ def check_file(
             return unit
     own = DiagnosticSink()
     try:
-        unit = check_file(source, own, target, None)
+        with working_on([source.file]):
+            unit = check_file(source, own, target, None)
     finally:
         sink.diagnostics += own.diagnostics
     if keep:

@@ -34,7 +34,7 @@ from ..base.diagnostics import (
 )
 from ..base.machine import check_machine, is_foreign, target_machine
 from ..base.phase_table import add_timing, timed
-from ..base.phases import LOADING, phase
+from ..base.phases import LOADING, phase, working_on
 from ..base.progress import telling_progress
 from ..c.preprocess import PreprocessedSource, macros, read_source, without_openmp
 from ..internal_error import guarded
@@ -261,9 +261,10 @@ class _Command:
 
         options, sink, kept = compile_options(self.args), DiagnosticSink(), CheckedFiles()
         try:
-            source = self._preprocessed(path, output, options, sink, kept)
-            units = check_program([source], sink, options.target, wall=options.wall, kept=kept)
-            generate_module(units, sink)
+            with working_on([str(path)]):
+                source = self._preprocessed(path, output, options, sink, kept)
+                units = check_program([source], sink, options.target, wall=options.wall, kept=kept)
+                generate_module(units, sink)
             require_no_failing(sink.diagnostics)
         finally:
             messages = _print(sink)

@@ -16,6 +16,7 @@ from ..backend.cache import DiskCache, RecordingCache
 from ..backend.foreign_objects import ForeignObject, merged
 from ..backend.jit import compile_host
 from ..base.diagnostics import DiagnosticSink
+from ..base.phases import phase, working_on
 from ..compiled import Executable
 from ..executable import build_sources
 from .c_options import command_error
@@ -64,7 +65,8 @@ def program_file(
     ]
     cache = RecordingCache(DiskCache.default("host").folder)
     for each in executables:
-        compile_host(each.host_ir, options.opt_level, cache, whole=bool(foreign))
+        with phase("object code"), working_on([source.file for source in sources]):
+            compile_host(each.host_ir, options.opt_level, cache, whole=bool(foreign))
         if each.options.target == "host":
             compile_team(cache)
     if not args.standalone:
