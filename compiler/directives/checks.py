@@ -14,12 +14,11 @@ from .records import (
 )
 from .rules import (
     DEPRECATED,
-    EXCLUSIVE,
-    EXCLUSIVE_ROUTINE,
     PEER_CLAUSES,
     PEER_UPDATE,
     REPEATABLE_FORMS,
     DirectiveRule,
+    exclusive_on,
 )
 
 _LEVEL_SIZES = (("gang", "num_gangs"), ("worker", "num_workers"), ("vector", "vector_length"))
@@ -75,12 +74,7 @@ def _check_repeats(directive: Directive, rule: DirectiveRule) -> None:
 
 
 def _check_exclusive(directive: Directive) -> None:
-    if directive.kind is DirectiveKind.ROUTINE:
-        groups = EXCLUSIVE_ROUTINE
-    elif directive.kind is DirectiveKind.LOOP or directive.is_combined:
-        groups = EXCLUSIVE
-    else:
-        return
+    groups = exclusive_on(directive.kind)
     for position, clause in enumerate(directive.clauses):
         for other in directive.clauses[:position]:
             if other.device_types != clause.device_types:
@@ -175,7 +169,7 @@ def check_level_arguments(directive: Directive, parent: Directive | None) -> Non
     2.9.4): sizes of levels are allowed only in kernels without the construct's own clause, except that a
     vector length is allowed in parallel too; `dim` is not allowed in kernels.
     """
-    construct = "parallel" if parent is None else parent.kind.value.split()[0]
+    construct = "parallel" if parent is None else parent.kind.construct
     where = "orphaned loops" if parent is None else f"'{parent.kind.value}'"
     for clause in directive.clauses:
         sized = False

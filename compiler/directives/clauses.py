@@ -30,7 +30,7 @@ from .records import (
     WaitClause,
 )
 from .rules import DEVICE_TYPES, REDUCTION_OPERATORS, Form
-from .variables import parse_list, parse_variables, variable
+from .variables import parse_variables, variable
 
 
 def parse_clause(
@@ -63,11 +63,10 @@ def _flag(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
 # '(' expression ')'
 def _one_expression(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
     clause = ExprClause(name=name, spelling=word.text, loc=cursor.loc_of(word))
-    opening = cursor.open(word.text)
-    clause.args.append(cursor.expression())
-    if cursor.next.text == ",":
-        raise cursor.error(f"clause '{word.text}' takes one argument", "remove the others")
-    cursor.close(opening, word.text)
+    with cursor.argument(word.text):
+        clause.args.append(cursor.expression())
+        if cursor.next.text == ",":
+            raise cursor.error(f"clause '{word.text}' takes one argument", "remove the others")
     return clause
 
 
@@ -83,9 +82,8 @@ def _optional_expression(cursor: TokenCursor, name: str, word: DirectiveToken) -
 # '(' expression [ ',' expression [ ',' expression ] ] ')'
 def _sizes(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
     clause = ExprClause(name=name, spelling=word.text, loc=cursor.loc_of(word))
-    opening = cursor.open(word.text)
-    clause.args = cursor.expressions()
-    cursor.close(opening, word.text)
+    with cursor.argument(word.text):
+        clause.args = cursor.listed(cursor.expression)
     if len(clause.args) > 3:
         raise error(
             clause.args[3].loc,
@@ -95,34 +93,27 @@ def _sizes(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
     return clause
 
 
-# '(' [ keyword ':' ] expression ')'
-def _with_keyword(cursor: TokenCursor, name: str, word: DirectiveToken, keyword: str) -> ExprClause:
+_KEYWORDS = {"collapse": "force", "worker": "num", "vector": "length"}
+
+
+# '(' [ keyword ':' ] expression ')', or nothing for levels
+def _with_keyword(cursor: TokenCursor, name: str, word: DirectiveToken) -> ExprClause:
     clause = ExprClause(name=name, spelling=word.text, loc=cursor.loc_of(word))
-    opening = cursor.open(word.text)
-    clause.keyword = cursor.accept_keyword(keyword)
-    if not clause.keyword and cursor.next.kind is TokenKind.NAME and cursor.ahead(1).text == ":":
-        raise cursor.error(
-            f"unknown argument '{cursor.next.text}:' of '{word.text}'", f"write '{keyword}:'"
-        )
-    clause.args.append(cursor.expression())
-    cursor.close(opening, word.text)
+    if name != "collapse" and cursor.next.text != "(":
+        return clause
+    keyword = _KEYWORDS[name]
+    with cursor.argument(word.text):
+        clause.keyword = cursor.accept_keyword(keyword)
+        if (
+            not clause.keyword
+            and cursor.next.kind is TokenKind.NAME
+            and cursor.ahead(1).text == ":"
+        ):
+            raise cursor.error(
+                f"unknown argument '{cursor.next.text}:' of '{word.text}'", f"write '{keyword}:'"
+            )
+        clause.args.append(cursor.expression())
     return clause
-
-
-def _collapse(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
-    return _with_keyword(cursor, name, word, "force")
-
-
-def _worker(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
-    if cursor.next.text != "(":
-        return ExprClause(name=name, spelling=word.text, loc=cursor.loc_of(word))
-    return _with_keyword(cursor, name, word, "num")
-
-
-def _vector(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
-    if cursor.next.text != "(":
-        return ExprClause(name=name, spelling=word.text, loc=cursor.loc_of(word))
-    return _with_keyword(cursor, name, word, "length")
 
 
 # [ '(' gang-argument { ',' gang-argument } ')' ]
@@ -131,35 +122,33 @@ def _gang(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
     clause = GangClause(name=name, spelling=word.text, loc=cursor.loc_of(word))
     if cursor.next.text != "(":
         return clause
-    opening = cursor.advance()
-    seen: set[str] = set()
-    while True:
-        start = cursor.next
-        keyword = cursor.accept_keyword("num", "dim", "static") or "num"
-        if start.kind is TokenKind.NAME and cursor.next is start and cursor.ahead(1).text == ":":
-            raise cursor.error(
-                f"unknown argument '{start.text}:' of '{word.text}'",
-                "write 'num:', 'dim:' or 'static:'",
-            )
-        if keyword in seen:
-            raise error(
-                cursor.loc_of(start),
-                f"clause '{word.text}' has two '{keyword}' arguments",
-                "remove one of them",
-            )
-        seen.add(keyword)
-        if (
-            keyword == "static"
-            and cursor.ahead(0).text == "*"
-            and cursor.ahead(1).text in (",", ")")
-        ):
-            cursor.advance()
-            clause.static_any = True
-        else:
-            setattr(clause, keyword, cursor.expression())
-        if not cursor.accept(","):
-            break
-    cursor.close(opening, word.text)
+    with cursor.argument(word.text):
+        seen: set[str] = set()
+        while True:
+            start = cursor.next
+            keyword = cursor.accept_keyword("num", "dim", "static") or "num"
+            if (
+                start.kind is TokenKind.NAME
+                and cursor.next is start
+                and cursor.ahead(1).text == ":"
+            ):
+                raise cursor.error(
+                    f"unknown argument '{start.text}:' of '{word.text}'",
+                    "write 'num:', 'dim:' or 'static:'",
+                )
+            if keyword in seen:
+                raise error(
+                    cursor.loc_of(start),
+                    f"clause '{word.text}' has two '{keyword}' arguments",
+                    "remove one of them",
+                )
+            seen.add(keyword)
+            if keyword == "static" and cursor.accept_star():
+                clause.static_any = True
+            else:
+                setattr(clause, keyword, cursor.expression())
+            if not cursor.accept(","):
+                break
     return clause
 
 
@@ -168,57 +157,48 @@ def _routine_gang(cursor: TokenCursor, name: str, word: DirectiveToken) -> Claus
     clause = GangClause(name=name, spelling=word.text, loc=cursor.loc_of(word))
     if cursor.next.text != "(":
         return clause
-    opening = cursor.advance()
-    if not cursor.accept_keyword("dim"):
-        raise cursor.error("'gang' on 'routine' takes only 'dim:'", "write gang(dim:1)")
-    clause.dim = cursor.expression()
-    cursor.close(opening, word.text)
+    with cursor.argument(word.text):
+        if not cursor.accept_keyword("dim"):
+            raise cursor.error("'gang' on 'routine' takes only 'dim:'", "write gang(dim:1)")
+        clause.dim = cursor.expression()
     return clause
 
 
 # '(' size { ',' size } ')'        size : '*' | expression
 def _tile(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
     clause = TileClause(name=name, spelling=word.text, loc=cursor.loc_of(word))
-    opening = cursor.open(word.text)
-    while True:
-        if cursor.ahead(0).text == "*" and cursor.ahead(1).text in (",", ")"):
-            cursor.advance()
-            clause.sizes.append(None)
-        else:
-            clause.sizes.append(cursor.expression("a tile size"))
-        if not cursor.accept(","):
-            break
-    cursor.close(opening, word.text)
+    with cursor.argument(word.text):
+        clause.sizes = cursor.listed(
+            lambda: None if cursor.accept_star() else cursor.expression("a tile size")
+        )
     return clause
 
 
 # '(' [ 'devnum' ':' expression ':' ] [ 'queues' ':' ] expression { ',' expression } ')'
 def parse_wait(cursor: TokenCursor, clause: WaitClause) -> None:
     """The argument of a `wait` clause or directive, into `clause`."""
-    opening = cursor.open(clause.spelling)
-    if cursor.accept_keyword("devnum"):
-        clause.devnum = cursor.expression("a device number")
-        if not cursor.accept(":"):
-            raise cursor.error(
-                f"expected ':' after the device number, not {cursor.next.described}",
-                "write wait(devnum:n:queues:q)",
-            )
-    cursor.accept_keyword("queues")
-    clause.queues = cursor.expressions()
-    cursor.close(opening, clause.spelling)
+    with cursor.argument(clause.spelling):
+        if cursor.accept_keyword("devnum"):
+            clause.devnum = cursor.expression("a device number")
+            if not cursor.accept(":"):
+                raise cursor.error(
+                    f"expected ':' after the device number, not {cursor.next.described}",
+                    "write wait(devnum:n:queues:q)",
+                )
+        cursor.accept_keyword("queues")
+        clause.queues = cursor.listed(cursor.expression)
 
 
 # '(' ( 'none' | 'present' ) ')'
 def _default(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
-    opening = cursor.open(word.text)
-    value = cursor.next
-    if value.text not in ("none", "present"):
-        raise cursor.error(
-            f"expected 'none' or 'present' in 'default', not {value.described}",
-            "write default(none) or default(present)",
-        )
-    cursor.advance()
-    cursor.close(opening, word.text)
+    with cursor.argument(word.text):
+        value = cursor.next
+        if value.text not in ("none", "present"):
+            raise cursor.error(
+                f"expected 'none' or 'present' in 'default', not {value.described}",
+                "write default(none) or default(present)",
+            )
+        cursor.advance()
     return DefaultClause(name=name, spelling=word.text, loc=cursor.loc_of(word), value=value.text)
 
 
@@ -234,18 +214,17 @@ def _device_type_name(cursor: TokenCursor) -> DirectiveToken:
 
 # '(' device-type ')'
 def _device_type(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
-    opening = cursor.open(word.text)
-    token = _device_type_name(cursor)
-    known = [t for t in DEVICE_TYPES if t != "*"]
-    if token.text.lower() not in known:
-        raise error(
-            cursor.loc_of(token),
-            f"unknown device type '{token.text}'{or_did_you_mean(token.text.lower(), known)}",
-            f"the device types are {', '.join(known)}",
-        )
-    if cursor.next.text == ",":
-        raise cursor.error(f"'{word.text}' takes one device type here", "remove the others")
-    cursor.close(opening, word.text)
+    with cursor.argument(word.text):
+        token = _device_type_name(cursor)
+        known = [t for t in DEVICE_TYPES if t != "*"]
+        if token.text.lower() not in known:
+            raise error(
+                cursor.loc_of(token),
+                f"unknown device type '{token.text}'{or_did_you_mean(token.text.lower(), known)}",
+                f"the device types are {', '.join(known)}",
+            )
+        if cursor.next.text == ",":
+            raise cursor.error(f"'{word.text}' takes one device type here", "remove the others")
     return DeviceTypeClause(
         name=name,
         spelling=word.text,
@@ -257,38 +236,31 @@ def _device_type(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause
 # '(' device-type { ',' device-type } ')'
 def parse_device_types(cursor: TokenCursor, spelling: str, sink: DiagnosticSink) -> tuple[str, ...]:
     """The list of a `device_type` clause that makes later clauses specific, in lower case."""
-    opening = cursor.open(spelling)
-    types: list[str] = []
-    while True:
-        token = _device_type_name(cursor)
-        name = token.text.lower()
-        if name not in DEVICE_TYPES:
+    with cursor.argument(spelling):
+        tokens = cursor.listed(lambda: _device_type_name(cursor))
+    for token in tokens:
+        if token.text.lower() not in DEVICE_TYPES:
             sink.warn(
                 cursor.loc_of(token),
                 f"unknown device type '{token.text}': the clauses after it will not apply",
                 f"the device types are {', '.join(DEVICE_TYPES)}",
             )
-        types.append(name)
-        if not cursor.accept(","):
-            break
-    cursor.close(opening, spelling)
-    return tuple(types)
+    return tuple(token.text.lower() for token in tokens)
 
 
 # '(' ( name | string ) ')'
 def _bind(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
-    opening = cursor.open(word.text)
-    token = cursor.next
-    is_string = token.kind is TokenKind.STRING
-    target = token.text
-    if is_string:
-        target = token.text[1:-1]
-        if not token.text.startswith('"') or not target or "\\" in target:
-            raise cursor.error(f"{token.text} is not the name of a symbol")
-        cursor.advance()
-    else:
-        target = cursor.name("a function name or a string").text
-    cursor.close(opening, word.text)
+    with cursor.argument(word.text):
+        token = cursor.next
+        is_string = token.kind is TokenKind.STRING
+        target = token.text
+        if is_string:
+            target = token.text[1:-1]
+            if not token.text.startswith('"') or not target or "\\" in target:
+                raise cursor.error(f"{token.text} is not the name of a symbol")
+            cursor.advance()
+        else:
+            target = cursor.name("a function name or a string").text
     return BindClause(
         name=name,
         spelling=word.text,
@@ -324,15 +296,14 @@ def _operator(cursor: TokenCursor, clause: str) -> str:
 
 # '(' operator ':' variables ')'
 def _reduction(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
-    opening = cursor.open(word.text)
-    clause = ReductionClause(
-        name=name,
-        spelling=word.text,
-        loc=cursor.loc_of(word),
-        operator=_operator(cursor, word.text),
-    )
-    clause.items = parse_list(cursor)
-    cursor.close(opening, word.text)
+    with cursor.argument(word.text):
+        clause = ReductionClause(
+            name=name,
+            spelling=word.text,
+            loc=cursor.loc_of(word),
+            operator=_operator(cursor, word.text),
+        )
+        clause.items = cursor.listed(lambda: variable(cursor))
     return clause
 
 
@@ -348,18 +319,17 @@ def _scan(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
         if not cursor.accept(","):
             raise cursor.error(f"expected ',' in 'scan', not {cursor.next.described}", form)
 
-    opening = cursor.open(word.text)
-    operator = _operator(cursor, word.text)
-    source = variable(cursor)
-    comma()
-    target = variable(cursor)
-    if source.name == _IN_PLACE:
-        source = replace(target, base=replace(target.base))
-    comma()
-    identity = cursor.expression("the identity")
-    comma()
-    count = cursor.expression("the number of elements")
-    cursor.close(opening, word.text)
+    with cursor.argument(word.text):
+        operator = _operator(cursor, word.text)
+        source = variable(cursor)
+        comma()
+        target = variable(cursor)
+        if source.name == _IN_PLACE:
+            source = replace(target, base=replace(target.base))
+        comma()
+        identity = cursor.expression("the identity")
+        comma()
+        count = cursor.expression("the number of elements")
     return ScanClause(
         name=name,
         spelling=word.text,
@@ -374,17 +344,15 @@ def _scan(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
 
 # '(' variable ')'
 def _peer_section(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
-    opening = cursor.open(word.text)
-    item = variable(cursor)
-    cursor.close(opening, word.text)
+    with cursor.argument(word.text):
+        item = variable(cursor)
     return PeerClause(name=name, spelling=word.text, loc=cursor.loc_of(word), item=item)
 
 
 # '(' expression ')'
 def _peer_device(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
-    opening = cursor.open(word.text)
-    device = cursor.expression("a device number")
-    cursor.close(opening, word.text)
+    with cursor.argument(word.text):
+        device = cursor.expression("a device number")
     return PeerClause(name=name, spelling=word.text, loc=cursor.loc_of(word), device=device)
 
 
@@ -405,10 +373,10 @@ _PARSERS: Mapping[Form, Callable[[TokenCursor, str, DirectiveToken], Clause]] = 
     Form.SIZES: _sizes,
     Form.REDUCTION: _reduction,
     Form.GANG: _gang,
-    Form.WORKER: _worker,
-    Form.VECTOR: _vector,
+    Form.WORKER: _with_keyword,
+    Form.VECTOR: _with_keyword,
     Form.ROUTINE_GANG: _routine_gang,
-    Form.COLLAPSE: _collapse,
+    Form.COLLAPSE: _with_keyword,
     Form.TILE: _tile,
     Form.DEFAULT: _default,
     Form.DEVICE_TYPE: _device_type,

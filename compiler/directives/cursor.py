@@ -3,11 +3,16 @@ text."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import TypeVar
+
 from ..base.diagnostics import CompileError, SourceLoc, error
 from .lexer import DirectiveText, DirectiveToken, TokenKind
 from .records import ExprSlot
 
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
+_Item = TypeVar("_Item")
 
 
 class TokenCursor:
@@ -57,17 +62,16 @@ class TokenCursor:
         """A `CompileError` at the next token."""
         return error(self.loc_of(self.next), message, remedy)
 
-    def open(self, clause: str) -> DirectiveToken:
-        """Expect the '(' of a clause's argument."""
+    @contextmanager
+    def argument(self, clause: str) -> Generator[None]:
+        """Expect the '(' of a clause's argument, which is parsed inside, and the ')' after it."""
         if self.next.text != "(":
             raise self.error(
                 f"expected '(' after '{clause}', not {self.next.described}",
                 f"'{clause}' needs an argument: write {clause}(…)",
             )
-        return self.advance()
-
-    def close(self, opening: DirectiveToken, clause: str) -> None:
-        """Expect the ')' that belongs to `opening`."""
+        opening = self.advance()
+        yield
         if self.accept(")"):
             return
         found = self.next
@@ -137,9 +141,13 @@ class TokenCursor:
             raise self.error(f"expected {what}, not {self.next.described}")
         return ExprSlot(self.text_between(first, last), self.loc_of(first))
 
-    def expressions(self) -> list[ExprSlot]:
-        """expression { ',' expression }"""
-        slots = [self.expression()]
+    def listed(self, parse: Callable[[], _Item]) -> list[_Item]:
+        """item { ',' item }, each parsed by `parse`."""
+        items = [parse()]
         while self.accept(","):
-            slots.append(self.expression())
-        return slots
+            items.append(parse())
+        return items
+
+    def accept_star(self) -> bool:
+        """Step over a `*` that is a whole argument."""
+        return self.ahead(1).text in (",", ")") and self.accept("*")

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .records import Clause, Directive, DirectiveKind
-from .rules import EXCLUSIVE, EXCLUSIVE_ROUTINE
+from .rules import exclusive_on
 
 DEVICE_NAMES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "nvptx": (("nvidia",), ("default",), ("*",)),
@@ -54,7 +54,7 @@ def _specific(directive: Directive, target: str) -> list[Clause]:
 
 
 def _is_replaced(clause: Clause, specific: list[Clause], kind: DirectiveKind) -> bool:
-    groups = EXCLUSIVE_ROUTINE if kind is DirectiveKind.ROUTINE else EXCLUSIVE
+    groups = exclusive_on(kind)
     return any(
         other.name == clause.name or frozenset((clause.name, other.name)) in groups
         for other in specific

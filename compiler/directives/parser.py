@@ -30,8 +30,7 @@ from .records import (
 from .rules import DIRECTIVES, PEER_CLAUSES, PEER_UPDATE, DirectiveRule, aliases_on
 from .variables import parse_variables
 
-_FIRST_WORDS = tuple(dict.fromkeys(kind.value.split()[0] for kind in DirectiveKind))
-_COMPUTE = ("parallel", "serial", "kernels")
+_FIRST_WORDS = tuple(dict.fromkeys(kind.construct for kind in DirectiveKind))
 
 
 _OF_OPENMP = {
@@ -110,8 +109,6 @@ def _parse_kind(cursor: TokenCursor, sink: DiagnosticSink) -> DirectiveKind:
             None if suggestion else f"the directives are {', '.join(_FIRST_WORDS)}",
         )
     word = cursor.advance().text
-    if word in _COMPUTE:
-        return DirectiveKind(f"{word} loop" if cursor.accept("loop") else word)
     if word in ("enter", "exit"):
         if not cursor.accept("data"):
             raise cursor.error(
@@ -119,7 +116,8 @@ def _parse_kind(cursor: TokenCursor, sink: DiagnosticSink) -> DirectiveKind:
                 f"write '{word} data'",
             )
         return DirectiveKind(f"{word} data")
-    return DirectiveKind(word)
+    kind = DirectiveKind(word)
+    return DirectiveKind(f"{word} loop") if kind.is_compute and cursor.accept("loop") else kind
 
 
 def _parse_head(cursor: TokenCursor, directive: Directive) -> DirectiveRule:
@@ -132,9 +130,8 @@ def _parse_head(cursor: TokenCursor, directive: Directive) -> DirectiveRule:
             if cursor.next.text in [kind.value for kind in AtomicKind]:
                 directive.atomic = AtomicKind(cursor.advance().text)
         case DirectiveKind.ROUTINE if cursor.next.text == "(":
-            opening = cursor.advance()
-            directive.routine_name = cursor.name("a function name").text
-            cursor.close(opening, "routine")
+            with cursor.argument("routine"):
+                directive.routine_name = cursor.name("a function name").text
         case DirectiveKind.WAIT if cursor.next.text == "(":
             clause = WaitClause(name="wait", spelling="wait", loc=directive.loc)
             parse_wait(cursor, clause)

@@ -43,6 +43,16 @@ class DirectiveKind(Enum):
     UPDATE = "update"
     WAIT = "wait"
 
+    @property
+    def construct(self) -> str:
+        """The first word, which for a combined construct names the compute construct."""
+        return self.value.split()[0]
+
+    @property
+    def is_compute(self) -> bool:
+        """Whether the directive opens a compute construct (alone or combined with `loop`)."""
+        return self.construct in ("parallel", "serial", "kernels")
+
 
 @dataclass(eq=False)
 class ExprSlot:
@@ -256,7 +266,7 @@ class Directive:
     @property
     def is_compute(self) -> bool:
         """Whether this opens a compute construct (alone or combined with `loop`)."""
-        return self.kind.value.split()[0] in ("parallel", "serial", "kernels")
+        return self.kind.is_compute
 
     @property
     def is_combined(self) -> bool:

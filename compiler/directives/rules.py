@@ -2,7 +2,8 @@
 Tables of the clauses that each directive may have (OpenACC 3.4, 2.5 to 2.16, and research extensions).
 
 `DIRECTIVES` has one `DirectiveRule` per directive: its clauses and their forms, which of them may
-follow `device_type`, and which are required. `ALIASES`, `MODIFIERS` and `EXCLUSIVE` apply to all.
+follow `device_type`, and which are required. `ALIASES`, `modifiers_of` and `exclusive_on` serve all
+directives.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from itertools import combinations
 
 from .records import DirectiveKind
 
@@ -61,12 +63,8 @@ class DirectiveRule:
     tolerated: Mapping[str, Form] = field(default_factory=dict[str, Form])
 
 
-_COMPRESSED = (
-    "compression_copy",
-    "compression_copyin",
-    "compression_copyout",
-    "compression_create",
-)
+_COPIES = ("copy", "copyin", "copyout", "create")
+_COMPRESSED = tuple(f"compression_{name}" for name in _COPIES)
 _DATA_CLAUSES = (
     "copy", "copyin", "copyout", "create", "no_create", "present", "deviceptr", "attach",
 )  # fmt: skip
@@ -216,23 +214,22 @@ PEER_UPDATE = DirectiveRule(
 
 PEER_CLAUSES = ("to", "to_device", "from", "from_device")
 
+DEPRECATED: Mapping[str, str] = {
+    f"{prefix}{name}": name for prefix in ("p", "present_or_") for name in _COPIES
+}
+"""Deprecated spellings, which get a warning (OpenACC 3.4, 2.7) → canonical clause name."""
+
 ALIASES: Mapping[str, str] = {
-    **{f"{prefix}{name}": name
-       for prefix in ("p", "present_or_") for name in ("copy", "copyin", "copyout", "create")},
-    **{f"{prefix}{name}": f"compression_{name}"
-       for prefix in ("c", "pc", "present_or_compression_")
-       for name in ("copy", "copyin", "copyout", "create")},
+    **DEPRECATED,
+    **{
+        f"{prefix}{name}": f"compression_{name}"
+        for prefix in ("c", "pc", "present_or_compression_")
+        for name in _COPIES
+    },
     "dtype": "device_type",
-}  # fmt: skip
+}
 """Other spelling → canonical clause name. `pc…` and `present_or_compression_…` mean the same
 as the plain compression clause, which also looks for present data first."""
-
-DEPRECATED = frozenset(
-    f"{prefix}{name}"
-    for prefix in ("p", "present_or_")
-    for name in ("copy", "copyin", "copyout", "create")
-)
-"""Deprecated spellings, which get a warning (OpenACC 3.4, 2.7)."""
 
 
 def aliases_on(kind: DirectiveKind) -> Mapping[str, str]:
@@ -250,11 +247,7 @@ def aliases_on(kind: DirectiveKind) -> Mapping[str, str]:
     return ALIASES
 
 
-_CAPTURE_DIRECTIVES = frozenset(
-    kind
-    for kind in K
-    if kind is K.DATA or kind.value.split()[0] in ("parallel", "serial", "kernels")
-)
+_CAPTURE_DIRECTIVES = frozenset(kind for kind in K if kind is K.DATA or kind.is_compute)
 
 PACKED_FORMATS = (
     "half",
@@ -286,24 +279,19 @@ def modifiers_of(clause: str, kind: DirectiveKind) -> tuple[str, ...]:
     return (*plain, "capture") if captures else plain
 
 
-EXCLUSIVE: tuple[frozenset[str], ...] = (
-    frozenset(("seq", "auto")),
-    frozenset(("seq", "independent")),
-    frozenset(("auto", "independent")),
-    frozenset(("seq", "gang")),
-    frozenset(("seq", "worker")),
-    frozenset(("seq", "vector")),
+_EXCLUSIVE = frozenset(
+    frozenset(("seq", other)) for other in ("auto", "independent", "gang", "worker", "vector")
+) | {frozenset(("auto", "independent"))}
+_EXCLUSIVE_ON_ROUTINES = frozenset(
+    map(frozenset, combinations(("gang", "worker", "vector", "seq"), 2))
 )
-"""Clauses that exclude one another on a loop (3.4, 2.9)."""
 
-EXCLUSIVE_ROUTINE: tuple[frozenset[str], ...] = tuple(
-    frozenset((a, b))
-    for a, b in (
-        ("gang", "worker"), ("gang", "vector"), ("gang", "seq"),
-        ("worker", "vector"), ("worker", "seq"), ("vector", "seq"),
-    )
-)  # fmt: skip
-"""A routine has one level (3.4, 2.15.1)."""
+
+def exclusive_on(kind: DirectiveKind) -> frozenset[frozenset[str]]:
+    """The pairs of clauses that exclude each other: on a loop (3.4, 2.9), or on a routine, which has one
+    level (2.15.1)."""
+    return _EXCLUSIVE_ON_ROUTINES if kind is K.ROUTINE else _EXCLUSIVE
+
 
 REDUCTION_OPERATORS = ("+", "*", "max", "min", "&", "|", "^", "&&", "||")
 

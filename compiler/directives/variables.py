@@ -15,10 +15,9 @@ def parse_variables(
     cursor: TokenCursor, clause: VarListClause, kind: DirectiveKind, *, four_parts: bool = False
 ) -> None:
     """The argument of a clause that lists variables, into `clause`."""
-    opening = cursor.open(clause.spelling)
-    clause.modifiers = _modifiers(cursor, clause, kind)
-    clause.items = parse_list(cursor, four_parts=four_parts)
-    cursor.close(opening, clause.spelling)
+    with cursor.argument(clause.spelling):
+        clause.modifiers = _modifiers(cursor, clause, kind)
+        clause.items = cursor.listed(lambda: variable(cursor, four_parts=four_parts))
 
 
 def _modifiers(cursor: TokenCursor, clause: VarListClause, kind: DirectiveKind) -> tuple[str, ...]:
@@ -50,14 +49,6 @@ def _modifiers(cursor: TokenCursor, clause: VarListClause, kind: DirectiveKind) 
         cursor.advance()
         if cursor.advance().text == ":":
             return tuple(found)
-
-
-def parse_list(cursor: TokenCursor, *, four_parts: bool = False) -> list[VarRefItem]:
-    """variable { ',' variable }"""
-    items = [variable(cursor, four_parts=four_parts)]
-    while cursor.accept(","):
-        items.append(variable(cursor, four_parts=four_parts))
-    return items
 
 
 # variable : ( name | '(' … ')' ) { '.' name | '->' name | section }

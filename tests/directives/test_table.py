@@ -27,11 +27,10 @@ from accopt.compiler.directives.rules import (
     ALL_MODIFIERS,
     DEPRECATED,
     DIRECTIVES,
-    EXCLUSIVE,
-    EXCLUSIVE_ROUTINE,
     PEER_CLAUSES,
     Form,
     aliases_on,
+    exclusive_on,
     modifiers_of,
 )
 
@@ -202,7 +201,7 @@ def test_repetition(kind: DirectiveKind) -> None:
 
 @pytest.mark.parametrize("kind", [DirectiveKind.LOOP, DirectiveKind.ROUTINE])
 def test_exclusive_clauses(kind: DirectiveKind) -> None:
-    groups = EXCLUSIVE if kind is DirectiveKind.LOOP else EXCLUSIVE_ROUTINE
+    groups = exclusive_on(kind)
     levels = ("gang", "worker", "vector", "seq", "auto", "independent")
     for first in levels:
         for second in levels:

@@ -67,9 +67,8 @@ def parse_omp(text: str, loc: SourceLoc) -> OmpDirective:
     directive = OmpDirective(_name(cursor), loc)
     directive.loc = cursor.loc_of(cursor.tokens[0])
     if directive.name in ("threadprivate", "critical", "flush") and cursor.next.text == "(":
-        opening = cursor.open(directive.name)
-        directive.items = _items(cursor, directive.name)
-        cursor.close(opening, directive.name)
+        with cursor.argument(directive.name):
+            directive.items = cursor.listed(lambda: _item(cursor, directive.name))
     if directive.name == "threadprivate" and not directive.items:
         raise error(directive.loc, "'threadprivate' names no variables", "write threadprivate(x)")
     while cursor.next.kind is not TokenKind.END:
@@ -101,21 +100,17 @@ def _name(cursor: TokenCursor) -> str:
     raise cursor.error(f"unknown directive 'omp {words[0]}'{near}")
 
 
-def _items(cursor: TokenCursor, clause: str) -> list[OmpItem]:
-    found: list[OmpItem] = []
-    while True:
-        token = cursor.name(f"a variable in '{clause}'")
-        found.append(OmpItem(token.text, cursor.loc_of(token)))
-        if cursor.next.text == "[" and clause == "reduction":
-            part = array_section(cursor, four_parts=False)
-            found[-1] = OmpItem(token.text, cursor.loc_of(token), part)
-        if cursor.next.text in ("[", ".", "->"):
-            raise cursor.error(
-                f"a part of '{token.text}' in '{clause}'",
-                f"name all of '{token.text}', or use a variable for the part",
-            )
-        if not cursor.accept(","):
-            return found
+def _item(cursor: TokenCursor, clause: str) -> OmpItem:
+    token = cursor.name(f"a variable in '{clause}'")
+    part = None
+    if cursor.next.text == "[" and clause == "reduction":
+        part = array_section(cursor, four_parts=False)
+    if cursor.next.text in ("[", ".", "->"):
+        raise cursor.error(
+            f"a part of '{token.text}' in '{clause}'",
+            f"name all of '{token.text}', or use a variable for the part",
+        )
+    return OmpItem(token.text, cursor.loc_of(token), part)
 
 
 def _clause(cursor: TokenCursor, directive: OmpDirective) -> OmpClause:
@@ -133,9 +128,8 @@ def _clause(cursor: TokenCursor, directive: OmpDirective) -> OmpClause:
     clause = OmpClause(name, loc)
     if name in BARE:
         return clause
-    opening = cursor.open(name)
-    _argument(cursor, clause)
-    cursor.close(opening, name)
+    with cursor.argument(name):
+        _argument(cursor, clause)
     return clause
 
 
@@ -161,7 +155,7 @@ def _argument(cursor: TokenCursor, clause: OmpClause) -> None:
         case _:
             pass
     if clause.name in LISTS:
-        clause.items = _items(cursor, clause.name)
+        clause.items = cursor.listed(lambda: _item(cursor, clause.name))
         if clause.name in ("aligned", "linear") and cursor.accept(":"):
             cursor.expression()
     elif clause.argument is None and clause.name not in _READ:
@@ -187,15 +181,16 @@ def _dependences(cursor: TokenCursor, clause: OmpClause) -> None:
             "expected 'in:', 'out:' or 'inout:' in 'depend'",
             "write depend(in: x) or depend(out: x)",
         )
-    while True:
-        while cursor.next.text in ("*", "&"):
-            cursor.advance()
-        token = cursor.name("a variable in 'depend'")
-        clause.items.append(OmpItem(token.text, cursor.loc_of(token)))
-        if cursor.next.text not in (",", ")"):
-            cursor.expression()
-        if not cursor.accept(","):
-            return
+    clause.items = cursor.listed(lambda: _dependence(cursor))
+
+
+def _dependence(cursor: TokenCursor) -> OmpItem:
+    while cursor.next.text in ("*", "&"):
+        cursor.advance()
+    token = cursor.name("a variable in 'depend'")
+    if cursor.next.text not in (",", ")"):
+        cursor.expression()
+    return OmpItem(token.text, cursor.loc_of(token))
 
 
 def _operator(cursor: TokenCursor) -> str:

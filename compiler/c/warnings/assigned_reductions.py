@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from ...base.diagnostics import Diagnostic, warning
 from ...directives.records import ReductionClause
 from .. import ast as c
-from ..tree import Node, children, walk
+from ..tree import Node, assigned_variable, children, walk
 from ..types import is_scalar
 
 _IDEMPOTENT = frozenset(("max", "min", "&", "|", "&&", "||"))
@@ -52,9 +52,9 @@ def _reduced(node: c.AccStmt) -> Iterator[tuple[c.VarDecl, ReductionClause]]:
         if not isinstance(clause, ReductionClause):
             continue
         for item in clause.items:
-            base = item.base.expr
-            if isinstance(base, c.VarRef) and is_scalar(base.decl.type):
-                yield base.decl, clause
+            decl = c.item_variable(item)
+            if decl is not None and is_scalar(decl.type):
+                yield decl, clause
 
 
 def _may_leave(body: c.Stmt) -> bool:
@@ -65,7 +65,7 @@ def _may_leave(body: c.Stmt) -> bool:
 def _is_parallel(node: c.AccStmt) -> bool:
     """Whether a directive divides the iterations of a loop among threads."""
     directive = node.directive
-    alone = directive.has("seq") or directive.kind.value.startswith("serial")
+    alone = directive.has("seq") or directive.kind.construct == "serial"
     return isinstance(node.body, c.For) and not alone
 
 
@@ -77,12 +77,7 @@ def _update(name: str, operator: str) -> str:
 
 def _varies(construct: c.AccStmt) -> Callable[[c.Assign], bool]:
     """A predicate: whether the value of an assignment may differ between iterations."""
-    changed = {
-        each.target.decl
-        for each in walk(construct)
-        if isinstance(each, c.Assign | c.CompoundAssign | c.IncDec)
-        and isinstance(each.target, c.VarRef)
-    }
+    changed = {assigned_variable(each) for each in walk(construct)}
     changed |= {d for each in walk(construct) if isinstance(each, c.DeclStmt) for d in each.decls}
 
     def varies(assign: c.Assign) -> bool:

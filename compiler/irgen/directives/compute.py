@@ -56,7 +56,7 @@ def emit(fn: FunctionState, s: c.AccStmt) -> None:
     directive, loop = s.directive, None
     if directive.is_combined:
         directive, loop = split_combined(directive)
-    kind = s.directive.kind.value.split()[0]
+    kind = s.directive.kind.construct
     if_cond = condition_of(fn, directive, "if")
     self_cond = _self_condition(fn, directive)
     q = queues(fn, directive)
