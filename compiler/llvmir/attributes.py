@@ -49,7 +49,7 @@ _UNIT_FUNCTION_ATTRIBUTES = {
 }
 
 
-def parameter_attributes(attributes: DictionaryAttr, types: TypePrinter | None = None) -> str:
+def parameter_attributes(attributes: DictionaryAttr, types: TypePrinter) -> str:
     """The words for the attributes of a parameter or result, each followed by a space."""
     words: list[str] = []
     for name, value in attributes.data.items():
@@ -61,7 +61,7 @@ def parameter_attributes(attributes: DictionaryAttr, types: TypePrinter | None =
             assert isinstance(value, IntegerAttr)
             words.append(f"{name.removeprefix('llvm.')}({value.value.data})")
         elif name in _TYPED_PARAMETERS and isinstance(value, TypeAttribute):
-            words.append(f"{_TYPED_PARAMETERS[name]}({(types or TypePrinter())(value)})")
+            words.append(f"{_TYPED_PARAMETERS[name]}({types(value)})")
     return "".join(f"{word} " for word in words)
 
 

@@ -33,9 +33,8 @@ def _ptx(text: str, constraints: str) -> Callable[[FunctionPrinter, Operation], 
     clobbers = ",".join(filter(None, (constraints, "~{memory}")))
 
     def emit(p: FunctionPrinter, op: Operation) -> None:
-        arguments = ", ".join(map(p.typed, op.operands))
         suffix = " convergent" if p.convergent else ""
-        p.line(op, f'call void asm sideeffect "{text}", "{clobbers}"({arguments}){suffix}')
+        p.line(op, f'call void asm sideeffect "{text}", "{clobbers}"({p.operands(op)}){suffix}')
 
     return emit
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
@@ -129,11 +129,9 @@ def attribute_text(value: Attribute, type: Attribute, types: TypePrinter) -> str
 
 def _integer_attr_text(value: IntegerAttr, type: Attribute) -> str:
     number = value.value.data
-    if isinstance(type, IntegerType):
-        return integer_text(number, type.width.data)
     if isinstance(type, LLVMPointerType):
         return "null" if number == 0 else f"inttoptr (i64 {number} to ptr)"
-    return float_text(float(number), type)
+    return _scalar_text(number, type)
 
 
 def _scalar_text(value: float, type: Attribute) -> str:
@@ -177,18 +175,24 @@ def _nested_text(elements: Iterator[float], type: Attribute, types: TypePrinter)
 
 
 def _array_text(value: ArrayAttr[Attribute], type: Attribute, types: TypePrinter) -> str:
-    if isinstance(type, LLVMStructType):
-        members: Sequence[Attribute] = type.types.data
-        brackets = ("{ ", " }")
-    else:
-        assert isinstance(type, LLVMArrayType)
-        members = [type.type] * type.size.data
-        brackets = ("[", "]")
     parts = [
         f"{types(member)} {attribute_text(item, member, types)}"
-        for item, member in zip(value.data, members, strict=True)
+        for item, member in zip(value.data, _member_types(type), strict=True)
     ]
-    return f"{brackets[0]}{', '.join(parts)}{brackets[1]}"
+    return _enclosed(type, parts)
+
+
+def _member_types(type: Attribute) -> Sequence[Attribute]:
+    if isinstance(type, LLVMStructType):
+        return type.types.data
+    assert isinstance(type, LLVMArrayType)
+    return [type.type] * type.size.data
+
+
+def _enclosed(type: Attribute, members: Sequence[str]) -> str:
+    """The members of a structure or array, with their types, in its brackets."""
+    text = ", ".join(members)
+    return f"{{ {text} }}" if isinstance(type, LLVMStructType) else f"[{text}]"
 
 
 @dataclass
@@ -198,12 +202,6 @@ class _Aggregate:
     type: Attribute
     members: dict[int, str | _Aggregate]
     rest: str
-
-    def member_types(self) -> list[Attribute]:
-        if isinstance(self.type, LLVMStructType):
-            return list(self.type.types.data)
-        assert isinstance(self.type, LLVMArrayType)
-        return [self.type.type] * self.type.size.data
 
     def copy(self) -> _Aggregate:
         members = {
@@ -221,13 +219,11 @@ class _Aggregate:
             assert isinstance(self.type, LLVMArrayType)
             element = self.type.type
             parts = [f"{types(element)} {self._rest_of(element)}"] * self.type.size.data
-        members = self.member_types()
+        members = _member_types(self.type)
         for index, member in self.members.items():
             text = member.text(types) if isinstance(member, _Aggregate) else member
             parts[index] = f"{types(members[index])} {text}"
-        if isinstance(self.type, LLVMStructType):
-            return f"{{ {', '.join(parts)} }}"
-        return f"[{', '.join(parts)}]"
+        return _enclosed(self.type, parts)
 
     def _rest_of(self, type: Attribute) -> str:
         return zero_text(type) if self.rest == "zeroinitializer" else self.rest
@@ -240,6 +236,34 @@ def zero_text(type: Attribute) -> str:
     if isinstance(type, LLVMStructType | LLVMArrayType | VectorType):
         return "zeroinitializer"
     return _scalar_text(0, type)
+
+
+def gep_text(op: llvm.GEPOp, types: TypePrinter, typed: Callable[[SSAValue], str]) -> str:
+    """Element type, pointer and indices of a `getelementptr`; `typed` gives type and text of an operand."""
+    dynamic = iter(op.ssa_indices)
+    indices = [
+        typed(next(dynamic)) if index == GEP_USE_SSA_VAL else f"i32 {index}"
+        for index in op.rawConstantIndices.iter_values()
+    ]
+    return ", ".join((types(op.elem_type), typed(op.ptr), *indices))
+
+
+def _constant(types: TypePrinter, op: Operation) -> str:
+    return attribute_text(cast(llvm.ConstantOp, op).value, op.results[0].type, types)
+
+
+def _address_of(types: TypePrinter, op: Operation) -> str:
+    return f"@{identifier(cast(llvm.AddressOfOp, op).global_name.root_reference.data)}"
+
+
+CONSTANTS: dict[type[Operation], Callable[[TypePrinter, Operation], str]] = {
+    llvm.ConstantOp: _constant,
+    llvm.AddressOfOp: _address_of,
+    llvm.ZeroOp: lambda types, op: zero_text(op.results[0].type),
+    llvm.UndefOp: lambda types, op: "undef",
+    llvm_ext.PoisonOp: lambda types, op: "poison",
+}
+"""Operations whose result is a constant, which instructions write where they use it."""
 
 
 class InitializerEvaluator:
@@ -271,18 +295,14 @@ class InitializerEvaluator:
     def _evaluate(self, op: Operation) -> str | _Aggregate:
         type = op.results[0].type
         match op:
-            case llvm.ConstantOp():
-                return attribute_text(op.value, type, self.types)
+            case llvm.ConstantOp() | llvm.AddressOfOp():
+                return CONSTANTS[op.__class__](self.types, op)
             case llvm.FPExtOp() if isinstance(constant := op.arg.owner, llvm.ConstantOp):
                 return attribute_text(constant.value, type, self.types)
-            case llvm.AddressOfOp():
-                return f"@{identifier(op.global_name.root_reference.data)}"
-            case llvm.ZeroOp():
-                return self._fresh(type, zero_text(type))
-            case llvm.UndefOp():
-                return self._fresh(type, "undef")
-            case llvm_ext.PoisonOp():
-                return self._fresh(type, "poison")
+            case llvm.ZeroOp() | llvm.UndefOp() | llvm_ext.PoisonOp():
+                text = CONSTANTS[op.__class__](self.types, op)
+                is_aggregate = isinstance(type, LLVMStructType | LLVMArrayType)
+                return _Aggregate(type, {}, text) if is_aggregate else text
             case llvm.InsertValueOp():
                 return self._insert(op)
             case llvm.GEPOp():
@@ -298,11 +318,6 @@ class InitializerEvaluator:
                     "initialise the variable at run time",
                 )
 
-    def _fresh(self, type: Attribute, rest: str) -> str | _Aggregate:
-        if isinstance(type, LLVMStructType | LLVMArrayType):
-            return _Aggregate(type, {}, rest)
-        return rest
-
     def _insert(self, op: llvm.InsertValueOp) -> _Aggregate:
         """Changes the aggregate in place when nothing else uses it, so that long chains are linear."""
         container = self._values[op.container]
@@ -317,7 +332,7 @@ class InitializerEvaluator:
         for index in path:
             member = target.members.get(index)
             if not isinstance(member, _Aggregate):
-                member = _Aggregate(target.member_types()[index], {}, target.rest)
+                member = _Aggregate(_member_types(target.type)[index], {}, target.rest)
                 target.members[index] = member
             target = member
         value = self._values[op.value]
@@ -325,14 +340,8 @@ class InitializerEvaluator:
         return container
 
     def _gep(self, op: llvm.GEPOp) -> str:
-        dynamic = iter(op.ssa_indices)
-        indices = [
-            self._typed(next(dynamic)) if index == GEP_USE_SSA_VAL else f"i32 {index}"
-            for index in op.rawConstantIndices.iter_values()
-        ]
         inbounds = "inbounds " if op.inbounds is not None else ""
-        inner = ", ".join([self.types(op.elem_type), self._typed(op.ptr), *indices])
-        return f"getelementptr {inbounds}({inner})"
+        return f"getelementptr {inbounds}({gep_text(op, self.types, self._typed)})"
 
 
 _CONSTANT_CASTS: dict[type[Operation], str] = {

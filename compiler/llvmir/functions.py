@@ -7,11 +7,11 @@ numbers, and so a second walk.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import AnyFloat, ArrayAttr, NoneAttr
+from xdsl.dialects.builtin import AnyFloat, ArrayAttr, DictionaryAttr, NoneAttr
 from xdsl.dialects.llvm import CallingConventionAttr, FuncOp, LLVMFunctionType
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
@@ -19,34 +19,12 @@ from ...dialects import llvm_ext, nvvm
 from ...dialects.accx import KERNEL, TYPED
 from ..base.diagnostics import SourceLoc, error
 from .attributes import function_attributes, parameter_attributes
-from .constants import attribute_text, zero_text
+from .constants import CONSTANTS
 from .metadata import LineTables, Metadata
 from .operations import EMITTERS
 from .types import TypePrinter, identifier
 
 VISIBILITIES = ("", "hidden ", "protected ")
-
-
-def _constant(types: TypePrinter, op: Operation) -> str:
-    return attribute_text(cast(llvm.ConstantOp, op).value, op.results[0].type, types)
-
-
-def _address_of(types: TypePrinter, op: Operation) -> str:
-    return f"@{identifier(cast(llvm.AddressOfOp, op).global_name.root_reference.data)}"
-
-
-def _zero(types: TypePrinter, op: Operation) -> str:
-    return zero_text(op.results[0].type)
-
-
-CONSTANTS: dict[type[Operation], Callable[[TypePrinter, Operation], str]] = {
-    llvm.ConstantOp: _constant,
-    llvm.AddressOfOp: _address_of,
-    llvm.ZeroOp: _zero,
-    llvm.UndefOp: lambda types, op: "undef",
-    llvm_ext.PoisonOp: lambda types, op: "poison",
-}
-"""Operations whose result is written where it is used."""
 
 
 def successor_operands(op: Operation) -> list[tuple[Block, Sequence[SSAValue]]]:
@@ -123,14 +101,27 @@ class FunctionPrinter:
         """Type and name of a value."""
         return f"{self.types(value.type)} {self._names.get(value) or self._name(value)}"
 
-    def define(self, op: Operation, text: str) -> None:
-        """Appends an instruction whose result is the operation's result."""
-        result = op.results[0]
-        name = self._names.get(result) or self._name(result)
-        self._out.append(f"  {name} = {text}{self._location(op)}")
+    def operands(self, op: Operation) -> str:
+        """Types and names of all operands, separated by commas."""
+        return ", ".join(map(self.typed, op.operands))
+
+    def arguments(self, op: Operation, values: Sequence[SSAValue]) -> str:
+        """As `operands`, for the arguments `values` of a call with the attributes in its `arg_attrs`, of
+        which those of the last arguments may be missing."""
+        found = op.properties.get("arg_attrs") or op.attributes.get("arg_attrs")
+        words = [""] * len(values)
+        if isinstance(found, ArrayAttr):
+            items = cast("ArrayAttr[DictionaryAttr]", found)
+            words[: len(items)] = [parameter_attributes(item, self.types) for item in items]
+        return ", ".join(
+            f"{self.types(value.type)} {word}{self.value(value)}"
+            for value, word in zip(values, words, strict=True)
+        )
 
     def line(self, op: Operation, text: str) -> None:
-        """Appends an instruction without a result."""
+        """Appends the instruction of `op`, which defines its result if it has one."""
+        for result in op.results:
+            text = f"{self._names.get(result) or self._name(result)} = {text}"
         self._out.append(f"  {text}{self._location(op)}")
 
     def edge(self, op: Operation, index: int) -> str:

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, Float32Type, IntegerAttr
+from xdsl.dialects.builtin import Float32Type, IntegerAttr
 from xdsl.ir import Operation
 
 from ...dialects import llvm_ext, nvvm
 from ...dialects.nvvm import LoadCacheModifier, MemScope, ReduxKind, VoteSyncKind
-from .attributes import parameter_attributes
 from .bulk_copies import BULK_EMITTERS
 from .types import overload_suffix
 
@@ -90,9 +89,8 @@ def _same_type(name: str) -> Emitter:
 
     def emit(p: FunctionPrinter, op: Operation) -> None:
         type = op.results[0].type
-        arguments = ", ".join(map(p.typed, op.operands))
         flags = p.fast_math(op)
-        p.define(op, f"call {flags}{p.types(type)} @{base}.{overload_suffix(type)}({arguments})")
+        p.line(op, f"call {flags}{p.types(type)} @{base}.{overload_suffix(type)}({p.operands(op)})")
 
     return emit
 
@@ -103,7 +101,7 @@ def _flagged(name: str, flag_name: str) -> Emitter:
     def emit(p: FunctionPrinter, op: Operation) -> None:
         type = op.results[0].type
         flag = cast(IntegerAttr, op.properties[flag_name]).value.data & 1
-        p.define(
+        p.line(
             op,
             f"call {p.types(type)} @{base}.{overload_suffix(type)}"
             f"({p.typed(op.operands[0])}, i1 {'true' if flag else 'false'})",
@@ -116,13 +114,13 @@ def _powi(p: FunctionPrinter, op: Operation) -> None:
     val, power = op.operands
     suffix = f"{overload_suffix(val.type)}.{overload_suffix(power.type)}"
     text = f"@llvm.powi.{suffix}({p.typed(val)}, {p.typed(power)})"
-    p.define(op, f"call {p.fast_math(op)}{p.types(val.type)} {text}")
+    p.line(op, f"call {p.fast_math(op)}{p.types(val.type)} {text}")
 
 
 def _is_fpclass(p: FunctionPrinter, op: Operation) -> None:
     test = cast(llvm_ext.IsFPClassOp, op)
     suffix = overload_suffix(test.arg.type)
-    p.define(
+    p.line(
         op,
         f"call i1 @llvm.is.fpclass.{suffix}({p.typed(test.arg)}, i32 {test.bit.value.data})",
     )
@@ -135,14 +133,7 @@ def _memory(name: str, pointers: int) -> Emitter:
         types = [operand.type for operand in op.operands]
         suffix = ".".join(overload_suffix(t) for t in (*types[:pointers], types[-1]))
         volatile = cast(IntegerAttr, op.properties["isVolatile"]).value.data & 1
-        attributes = op.properties.get("arg_attrs")
-        words = [""] * len(types)
-        if isinstance(attributes, ArrayAttr):
-            words = [parameter_attributes(a) for a in cast("ArrayAttr[DictionaryAttr]", attributes)]
-        arguments = ", ".join(
-            f"{p.types(operand.type)} {word}{p.value(operand)}"
-            for operand, word in zip(op.operands, words, strict=True)
-        )
+        arguments = p.arguments(op, op.operands)
         p.line(
             op,
             f"call void @llvm.{name}.{suffix}({arguments}, i1 {'true' if volatile else 'false'})",
@@ -151,25 +142,26 @@ def _memory(name: str, pointers: int) -> Emitter:
     return emit
 
 
+def _plain(name: str) -> Emitter:
+    """An intrinsic without a result that is not overloaded."""
+
+    def emit(p: FunctionPrinter, op: Operation) -> None:
+        p.line(op, f"call void @llvm.{name}({p.operands(op)})")
+
+    return emit
+
+
 def _pointer_intrinsic(name: str) -> Emitter:
     def emit(p: FunctionPrinter, op: Operation) -> None:
         suffix = overload_suffix(op.operands[0].type)
-        p.line(op, f"call void @llvm.{name}.{suffix}({', '.join(map(p.typed, op.operands))})")
+        p.line(op, f"call void @llvm.{name}.{suffix}({p.operands(op)})")
 
     return emit
 
 
 def _stack_save(p: FunctionPrinter, op: Operation) -> None:
     type = op.results[0].type
-    p.define(op, f"call {p.types(type)} @llvm.stacksave.{overload_suffix(type)}()")
-
-
-def _trap(p: FunctionPrinter, op: Operation) -> None:
-    p.line(op, "call void @llvm.trap()")
-
-
-def _assume(p: FunctionPrinter, op: Operation) -> None:
-    p.line(op, f"call void @llvm.assume({p.typed(op.operands[0])})")
+    p.line(op, f"call {p.types(type)} @llvm.stacksave.{overload_suffix(type)}()")
 
 
 def _masked_store(p: FunctionPrinter, op: Operation) -> None:
@@ -187,7 +179,7 @@ def _masked_store(p: FunctionPrinter, op: Operation) -> None:
 def _vector_reduce(name: str) -> Emitter:
     def emit(p: FunctionPrinter, op: Operation) -> None:
         start, vector = op.operands
-        p.define(
+        p.line(
             op,
             f"call {p.fast_math(op)}{p.types(start.type)} @llvm.vector.reduce.{name}."
             f"{overload_suffix(vector.type)}({p.typed(start)}, {p.typed(vector)})",
@@ -204,7 +196,7 @@ def _special_register(name: str) -> Emitter:
         words = ""
         if bounds is not None:
             words = f"range(i32 {bounds.lower.value.data}, {bounds.upper.value.data}) "
-        p.define(op, f"call {words}i32 {intrinsic}")
+        p.line(op, f"call {words}i32 {intrinsic}")
 
     return emit
 
@@ -223,45 +215,33 @@ def _barrier(p: FunctionPrinter, op: Operation) -> None:
     p.line(op, f"call void @llvm.nvvm.barrier.cta.sync.aligned.count({number}, {threads})")
 
 
-def _sync_warp(p: FunctionPrinter, op: Operation) -> None:
-    p.line(op, f"call void @llvm.nvvm.bar.warp.sync({p.typed(op.operands[0])})")
-
-
-def _nanosleep(p: FunctionPrinter, op: Operation) -> None:
-    p.line(op, f"call void @llvm.nvvm.nanosleep({p.typed(op.operands[0])})")
-
-
 def _shfl(p: FunctionPrinter, op: Operation) -> None:
     shuffle = cast(nvvm.ShflOp, op)
     suffix = "f32" if isinstance(shuffle.val.type, Float32Type) else "i32"
     if shuffle.return_value_and_is_valid is not None:
         suffix += "p"
     name = f"@llvm.nvvm.shfl.sync.{shuffle.kind.data.value}.{suffix}"
-    arguments = ", ".join(map(p.typed, op.operands))
-    p.define(op, f"call {p.types(op.results[0].type)} {name}({arguments})")
+    p.line(op, f"call {p.types(op.results[0].type)} {name}({p.operands(op)})")
 
 
 def _vote(p: FunctionPrinter, op: Operation) -> None:
     kind: VoteSyncKind = cast(nvvm.VoteSyncOp, op).kind.data
-    arguments = ", ".join(map(p.typed, op.operands))
     result = p.types(op.results[0].type)
-    p.define(op, f"call {result} @llvm.nvvm.vote.{kind.value}.sync({arguments})")
+    p.line(op, f"call {result} @llvm.nvvm.vote.{kind.value}.sync({p.operands(op)})")
 
 
 def _redux(p: FunctionPrinter, op: Operation) -> None:
     kind: ReduxKind = cast(nvvm.ReduxOp, op).kind.data
-    arguments = ", ".join(map(p.typed, op.operands))
-    p.define(op, f"call i32 @llvm.nvvm.redux.sync.{kind.value}({arguments})")
+    p.line(op, f"call i32 @llvm.nvvm.redux.sync.{kind.value}({p.operands(op)})")
 
 
 def _mma(p: FunctionPrinter, op: Operation) -> None:
     mma = cast(nvvm.MmaOp, op)
     m, n, k = mma.shape.sizes
     name = f"@llvm.nvvm.mma.m{m}n{n}k{k}.{mma.layout_a.data.value}.{mma.layout_b.data.value}.f64"
-    arguments = ", ".join(map(p.typed, op.operands))
     # LLVM does not know that all lanes must execute it.
     suffix = " convergent" if p.convergent else ""
-    p.define(op, f"call {p.types(mma.res.type)} {name}({arguments}){suffix}")
+    p.line(op, f"call {p.types(mma.res.type)} {name}({p.operands(op)}){suffix}")
 
 
 _MEMORY_BARRIERS = {MemScope.CTA: "cta", MemScope.GPU: "gl", MemScope.SYS: "sys"}
@@ -281,11 +261,7 @@ def _cp_async(p: FunctionPrinter, op: Operation) -> None:
     name = f"llvm.nvvm.cp.async.{modifier.value}.shared.global.{copy.size.value.data}"
     if copy.cp_size is not None:
         name += ".s"
-    p.line(op, f"call void @{name}({', '.join(map(p.typed, op.operands))})")
-
-
-def _cp_async_commit(p: FunctionPrinter, op: Operation) -> None:
-    p.line(op, "call void @llvm.nvvm.cp.async.commit.group()")
+    p.line(op, f"call void @{name}({p.operands(op)})")
 
 
 def _cp_async_wait(p: FunctionPrinter, op: Operation) -> None:
@@ -305,8 +281,8 @@ INTRINSIC_EMITTERS: dict[type[Operation], Emitter] = {
     llvm_ext.VaStartOp: _pointer_intrinsic("va_start"),
     llvm_ext.VaEndOp: _pointer_intrinsic("va_end"),
     llvm_ext.VaCopyOp: _pointer_intrinsic("va_copy"),
-    llvm_ext.TrapOp: _trap,
-    llvm_ext.AssumeOp: _assume,
+    llvm_ext.TrapOp: _plain("trap"),
+    llvm_ext.AssumeOp: _plain("assume"),
     llvm.StackSaveOp: _stack_save,
     llvm.StackRestoreOp: _pointer_intrinsic("stackrestore"),
     llvm.MaskedStoreOp: _masked_store,
@@ -314,15 +290,15 @@ INTRINSIC_EMITTERS: dict[type[Operation], Emitter] = {
     llvm.VectorReduceFMulOp: _vector_reduce("fmul"),
     nvvm.Barrier0Op: _barrier0,
     nvvm.BarrierOp: _barrier,
-    nvvm.SyncWarpOp: _sync_warp,
+    nvvm.SyncWarpOp: _plain("nvvm.bar.warp.sync"),
     nvvm.ShflOp: _shfl,
     nvvm.VoteSyncOp: _vote,
     nvvm.ReduxOp: _redux,
     nvvm.MmaOp: _mma,
     nvvm.MemoryBarrierOp: _memory_barrier,
-    nvvm.NanosleepOp: _nanosleep,
+    nvvm.NanosleepOp: _plain("nvvm.nanosleep"),
     nvvm.CpAsyncOp: _cp_async,
-    nvvm.CpAsyncCommitGroupOp: _cp_async_commit,
+    nvvm.CpAsyncCommitGroupOp: _plain("nvvm.cp.async.commit.group"),
     nvvm.CpAsyncWaitGroupOp: _cp_async_wait,
     **BULK_EMITTERS,
 }

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import (
-    ArrayAttr,
     DenseArrayBase,
-    DictionaryAttr,
     Float32Type,
     Float64Type,
     IntegerAttr,
@@ -21,14 +19,14 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     i8,
 )
-from xdsl.dialects.llvm import GEP_USE_SSA_VAL, LLVMFunctionType
+from xdsl.dialects.llvm import LLVMFunctionType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import llvm_ext
 from ...dialects.accx import ACCESS_GROUPS
 from ...dialects.llvm_ext import AtomicOrdering
 from ...dialects.volatility import is_volatile
-from .attributes import parameter_attributes
+from .constants import gep_text
 from .intrinsics import INTRINSIC_EMITTERS
 from .types import escape, identifier
 
@@ -93,7 +91,7 @@ def _binary(mnemonic: str) -> Emitter:
                 flags = " exact"
             elif "isDisjoint" in properties:
                 flags = " disjoint"
-        p.define(op, f"{mnemonic}{flags} {p.types(lhs.type)} {p.value(lhs)}, {p.value(rhs)}")
+        p.line(op, f"{mnemonic}{flags} {p.types(lhs.type)} {p.value(lhs)}, {p.value(rhs)}")
 
     return emit
 
@@ -104,7 +102,7 @@ def _float_binary(mnemonic: str) -> Emitter:
     def emit(p: FunctionPrinter, op: Operation) -> None:
         lhs, rhs = op.operands
         flags = p.fast_math(op, contracts)
-        p.define(op, f"{mnemonic} {flags}{p.types(lhs.type)} {p.value(lhs)}, {p.value(rhs)}")
+        p.line(op, f"{mnemonic} {flags}{p.types(lhs.type)} {p.value(lhs)}, {p.value(rhs)}")
 
     return emit
 
@@ -118,37 +116,35 @@ def _cast(mnemonic: str) -> Emitter:
                 flags = _OVERFLOW_FLAGS[overflow.to_int()]
             elif "nonNeg" in op.properties:
                 flags = " nneg"
-        p.define(
-            op, f"{mnemonic}{flags} {p.typed(op.operands[0])} to {p.types(op.results[0].type)}"
-        )
+        p.line(op, f"{mnemonic}{flags} {p.typed(op.operands[0])} to {p.types(op.results[0].type)}")
 
     return emit
 
 
 def _fneg(p: FunctionPrinter, op: Operation) -> None:
-    p.define(op, f"fneg {p.fast_math(op)}{p.typed(op.operands[0])}")
+    p.line(op, f"fneg {p.fast_math(op)}{p.typed(op.operands[0])}")
 
 
 def _icmp(p: FunctionPrinter, op: Operation) -> None:
     predicate = cast(llvm.ICmpOp, op).predicate.value.data
     name = llvm.ALL_ICMP_FLAGS[predicate].value
-    p.define(op, f"icmp {name} {p.typed(op.operands[0])}, {p.value(op.operands[1])}")
+    p.line(op, f"icmp {name} {p.typed(op.operands[0])}, {p.value(op.operands[1])}")
 
 
 def _fcmp(p: FunctionPrinter, op: Operation) -> None:
     predicate = cast(llvm.FCmpOp, op).predicate.value.data
     name = llvm.ALL_FCMP_FLAGS[predicate].value.lstrip("_")
     flags = p.fast_math(op)
-    p.define(op, f"fcmp {flags}{name} {p.typed(op.operands[0])}, {p.value(op.operands[1])}")
+    p.line(op, f"fcmp {flags}{name} {p.typed(op.operands[0])}, {p.value(op.operands[1])}")
 
 
 def _select(p: FunctionPrinter, op: Operation) -> None:
     cond, lhs, rhs = op.operands
-    p.define(op, f"select {p.fast_math(op)}{p.typed(cond)}, {p.typed(lhs)}, {p.typed(rhs)}")
+    p.line(op, f"select {p.fast_math(op)}{p.typed(cond)}, {p.typed(lhs)}, {p.typed(rhs)}")
 
 
 def _freeze(p: FunctionPrinter, op: Operation) -> None:
-    p.define(op, f"freeze {p.typed(op.operands[0])}")
+    p.line(op, f"freeze {p.typed(op.operands[0])}")
 
 
 def _integer(op: Operation, name: str) -> int | None:
@@ -180,9 +176,7 @@ def _access_suffix(p: FunctionPrinter, op: Operation) -> str:
         out += f", !nontemporal {p.metadata.node('!{i32 1}')}"
     if _has(op, "invariant"):
         out += f", !invariant.load {p.metadata.node('!{}')}"
-    if (groups := op.attributes.get(ACCESS_GROUPS)) is not None:
-        out += f", !llvm.access.group {p.metadata.access_group(groups)}"
-    return out
+    return out + _group_suffix(p, op)
 
 
 _SCALARS = (IntegerType, Float32Type, Float64Type, llvm.LLVMPointerType)
@@ -218,7 +212,7 @@ def _load(p: FunctionPrinter, op: Operation) -> None:
     before, after = _atomic(op, cast(llvm.LoadOp, op).ordering.value.data)
     volatile = " volatile" if is_volatile(op) else ""
     type = p.types(op.results[0].type)
-    p.define(
+    p.line(
         op,
         f"load{before}{volatile} {type}, {p.typed(op.operands[0])}{after}{_access_suffix(p, op)}"
         f"{_scalar_tag(p, op.operands[0], op.results[0].type)}",
@@ -240,7 +234,7 @@ def _atomicrmw(p: FunctionPrinter, op: Operation) -> None:
     atomic = cast(llvm_ext.AtomicRMWOp, op)
     volatile = " volatile" if atomic.volatile_ is not None else ""
     ordering = AtomicOrdering(atomic.ordering.value.data).name
-    p.define(
+    p.line(
         op,
         f"atomicrmw{volatile} {atomic.kind.ir_name} {p.typed(atomic.ptr)}, {p.typed(atomic.val)}"
         f"{_scope(op)} {ordering}{_access_suffix(p, op)}",
@@ -253,9 +247,9 @@ def _cmpxchg(p: FunctionPrinter, op: Operation) -> None:
     words += " volatile" if exchange.volatile_ is not None else ""
     success = AtomicOrdering(exchange.success_ordering.value.data).name
     failure = AtomicOrdering(exchange.failure_ordering.value.data).name
-    operands = ", ".join(map(p.typed, op.operands))
-    p.define(
-        op, f"cmpxchg{words} {operands}{_scope(op)} {success} {failure}{_access_suffix(p, op)}"
+    p.line(
+        op,
+        f"cmpxchg{words} {p.operands(op)}{_scope(op)} {success} {failure}{_access_suffix(p, op)}",
     )
 
 
@@ -268,7 +262,7 @@ def _alloca(p: FunctionPrinter, op: Operation) -> None:
     type = p.types(cast(llvm.AllocaOp, op).elem_type)
     alignment = _integer(op, "alignment")
     suffix = f", align {alignment}" if alignment else ""
-    p.define(op, f"alloca {type}, {p.typed(op.operands[0])}{suffix}")
+    p.line(op, f"alloca {type}, {p.typed(op.operands[0])}{suffix}")
 
 
 _NO_WRAP = {
@@ -283,19 +277,10 @@ _NO_WRAP = {
 
 def _gep(p: FunctionPrinter, op: Operation) -> None:
     gep = cast(llvm.GEPOp, op)
-    operands = iter(op.operands)
-    ptr = next(operands)
     flags = _NO_WRAP.get(_integer(op, "noWrapFlags") or 0, "")
     if not flags and "inbounds" in op.properties:
         flags = " inbounds"
-    indices = [
-        p.typed(next(operands)) if index == GEP_USE_SSA_VAL else f"i32 {index}"
-        for index in gep.rawConstantIndices.get_values()
-    ]
-    p.define(
-        op,
-        f"getelementptr{flags} {p.types(gep.elem_type)}, {p.typed(ptr)}, {', '.join(indices)}",
-    )
+    p.line(op, f"getelementptr{flags} {gep_text(gep, p.types, p.typed)}")
 
 
 def _positions(op: Operation) -> str:
@@ -304,23 +289,23 @@ def _positions(op: Operation) -> str:
 
 
 def _extractvalue(p: FunctionPrinter, op: Operation) -> None:
-    p.define(op, f"extractvalue {p.typed(op.operands[0])}{_positions(op)}")
+    p.line(op, f"extractvalue {p.typed(op.operands[0])}{_positions(op)}")
 
 
 def _insertvalue(p: FunctionPrinter, op: Operation) -> None:
     container, value = op.operands
-    p.define(op, f"insertvalue {p.typed(container)}, {p.typed(value)}{_positions(op)}")
+    p.line(op, f"insertvalue {p.typed(container)}, {p.typed(value)}{_positions(op)}")
 
 
 def _insertelement(p: FunctionPrinter, op: Operation) -> None:
-    p.define(op, f"insertelement {', '.join(map(p.typed, op.operands))}")
+    p.line(op, f"insertelement {p.operands(op)}")
 
 
 def _shufflevector(p: FunctionPrinter, op: Operation) -> None:
     mask = cast(llvm.ShuffleVectorOp, op).mask.get_values()
     lanes = ", ".join("i32 poison" if lane == -1 else f"i32 {lane}" for lane in mask)
     vectors = ", ".join(map(p.typed, op.operands))
-    p.define(op, f"shufflevector {vectors}, <{len(mask)} x i32> <{lanes}>")
+    p.line(op, f"shufflevector {vectors}, <{len(mask)} x i32> <{lanes}>")
 
 
 def _br(p: FunctionPrinter, op: Operation) -> None:
@@ -366,23 +351,17 @@ def _call(p: FunctionPrinter, op: Operation) -> None:
     if symbol is not None and symbol not in p.declared:
         inputs = variadic if isinstance(variadic, LLVMFunctionType) else None
         p.declare(symbol, result, [argument.type for argument in arguments], inputs)
-    attributes = _call_argument_attributes(p, op, len(arguments))
-    texts = [
-        f"{p.types(argument.type)} {attribute}{p.value(argument)}"
-        for argument, attribute in zip(arguments, attributes, strict=True)
-    ]
     convention = p.convention(call.CConv)
     kind = call.TailCallKind.data.value
     tail = "" if kind == "none" else f"{kind} "
     flags = p.fast_math(op)
     # Calls to functions that may contain barriers must not be moved across control flow.
     suffix = " convergent" if p.convergent else ""
-    text = f"{tail}call {flags}{convention}{type_text} {target}({', '.join(texts)}){suffix}"
+    text = (
+        f"{tail}call {flags}{convention}{type_text} {target}({p.arguments(op, arguments)}){suffix}"
+    )
     text += _group_suffix(p, op)
-    if op.results:
-        p.define(op, text)
-    else:
-        p.line(op, text)
+    p.line(op, text)
 
 
 def _group_suffix(p: FunctionPrinter, op: Operation) -> str:
@@ -390,24 +369,12 @@ def _group_suffix(p: FunctionPrinter, op: Operation) -> str:
     return "" if groups is None else f", !llvm.access.group {p.metadata.access_group(groups)}"
 
 
-def _call_argument_attributes(p: FunctionPrinter, op: Operation, count: int) -> list[str]:
-    found = op.properties.get("arg_attrs") or op.attributes.get("arg_attrs")
-    if not isinstance(found, ArrayAttr):
-        return [""] * count
-    items = cast("ArrayAttr[DictionaryAttr]", found)
-    texts = [parameter_attributes(item, p.types) for item in items]
-    return texts + [""] * (count - len(texts))
-
-
 def _call_intrinsic(p: FunctionPrinter, op: Operation) -> None:
     call = cast(llvm.CallIntrinsicOp, op)
     arguments = ", ".join(map(p.typed, call.args))
     result = p.types(op.results[0].type) if op.results else "void"
     text = f"call {p.fast_math(op)}{result} @{identifier(call.intrin.data)}({arguments})"
-    if op.results:
-        p.define(op, text)
-    else:
-        p.line(op, text)
+    p.line(op, text)
 
 
 def _inline_asm(p: FunctionPrinter, op: Operation) -> None:
@@ -417,17 +384,13 @@ def _inline_asm(p: FunctionPrinter, op: Operation) -> None:
     words += " alignstack" if asm.is_align_stack is not None else ""
     words += " inteldialect" if asm.asm_dialect and asm.asm_dialect.value.data == 1 else ""
     code, constraints = (escape(s.data.encode()) for s in (asm.asm_string, asm.constraints))
-    arguments = ", ".join(map(p.typed, op.operands))
     suffix = " convergent" if p.convergent and asm.has_side_effects is not None else ""
-    text = f'call {result} asm{words} "{code}", "{constraints}"({arguments}){suffix}'
-    if op.results:
-        p.define(op, text)
-    else:
-        p.line(op, text)
+    text = f'call {result} asm{words} "{code}", "{constraints}"({p.operands(op)}){suffix}'
+    p.line(op, text)
 
 
 def _va_arg(p: FunctionPrinter, op: Operation) -> None:
-    p.define(op, f"va_arg {p.typed(op.operands[0])}, {p.types(op.results[0].type)}")
+    p.line(op, f"va_arg {p.typed(op.operands[0])}, {p.types(op.results[0].type)}")
 
 
 EMITTERS: dict[type[Operation], Emitter] = {
