@@ -12,7 +12,7 @@ array. Calls that do not fit their function's definition are reported at the cal
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ..base.diagnostics import DiagnosticSink, SourceLoc, error
 from ..base.library_headers import is_library
@@ -27,6 +27,7 @@ from .types import (
     QualType,
     RecordType,
     VoidType,
+    innermost,
 )
 
 Declaration = FunctionDecl | VarDecl
@@ -40,13 +41,8 @@ def check_agreement(units: Sequence[TranslationUnit], sink: DiagnosticSink) -> N
     Of several tentative definitions of a variable, one remains. Differences are warnings in
     `sink`; raises `CompileError` for what cannot be linked.
     """
-    declared: dict[str, list[Declaration]] = {}
-    for unit in units:
-        for decl in (*unit.functions, *unit.variables):
-            if is_external(decl):
-                declared.setdefault(decl.name, []).append(decl)
     sameness = Sameness()
-    for decls in declared.values():
+    for decls in _declared(units, lambda decl: decl.name).values():
         reference = _definition(decls)
         for decl in decls:
             if decl is not reference:
@@ -59,14 +55,9 @@ def are_independent(units: Sequence[TranslationUnit], taken: frozenset[str]) -> 
     most one definition, all its declarations equal it, and it is not a function of the C library (declared
     in a header, or in `taken`). `check_agreement` has compared the files before.
     """
-    declared: dict[str, list[Declaration]] = {}
-    for unit in units:
-        for decl in (*unit.functions, *unit.variables):
-            if is_external(decl):
-                declared.setdefault(decl.symbol or decl.name, []).append(decl)
     sameness = Sameness()
     taken = taken.union(*(unit.idle for unit in units))
-    for name, decls in declared.items():
+    for name, decls in _declared(units, lambda decl: decl.symbol or decl.name).items():
         definitions = [decl for decl in decls if _is_defined(decl)]
         if not definitions:
             continue
@@ -77,6 +68,18 @@ def are_independent(units: Sequence[TranslationUnit], taken: frozenset[str]) -> 
             if gave_way or not sameness.of(definitions[0].type, decl.type):
                 return False
     return True
+
+
+def _declared(
+    units: Sequence[TranslationUnit], key: Callable[[Declaration], str]
+) -> dict[str, list[Declaration]]:
+    """The declarations of external names, by `key`."""
+    declared: dict[str, list[Declaration]] = {}
+    for unit in units:
+        for decl in (*unit.functions, *unit.variables):
+            if is_external(decl):
+                declared.setdefault(key(decl), []).append(decl)
+    return declared
 
 
 def is_external(decl: Declaration) -> bool:
@@ -141,7 +144,7 @@ def _check_kind(old: Declaration, decl: Declaration) -> None:
 def _check_pair(
     old: Declaration, decl: Declaration, sameness: Sameness, sink: DiagnosticSink
 ) -> None:
-    if sameness.of(old.type, decl.type) or (_in_header(old.loc) and _in_header(decl.loc)):
+    if sameness.of(old.type, decl.type) or (is_library(old.loc) and is_library(decl.loc)):
         return  # our headers and the system's do not always give a structure the same tag
     if isinstance(decl, FunctionDecl) and decl.is_implicit and _is_harmless(old.type):
         return  # the call has been warned about
@@ -151,11 +154,6 @@ def _check_pair(
     if isinstance(old, VarDecl) and _cannot_be(old.type, decl.type):
         raise error(decl.loc, what, _ONE_HEADER, _other(old))
     sink.warn(decl.loc, what, _ONE_HEADER, _other(old))
-
-
-def _in_header(loc: SourceLoc) -> bool:
-    """Whether a place is in the C library's headers, ours or the system's."""
-    return is_library(loc)
 
 
 def _is_harmless(t: CType) -> bool:
@@ -171,16 +169,10 @@ def _cannot_be(old: CType, new: CType) -> bool:
     different lengths are allowed, as a program may keep to the shorter one.
     """
     if isinstance(old, ArrayType) and isinstance(new, ArrayType):
-        return _cannot_be(_element(old), _element(new))
+        return _cannot_be(innermost(old), innermost(new))
     if isinstance(old, ArrayType) != isinstance(new, ArrayType):
         return True
     return _size(new) > _size(old) > 0
-
-
-def _element(t: CType) -> CType:
-    while isinstance(t, ArrayType):
-        t = t.element.type
-    return t
 
 
 def _size(t: CType) -> int:

@@ -105,10 +105,7 @@ class AttributeParser(GnuExpressions):
             self._skip_parentheses()
             return found
         while self._peek_type() != "RPAREN":
-            if self._starts_declaration():
-                found.args.append(self._parse_type_name())
-            else:
-                found.args.append(self._parse_assignment_expression())
+            found.args.append(self._parse_type_or_expression())
             self._accept("COMMA")
         self._expect("RPAREN")
         return found

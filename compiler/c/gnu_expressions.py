@@ -107,14 +107,15 @@ class GnuExpressions(AsmParser):
         self._expect("LPAREN")
         arguments: list[Any] = []
         while True:
-            is_type = self._starts_declaration()
-            arguments.append(
-                self._parse_type_name() if is_type else self._parse_assignment_expression()
-            )
+            arguments.append(self._parse_type_or_expression())
             if not self._accept("COMMA"):
                 break
         self._expect("RPAREN")
         return c_ast.FuncCall(name, c_ast.ExprList(arguments, name.coord), name.coord)
+
+    def _parse_type_or_expression(self) -> Any:
+        is_type = self._starts_declaration()
+        return self._parse_type_name() if is_type else self._parse_assignment_expression()
 
     def _parse_conditional_expression(self) -> Any:
         """`a ? b : c`, and GNU C's `a ?: c`, whose `iftrue` is None."""

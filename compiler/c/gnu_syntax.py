@@ -146,10 +146,9 @@ class GnuParser(AttributeParser):
         return node
 
     def _parse_designator(self) -> Any:
-        node: Any = None
         if self._peek_type() == "LBRACKET":
             opening = self._advance()
-            node = c_ast.ArrayDesignator(
+            node: Any = c_ast.ArrayDesignator(
                 self._parse_constant_expression(), self._tok_coord(opening)
             )
             if self._accept("ELLIPSIS"):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from pathlib import Path
+
+from ..base.library_headers import INCLUDE_DIR
 
 _BY_HEADER = {
     "stdio.h": "printf fprintf sprintf snprintf vprintf vfprintf vsnprintf scanf fscanf sscanf puts fputs "
@@ -57,9 +58,6 @@ def header_of(name: str) -> str | None:
     return header
 
 
-_INCLUDE = Path(__file__).parent / "include"
-
-
 def declaring_header(name: str) -> str | None:
     """The header that declares the function `name`: `header_of`, or the first of ours whose text does."""
     known = header_of(name)
@@ -72,5 +70,5 @@ def declaring_header(name: str) -> str | None:
 @cache
 def _header_texts() -> tuple[tuple[str, str], ...]:
     """Name and text of our headers, those without a folder first."""
-    files = sorted(_INCLUDE.glob("*.h")) + sorted(_INCLUDE.glob("sys/*.h"))
-    return tuple((str(file.relative_to(_INCLUDE)), file.read_text()) for file in files)
+    files = sorted(INCLUDE_DIR.glob("*.h")) + sorted(INCLUDE_DIR.glob("sys/*.h"))
+    return tuple((str(file.relative_to(INCLUDE_DIR)), file.read_text()) for file in files)

@@ -209,7 +209,7 @@ class _Parser(SharedDeclarations):
         return super()._parse_external_declaration()
 
     def _parse_error(self, msg: str, coord: Coord | str | None) -> NoReturn:
-        token = self._current()
+        token = self._token_before(0)
         if (
             token is not None
             and token.type == "TYPEID"
@@ -249,13 +249,9 @@ class _Parser(SharedDeclarations):
         return [t.value for t in self._tokens._buffer[first:index] if t is not None]
 
     def _token_before(self, count: int) -> Token | None:
-        """The token `count` places before the current one."""
-        index = self._tokens._index - count
-        return self._tokens._buffer[index] if index >= 0 else None
-
-    def _current(self) -> Token | None:
-        index, buffer = self._tokens._index, self._tokens._buffer
-        return buffer[index] if index < len(buffer) else None
+        """The token `count` places before the current one; None before the first and after the last."""
+        index, buffer = self._tokens._index - count, self._tokens._buffer
+        return buffer[index] if 0 <= index < len(buffer) else None
 
     def _check_type_name(self, token: Token | None) -> None:
         """Raise if two names in a row, the first where a declaration may begin, show an unknown type."""

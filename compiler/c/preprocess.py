@@ -21,7 +21,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..base.diagnostics import CompileError, Diagnostic, DiagnosticSink, Severity, SourceLoc, error
+from ..base.diagnostics import CompileError, DiagnosticSink, SourceLoc, error
 from ..base.options import PreprocessOptions
 from .preprocess_headers import (
     OPENACC_INCLUDE_DIR,
@@ -265,15 +265,10 @@ def _system_preprocess(path: Path, options: PreprocessOptions) -> PreprocessedSo
     done = subprocess.run(command, capture_output=True, check=False)
     log = done.stderr.decode(errors="replace").strip()
     if done.returncode != 0:
-        raise CompileError(
-            [
-                Diagnostic(
-                    Severity.ERROR,
-                    where,
-                    f"'{shlex.join(command)}' failed:\n{log}",
-                    "correct what it reports, or use accopt's own preprocessor",
-                )
-            ]
+        raise error(
+            where,
+            f"'{shlex.join(command)}' failed:\n{log}",
+            "correct what it reports, or use accopt's own preprocessor",
         )
     text = done.stdout.decode("utf-8", "surrogateescape")
     if options.c23:

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..base.diagnostics import error
-from .preprocess_embed import closing
 from .preprocess_expand import MacroExpander
 from .preprocess_expr import evaluate
 from .preprocess_headers import Found
-from .preprocess_lexer import Token
+from .preprocess_lexer import Token, closing
 from .preprocess_queries import QUERIES, answer
 
 

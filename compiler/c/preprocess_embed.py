@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from ..base.diagnostics import error
 from .preprocess_expr import evaluate
-from .preprocess_lexer import Token, strip
+from .preprocess_lexer import Token, closing, strip
 
 PARAMETERS = ("limit", "prefix", "suffix", "if_empty")
 
@@ -72,13 +72,3 @@ def limit_of(found: Embed, name: Token, expanded: Callable[..., list[Token]]) ->
     if value < 0:
         raise error(name.loc, "the limit of #embed is not a number of bytes", "write limit(N)")
     return value
-
-
-def closing(tokens: Sequence[Token], opening: int) -> int | None:
-    """The index of the parenthesis that closes the one at `opening`; None if there is none."""
-    depth = 0
-    for index in range(opening, len(tokens)):
-        depth += {"(": 1, ")": -1}.get(tokens[index].value, 0)
-        if depth == 0:
-            return index if index > opening else None
-    return None

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..base.diagnostics import SourceLoc, error
-from .preprocess_lexer import Position, Token, strip, tokenize
+from .preprocess_lexer import Position, Token, closing, escaped, strip, tokenize
 
 
 @dataclass(slots=True)
@@ -391,12 +391,11 @@ def _with_options(body: Sequence[Token], present: bool) -> list[Token]:
         if token.value != "__VA_OPT__" or opening >= len(body) or body[opening].value != "(":
             out.append(token)
             continue
-        depth, index = 1, opening + 1
-        first = index
-        while index < len(body) and depth:
-            depth += {"(": 1, ")": -1}.get(body[index].value, 0)
-            index += 1
-        out += body[first : index - 1] if present else ()
+        close = closing(body, opening)
+        if close is None:
+            raise error(token.loc, "the argument of '__VA_OPT__' is not closed", "add a ')'")
+        out += body[opening + 1 : close] if present else ()
+        index = close + 1
     return out
 
 
@@ -433,7 +432,7 @@ def _stringized(tokens: Sequence[Token]) -> str:
             if index and not tokens[index - 1].is_space:
                 parts.append(" ")
         elif token.type in ("CPP_STRING", "CPP_CHAR"):
-            parts.append(token.value.replace("\\", "\\\\").replace('"', '\\"'))
+            parts.append(escaped(token.value))
         else:
             parts.append(token.value)
     return '"' + "".join(parts) + '"'

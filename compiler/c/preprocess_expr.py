@@ -88,13 +88,8 @@ class _Evaluator:
 
     def _unexpected(self, wanted: str) -> CompileError:
         found = self._peek()
-        where = f"before '{found}'" if found else "at the end"
-        return error(
-            self._loc(),
-            f"{wanted} {where} of this #if expression"
-            if not found
-            else f"{wanted} {where} in this #if expression",
-        )
+        where = f"before '{found}' in" if found else "at the end of"
+        return error(self._loc(), f"{wanted} {where} this #if expression")
 
     def value(self) -> int:
         result = self._conditional(True)

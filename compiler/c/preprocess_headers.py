@@ -23,8 +23,6 @@ from ..base.library_headers import INCLUDE_DIR
 from ..base.machine import is_foreign, machine_folder
 from ..base.similar import did_you_mean
 
-"""The bundled C library headers."""
-
 OPENACC_INCLUDE_DIR = INCLUDE_DIR / "acc"
 """`openacc.h` and `acc_prof.h`, which describe our runtime and so serve `use_system_cpp` too."""
 

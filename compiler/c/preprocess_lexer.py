@@ -78,6 +78,21 @@ class Token:
         return self.type == "CPP_WS"
 
 
+def escaped(text: str) -> str:
+    """`text` as it is written between the quotes of a string literal."""
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def closing(tokens: Sequence[Token], opening: int) -> int | None:
+    """The index of the parenthesis that closes the one at `opening`; None if there is none."""
+    depth = 0
+    for index in range(opening, len(tokens)):
+        depth += {"(": 1, ")": -1}.get(tokens[index].value, 0)
+        if depth == 0:
+            return index if index > opening else None
+    return None
+
+
 def strip(tokens: Sequence[Token]) -> list[Token]:
     """`tokens` without space at either end."""
     first, last = 0, len(tokens)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import cast
 
 from ..base.diagnostics import DiagnosticSink, SourceLoc, error
 from ..base.library_headers import is_system
@@ -25,7 +24,7 @@ from .preprocess_headers import (
     NeedsSystemHeaders,
     ReadFiles,
 )
-from .preprocess_lexer import LexedFile, LineReader, Position, Token, strip, tokenize
+from .preprocess_lexer import LexedFile, LineReader, Position, Token, escaped, strip, tokenize
 from .preprocess_output import OutputWriter
 from .preprocess_pragmas import Pragmas
 from .preprocess_sources import Headers, read_source
@@ -112,7 +111,7 @@ class MacroPreprocessor(MacroExpander):
         for name, macro in self.table.items():
             arguments = ""
             if macro.arglist is not None:
-                given = [str(a) for a in macro.arglist]
+                given = [*macro.arglist]
                 if macro.variadic:
                     given[-1] = "..." if given[-1] == "__VA_ARGS__" else f"{given[-1]}..."
                 arguments = f"({', '.join(given)})"
@@ -146,8 +145,8 @@ class MacroPreprocessor(MacroExpander):
         self.output.apart()
 
     def _set_file(self, file: str) -> None:
-        name = file.replace("\\", "\\\\").replace('"', '\\"')
-        self.table["__FILE__"] = Macro([Token("CPP_STRING", f'"{name}"', (file, 1, 1))])
+        name = Token("CPP_STRING", f'"{escaped(file)}"', (file, 1, 1))
+        self.table["__FILE__"] = Macro([name])
 
     def _directive(self, tokens: list[Token], end: Token) -> None:
         """The directive of these tokens, in a line that ends with `end`."""
@@ -211,9 +210,7 @@ class MacroPreprocessor(MacroExpander):
         self._seen.asked.add(macro.value)
         self._seen.define(macro.value, new)
         if known is not None and name is not macro:
-            same = known.arglist == new.arglist and spelling(
-                cast(list[Token], known.value)
-            ) == spelling(cast(list[Token], new.value))
+            same = known.arglist == new.arglist and spelling(known.value) == spelling(new.value)
             if not same and not is_system(macro.loc):
                 self._sink.warn(
                     macro.loc,

@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .preprocess_lexer import Position, Token
+from .preprocess_lexer import Position, Token, escaped
 
 _NEAR = 8
 """Up to this many lines ahead, newlines are shorter than a line marker."""
@@ -30,10 +30,6 @@ def _would_join(left: str, right: str) -> bool:
     if (a.isalnum() or a in "_$.") and (b.isalnum() or b in "_$.\"'"):
         return True
     return a in _GLUE and b in _GLUE
-
-
-def _quoted(file: str) -> str:
-    return file.replace("\\", "\\\\").replace('"', '\\"')
 
 
 @dataclass(frozen=True)
@@ -77,7 +73,7 @@ class OutputWriter:
 
     def is_at(self, file: str) -> bool:
         """Whether what is written next from `file`, a quoted name, needs no line marker."""
-        return _quoted(self._file) == file
+        return escaped(self._file) == file
 
     def again(self, written: Written) -> None:
         """Writes that text again; `is_at` its file does not hold."""
@@ -90,7 +86,7 @@ class OutputWriter:
     def _marker(self, file: str, line: int) -> None:
         if self._parts and self._column > 1:
             self._parts.append("\n")
-        self._parts.append(f'# {line} "{_quoted(file)}"\n')
+        self._parts.append(f'# {line} "{escaped(file)}"\n')
         self._file, self._line, self._column = file, line, 1
 
     def _move(self, place: Position, *, fresh_line: bool = False) -> None:

@@ -245,8 +245,10 @@ def jumps(s: c.Stmt, kind: type[c.Stmt]) -> bool:
         case c.If():
             other = s.otherwise is not None and jumps(s.otherwise, kind)
             return other or jumps(s.then, kind)
-        case c.Switch() | c.Case() | c.Label():
+        case c.Case() | c.Label():
             return jumps(s.body, kind)
+        case c.Switch():
+            return kind is not c.Break and jumps(s.body, kind)
         case c.For() | c.While() | c.DoWhile():
             return kind is c.Return and jumps(s.body, kind)
         case c.AccStmt():

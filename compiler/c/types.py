@@ -299,8 +299,7 @@ def _round_up(n: int, unit: int) -> int:
 
 
 def _is_packed(t: CType) -> bool:
-    while isinstance(t, ArrayType):
-        t = t.element.type
+    t = innermost(t)
     return isinstance(t, RecordType) and t.is_packed
 
 

@@ -300,6 +300,7 @@ def test_bytes_that_are_not_utf8_survive(tmp_path: Path) -> None:
         ('#define A"x"', "expected a space", 1, 10),
         ("#define f(a) a\nf(1,2)", "macro 'f' takes 1 arguments and is given 2", 2, 1),
         ("#define f(a) a\n  f(1", "not closed", 2, 3),
+        ("#define f(...) __VA_OPT__(a\nf(1)", "'__VA_OPT__' is not closed", 1, 16),
         ("#undef", "#undef needs", 1, 2),
         ("#line x", "#line needs", 1, 2),
         ("a /* b\n", "unterminated comment", 1, 3),

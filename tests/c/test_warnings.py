@@ -19,7 +19,7 @@ static int pointed(int x) { return x; }
 int (*table[1])(int) = { pointed };
 static inline int header(int x) { return x; }
 int f(int n) { if (n) return called(n); }       // return-type
-int endless(int n) { for (;;) { if (n) return 2; } }
+int endless(int n) { for (;;) { if (n) return 2; } } int in(int n) { for (;;) switch (n) case 1: break; }
 int every(int n) { switch (n) { case 1: return 1; default: exit(1); } }
 void stops(int) __attribute__((cold, noreturn)); _Noreturn void halts(void); [[noreturn]] void ends(void);
 static void __attribute__((noreturn)) leave(void) { exit(1); }

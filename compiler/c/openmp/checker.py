@@ -23,11 +23,11 @@ from ..ast import Stmt, VarDecl
 from ..parse import parse_expression, parse_text
 from ..sema.unit import Unit
 from .directives import OmpDirective, OmpItem, parse_omp
-from .loops import counts, piece_text
+from .loops import counts, declarations, piece_text
 from .regions import RegionChecker, place_text
 from .rules import STAND_ALONE
 from .sharing import SharingCode, first_private, listed, private, reductions
-from .templates import INTERFACE, Fence, Region, coord_like, coord_of, template
+from .templates import INTERFACE, Fence, Region, coord_of, template
 from .worksharing import Worksharing
 
 _OMP = re.compile(r"omp\b[ \t]*")
@@ -232,7 +232,7 @@ class OpenMPChecker:
         private(directive.all("private"), self.find, out)
         for item in directive.all("shared"):
             self.find(item)
-        reductions([c for c in directive.clauses if c.name == "reduction"], self.find, out)
+        reductions(directive, self.find, out)
         threads, condition = directive.find("num_threads"), directive.find("if")
         holds = self.argument(condition, "1")
         wanted = "2" if threads is not None else "1"
@@ -371,26 +371,19 @@ class OpenMPChecker:
         """Tasks that each run a piece of the iterations, in a task group of their own (2.9.2)."""
         loops = self.worksharing.loops(directive, body)
         numbers = [f"__omp_{part}{d}" for d in range(len(loops)) for part in "bsn"]
-        own = {
-            f"DECL{d}": loop.declared for d, loop in enumerate(loops) if loop.declared is not None
-        }
-        copies = "".join(
-            f"__typeof__({loop.variable}) {loop.variable};"
-            for loop in loops
-            if loop.declared is None
-        )
+        declared, copies, own = declarations(loops)
         piece = template(
-            f"{''.join(f'{name};' for name in own)} {copies}"
+            f"{declared} {copies}"
             f"long __omp_k = __omp_from; const long __omp_end = __omp_to; {piece_text(loops)}",
             directive.loc,
-            BODY=self.fence(directive, [loops[-1].body], loops=True),
+            BODY=self.fence(directive, [loops[-1].node.stmt], loops=True),
             **own,
         )
         text, parts = counts(loops)
         size, parts["SIZE"] = self._task_size(directive)
         task = self._task(directive, [piece], body, ["__omp_from", "__omp_to", *numbers])
         loop = template(
-            f"{''.join(f'{name};' for name in own)} {text} {size}"
+            f"{declared} {text} {size}"
             "for (long __omp_from = 0; __omp_from < __omp_n; __omp_from += __omp_chunk) {"
             "const long __omp_to = __omp_n - __omp_from < __omp_chunk ? __omp_n"
             " : __omp_from + __omp_chunk; TASK; }",
@@ -435,7 +428,7 @@ class OpenMPChecker:
         ]
         if len(kinds) > 1:
             raise error(directive.loc, f"'omp atomic {' '.join(kinds)}'", "keep one of the words")
-        pragma = c_ast.Pragma(f"acc atomic {' '.join(kinds)}", coord_like(coord_of(directive.loc)))
+        pragma = c_ast.Pragma(f"acc atomic {' '.join(kinds)}", coord_of(directive.loc))
         stmts, index = self.unit.directives.statement(
             [*nodes[:index], pragma, *nodes[index:]], index
         )

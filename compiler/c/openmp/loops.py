@@ -32,7 +32,7 @@ Place = Callable[[Any], SourceLoc]
 class SharedLoop:
     """
     `for (variable = first; variable relation bound; variable += sign * step)`. `declared`: the declaration of
-    the variable if it is the loop's own; `step` None for 1.
+    the variable if it is the loop's own; `step` None for 1; `node`: the loop, whose body is its `stmt`.
     """
 
     variable: str
@@ -42,7 +42,7 @@ class SharedLoop:
     bound: Any
     step: Any
     sign: int
-    body: Any
+    node: Any
     loc: SourceLoc
 
     @property
@@ -80,7 +80,7 @@ def shared_loop(node: Any, directive: str, place: Place) -> SharedLoop:
         raise refused("with '!=' the step must be 1 or -1", node.cond)
     if relation != "!=" and (relation[0] == "<") != (sign > 0):
         raise refused(f"'{variable}' moves away from its bound", node.next)
-    return SharedLoop(variable, declared, first, relation, bound, step, sign, node.stmt, loc)
+    return SharedLoop(variable, declared, first, relation, bound, step, sign, node, loc)
 
 
 def _is_one(step: Any) -> bool:
@@ -134,10 +134,16 @@ def _is(node: Any, variable: str) -> bool:
     return isinstance(node, c_ast.ID) and node.name == variable
 
 
+def only_statement(node: Any) -> Any:
+    """The statement of which a block, or nested blocks, consist; other nodes as they are."""
+    while isinstance(node, c_ast.Compound) and len(node.block_items or []) == 1:
+        node = node.block_items[0]
+    return node
+
+
 def nested_loop(body: Any, directive: str, place: Place) -> Any:
     """The loop that is the only statement of `body`, for `collapse`."""
-    while isinstance(body, c_ast.Compound) and len(body.block_items or []) == 1:
-        body = body.block_items[0]
+    body = only_statement(body)
     if not isinstance(body, c_ast.For):
         raise error(
             place(body),
@@ -148,11 +154,21 @@ def nested_loop(body: Any, directive: str, place: Place) -> Any:
 
 
 def names_in(node: Any) -> set[str]:
-    """The identifiers in an expression."""
-    found = {node.name} if isinstance(node, c_ast.ID) else set[str]()
-    for child in node or ():
-        found |= names_in(child)
-    return found
+    """The identifiers in a node, None for an absent one, that may be variables, so not those of members."""
+    if isinstance(node, c_ast.ID):
+        return {node.name}
+    parts = [node.name] if isinstance(node, c_ast.StructRef) else node or ()
+    return set[str]().union(*map(names_in, parts))
+
+
+def declarations(loops: list[SharedLoop]) -> tuple[str, str, dict[str, Any]]:
+    """C that declares the loops' own variables, from nodes that are also returned, and C for copies of the
+    other ones."""
+    own = [loop.declared for loop in loops if loop.declared is not None]
+    others = [loop.variable for loop in loops if loop.declared is None]
+    parts = {f"DECL{number}": node for number, node in enumerate(own)}
+    copies = "".join(f"__typeof__({name}) {name};" for name in others)
+    return "".join(f"{name};" for name in parts), copies, parts
 
 
 def counts(loops: list[SharedLoop]) -> tuple[str, dict[str, Any]]:

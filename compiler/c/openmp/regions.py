@@ -33,12 +33,14 @@ from ..ast import (
     VarDecl,
     VarRef,
 )
+from ..preprocess_lexer import escaped
 from ..sema.casts import promote
 from ..sema.conversions import require_scalar, rvalue
 from ..sema.scopes import Scope
 from ..sema.unit import Target, Unit
 from ..types import LONG, VOID, IntType, QualType, pointer_to
 from .directives import OmpDirective, OmpItem
+from .loops import names_in
 from .templates import Fence, Region
 
 
@@ -100,29 +102,22 @@ class RegionChecker:
 
     def is_private(self, name: str) -> bool:
         """Whether each thread of the enclosing parallel region has its own variable `name`."""
-        if not any(a.scope is not None for a in self._around):
-            return False
+        return any(a.scope is not None for a in self._around) and self._is_own(name)
+
+    def _is_own(self, name: str) -> bool:
+        """Whether `name` is a variable of the current thread alone."""
         found = self.unit.scope.find(name)
-        own = any(scope.names.get(name) is found for scope in self._private_scopes())
-        return own and isinstance(found, VarDecl) and found.storage is Storage.AUTO
+        if not isinstance(found, VarDecl) or found.storage is not Storage.AUTO:
+            return False
+        return any(scope.names.get(name) is found for scope in self._private_scopes())
 
     def private_names(self, nodes: list[Any], said: set[str]) -> list[str]:
         """
         The variables of the current thread that `nodes` use and that are not named in a clause, `said`
         (2.15.1.1).
         """
-        names: set[str] = set()
-        for node in nodes:
-            _identifiers(node, names)
-        own = list(self._private_scopes())
-        found: list[str] = []
-        for name in sorted(names - said):
-            decl = self.unit.scope.find(name)
-            if not isinstance(decl, VarDecl) or decl.storage is not Storage.AUTO:
-                continue
-            if any(scope.names.get(name) is decl for scope in own):
-                found.append(name)
-        return found
+        names = set[str]().union(*map(names_in, nodes))
+        return [name for name in sorted(names - said) if self._is_own(name)]
 
     # Regions ----------------------------------------------------------------------------------
 
@@ -221,17 +216,6 @@ class RegionChecker:
         )
 
 
-def _identifiers(node: Any, out: set[str]) -> None:
-    """Collects in `out` the names in `node` that may be variables, so not those of members."""
-    if isinstance(node, c_ast.ID):
-        out.add(node.name)
-    if isinstance(node, c_ast.StructRef):
-        _identifiers(node.name, out)
-        return
-    for child in node or ():
-        _identifiers(child, out)
-
-
 def place_text(loc: SourceLoc) -> str:
     """A place as text for a C string literal."""
-    return f"{loc.file}:{loc.line}".replace("\\", "\\\\").replace('"', '\\"')
+    return escaped(f"{loc.file}:{loc.line}")

@@ -91,13 +91,11 @@ def last_private(
 _IDENTITY = {"+": "0", "-": "0", "*": "1", "&": "~0", "|": "0", "^": "0", "&&": "1", "||": "0"}
 
 
-def reductions(clauses: Sequence[OmpClause], find: Find, out: SharingCode) -> None:
+def reductions(directive: OmpDirective, find: Find, out: SharingCode) -> None:
     """Makes copies that start with the operator's identity and are combined at the end, for `reduction`
     (2.15.3.6)."""
-    combined: list[str] = []
-    for clause in clauses:
-        for item in clause.items:
-            combined.append(_reduction(clause, item, find(item), out))
+    clauses = (clause for clause in directive.clauses if clause.name == "reduction")
+    combined = [_reduction(c, item, find(item), out) for c in clauses for item in c.items]
     if combined:
         out.end.append(f"__accopt_omp_combine(); {''.join(combined)} __accopt_omp_combined();")
         out.end += out.last

@@ -9,6 +9,7 @@ ordinary checks find a user's mistakes, at the place of the directive or of the 
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 from pycparser import c_ast
@@ -121,12 +122,8 @@ def _fill(node: Any, parts: dict[str, Any], coord: Any) -> None:
         elif isinstance(value, c_ast.ID) and value.name in parts and slot != "field":
             given = parts[value.name]
             if isinstance(given, list):
-                given = c_ast.Compound(given, coord_like(coord))
+                # A coordinate of its own: pycparser marks the bodies of pragmas by a shared one.
+                given = c_ast.Compound(given, copy(coord))
             setattr(node, slot, given)
         elif isinstance(value, c_ast.Node):
             _fill(value, parts, coord)
-
-
-def coord_like(coord: Any) -> Any:
-    """An equal place that is another object: pycparser marks the bodies of pragmas by a shared one."""
-    return Coord(coord.file, coord.line, coord.column)

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from pycparser import c_ast
 
-from ...base.diagnostics import error
-from ..types import IntType
+from ...base.diagnostics import SourceLoc, error
+from ..types import CType, IntType
 from .directives import OmpDirective, OmpItem
 from .loops import (
     SharedLoop,
     counts,
+    declarations,
     final_text,
     names_in,
     nested_loop,
+    only_statement,
     piece_text,
     shared_loop,
 )
@@ -46,15 +48,8 @@ class Worksharing:
         out = self._sharing(directive, loops)
         text, parts = counts(loops)
         kind, parts["CHUNK"], checked = self._schedule(directive)
-        own = [loop for loop in loops if loop.declared is not None]
-        parts |= {f"DECL{number}": loop.declared for number, loop in enumerate(own)}
-        declared = "".join(f"DECL{number};" for number in range(len(own)))
-        copies = "".join(
-            f"__typeof__({loop.variable}) {loop.variable};"
-            for loop in loops
-            if loop.declared is None
-        )
-        parts["BODY"] = self.checker.fence(directive, [loops[-1].body], loops=True)
+        declared, copies, own = declarations(loops)
+        parts["BODY"] = self.checker.fence(directive, [loops[-1].node.stmt], loops=True)
         place = place_text(directive.loc)
         return template(
             f"{declared}{text} long __omp_chunk = CHUNK; {checked} {''.join(out.before)}"
@@ -67,6 +62,7 @@ class Worksharing:
             f"(void)__omp_last; {''.join(out.end)} }} {self._end(directive)}",
             directive.loc,
             **parts,
+            **own,
         )
 
     def simd(self, directive: OmpDirective, body: list[Any]) -> Any:
@@ -76,8 +72,8 @@ class Worksharing:
         private(directive.all("private"), self.checker.find, out)
         for item in directive.all("lastprivate", "reduction", "aligned"):
             self.checker.find(item)
-        fence = self.checker.fence(directive, [loops[-1].body], loops=True)
-        self._innermost(body, len(loops)).stmt = fence
+        inner = loops[-1].node
+        inner.stmt = self.checker.fence(directive, [inner.stmt], loops=True)
         return template(f"{''.join(out.begin)} BODY;", directive.loc, BODY=body[-1])
 
     def sections(self, directive: OmpDirective, body: list[Any]) -> Any:
@@ -139,11 +135,10 @@ class Worksharing:
                 )
         self._must_be_shared(directive, [*last, *directive.all("reduction")])
         first_private(first, find, out, by_value=False)
-        skipped = {loop.variable for loop in loops}
-        private([i for i in directive.all("private") if i.name not in skipped], find, out)
+        private([i for i in directive.all("private") if i.name not in variables], find, out)
         last = [item for item in last if item.name not in own]
         last_private(last, first, find, out, lambda name: final_text(loops, name))
-        reductions([c for c in directive.clauses if c.name == "reduction"], find, out)
+        reductions(directive, find, out)
         return out
 
     def _must_be_shared(self, directive: OmpDirective, items: list[OmpItem]) -> None:
@@ -159,9 +154,7 @@ class Worksharing:
     def loops(self, directive: OmpDirective, body: list[Any]) -> list[SharedLoop]:
         """The loops that a directive applies to, after checking them."""
         place = self.unit.loc
-        node = body[-1]
-        while isinstance(node, c_ast.Compound) and len(node.block_items or []) == 1:
-            node = node.block_items[0]
+        node = only_statement(body[-1])
         if len(body) > 1 and any(self.checker.parse(n) is not None for n in body[:-1]):
             raise error(
                 directive.loc,
@@ -177,7 +170,7 @@ class Worksharing:
         depth = self._depth(directive)
         loops = [shared_loop(node, directive.name, place)]
         while len(loops) < depth:
-            node = nested_loop(loops[-1].body, directive.name, place)
+            node = nested_loop(loops[-1].node.stmt, directive.name, place)
             loops.append(shared_loop(node, directive.name, place))
         seen: set[str] = set()
         for loop in loops:
@@ -203,28 +196,17 @@ class Worksharing:
         return value
 
     def _check_types(self, loops: list[SharedLoop]) -> None:
-        """Raise for loops over values that are not integers or pointers."""
+        """Raise for loops over values that are not integers."""
         for loop in loops:
             if loop.declared is not None:
                 kind = self.unit.types.build(loop.declared.type).type
             else:
                 kind = self.checker.find(OmpItem(loop.variable, loop.loc)).type
-            if not isinstance(kind, IntType):
-                raise error(
-                    loop.loc,
-                    f"the threads cannot share a loop over '{kind}'",
-                    "count with an integer, and compute the rest from it",
-                )
+            _check_counts(kind, loop.loc)
             for node in (loop.first, loop.bound, loop.step):
-                if node is None:
-                    continue
-                value = self.unit.expressions.value(node)
-                if not isinstance(value.type, IntType):
-                    raise error(
-                        value.loc,
-                        f"the threads cannot share a loop over '{value.type}'",
-                        "count with an integer, and compute the rest from it",
-                    )
+                if node is not None:
+                    value = self.unit.expressions.value(node)
+                    _check_counts(value.type, value.loc)
 
     def _schedule(self, directive: OmpDirective) -> tuple[int, Any, str]:
         """The kind, the chunk size (0 for none), and C that replaces a size that is not positive by -1."""
@@ -242,13 +224,11 @@ class Worksharing:
             )
         return _KINDS[clause.word], chunk, "if (__omp_chunk < 1) __omp_chunk = -1;"
 
-    @staticmethod
-    def _innermost(body: list[Any], depth: int) -> Any:
-        node = body[-1]
-        while not isinstance(node, c_ast.For):
-            node = node.block_items[0]
-        for _ in range(depth - 1):
-            node = node.stmt
-            while not isinstance(node, c_ast.For):
-                node = node.block_items[0]
-        return node
+
+def _check_counts(t: CType, loc: SourceLoc) -> None:
+    if not isinstance(t, IntType):
+        raise error(
+            loc,
+            f"the threads cannot share a loop over '{t}'",
+            "count with an integer, and compute the rest from it",
+        )

@@ -164,11 +164,11 @@ class _Search:
         on the device."""
         assert node.body is not None
         clauses = {
-            item.base.expr.decl: clause
+            decl: clause
             for clause in node.directive.clauses
             if isinstance(clause, VarListClause) and clause.name in _ONE_WAY
             for item in clause.items
-            if isinstance(item.base.expr, c.VarRef) and item.base.expr.decl in self._kept
+            if (decl := c.item_variable(item)) in self._kept
         }
         if not clauses:
             return {}

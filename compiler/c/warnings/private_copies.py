@@ -45,9 +45,9 @@ def _copies(node: c.AccStmt) -> Iterator[tuple[c.SourceLoc, c.VarDecl]]:
         if not isinstance(clause, VarListClause) or clause.name != "private":
             continue
         for item in clause.items:
-            base = item.base.expr
-            if isinstance(base, c.VarRef) and not item.sections and _is_followed(base.decl):
-                yield item.loc, base.decl
+            decl = c.item_variable(item)
+            if decl is not None and not item.sections and _is_followed(decl):
+                yield item.loc, decl
 
 
 def _is_followed(decl: c.VarDecl) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...base.diagnostics import Diagnostic, warning
 from .. import ast as c
-from ..tree import int_constant, walk
+from ..tree import int_constant, jumps, strip_casts, walk
 from ..types import VoidType
 
 _NEVER_RETURN = frozenset(
@@ -61,13 +61,13 @@ def _ends(s: c.Stmt) -> bool:
             return then or (not always and (s.otherwise is None or _ends(s.otherwise)))
         case c.For() | c.While():
             condition = int_constant(s.condition) if s.condition is not None else 1
-            return not condition or _breaks(s.body)
+            return not condition or jumps(s.body, c.Break)
         case c.DoWhile():
             leaves = _ends(s.body) or any(isinstance(n, c.Continue) for n in walk(s.body))
-            return (leaves and not int_constant(s.condition)) or _breaks(s.body)
+            return (leaves and not int_constant(s.condition)) or jumps(s.body, c.Break)
         case c.Switch():
             has_default = any(isinstance(n, c.Case) and n.value is None for n in walk(s.body))
-            return not has_default or _breaks(s.body) or _ends(s.body)
+            return not has_default or jumps(s.body, c.Break) or _ends(s.body)
         case c.Label() | c.Case():
             return _ends(s.body)
         case c.AccStmt():
@@ -81,28 +81,8 @@ def _is_entered(s: c.Stmt) -> bool:
     return any(isinstance(node, c.Label | c.Case) for node in walk(s))
 
 
-def _breaks(body: c.Stmt) -> bool:
-    """Whether a `break` in the body of a loop or switch leaves that loop or switch."""
-    if isinstance(body, c.Break):
-        return True
-    if isinstance(body, c.For | c.While | c.DoWhile | c.Switch):
-        return False
-    match body:
-        case c.Compound():
-            return any(map(_breaks, body.body))
-        case c.If():
-            return _breaks(body.then) or (body.otherwise is not None and _breaks(body.otherwise))
-        case c.Label() | c.Case():
-            return _breaks(body.body)
-        case c.AccStmt():
-            return body.body is not None and _breaks(body.body)
-        case _:
-            return False
-
-
 def _never_returns(e: c.Expr) -> bool:
-    while isinstance(e, c.Cast):
-        e = e.operand
+    e = strip_casts(e)
     if isinstance(e, c.Conditional):
         return _never_returns(e.then) and _never_returns(e.otherwise)
     if not isinstance(e, c.Call) or not isinstance(e.callee, c.FunctionRef):

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from ...base.diagnostics import Diagnostic, source_line, warning
 from .. import ast as c
 from ..sema.constants import constant_value
-from ..tree import Node
+from ..tree import Node, strip_casts
 
 _BEFORE_CONDITION = re.compile(r"\b(if|while)\s*\($|;\s*$")
 """Matches the text before a condition without parentheses of its own, which would mark an assignment as
@@ -77,9 +77,9 @@ def assigned_conditions(nodes: Sequence[Node], *, wall: bool) -> Iterator[Diagno
 def returned_locals(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
     """Warnings about returned addresses of local variables (`return-local-addr`)."""
     for node in nodes:
-        value = node.value if isinstance(node, c.Return) else None
-        while isinstance(value, c.Cast):
-            value = value.operand
+        if not isinstance(node, c.Return) or node.value is None:
+            continue
+        value = strip_casts(node.value)
         if not isinstance(value, c.Decay | c.AddressOf) or not isinstance(value.operand, c.VarRef):
             continue
         decl = value.operand.decl

@@ -109,6 +109,13 @@ static void collapsed(int rows, int columns)
   expect("sum", sum, (long)rows * (rows - 1) / 2 * columns * (columns + 1) / 2);
   expect("last", k, 100 * (rows - 1) + 1);
   sum = 0;
+  struct bounds { int r; } limit = {columns}; // a member with the name of a loop's variable
+#pragma omp parallel for collapse(2) reduction(+ : sum)
+  for (int r = 0; r < rows; r++)
+    for (int q = 0; q < limit.r; q++)
+      sum++;
+  expect("member", sum, (long)rows * columns);
+  sum = 0;
 #pragma omp parallel for collapse(3) reduction(+ : sum) schedule(guided)
   for (int a = 0; a < 5; a++)
     for (int b = 1; b <= 7; b += 2)
