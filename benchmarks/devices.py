@@ -20,10 +20,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from . import ACCRUN
+
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parent / "examples"
 SOURCE = HERE / "kernels" / "devices.c"
-ACCRUN = (sys.executable, "-m", "accopt.compiler.drivers.accrun_main")
 SIZES = tuple(4**k for k in range(2, 15))
 """Bytes of the copies, as in `devices.c`."""
 TRIALS = 60

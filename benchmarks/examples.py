@@ -17,6 +17,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import ACCRUN
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 ARGUMENTS: dict[str, tuple[str, ...]] = {
     "saxpy": ("20000000",),
@@ -69,7 +71,7 @@ def run(name: str, target: str) -> tuple[Totals, float, str]:
     """Runs one example; its totals, wall-clock seconds and the last line it printed."""
     path = EXAMPLES / f"{name}.c"
     sources = [path] if path.exists() else sorted((EXAMPLES / name).glob("*.c"))
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", f"--target={target}"]
+    command = [*ACCRUN, f"--target={target}"]
     command += [*map(str, sources), "--", *ARGUMENTS[name]]
     environment = os.environ | {"NVCOMPILER_ACC_TIME": "1"}
     start = time.perf_counter()

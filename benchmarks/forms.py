@@ -331,8 +331,6 @@ def wrong_results(file: str, name: str, form: str, folder: Path, target: TargetN
 def wrong_run(program: Program, kernel: Kernel) -> str | None:
     """Runs a kernel of a program at its small size; returns how its results differ from the reference, None
     if they do not."""
-    from .harness import error_of
-
     case = kernel.make(kernel.small)
     arrays = {n: v.copy() for n, v in case.args.items() if not isinstance(v, int)}
     mapped = {n: a for n, a in arrays.items() if n != case.host_result}
@@ -340,24 +338,12 @@ def wrong_run(program: Program, kernel: Kernel) -> str | None:
     copyin = program.function("acc_copyin", ctypes.c_void_p, section)
     for array in mapped.values():
         copyin(array.ctypes.data, array.nbytes)
-    integer = ctypes.c_long if case.long_ints else ctypes.c_int
-    args = [
-        ctypes.c_void_p(arrays[n].ctypes.data)
-        if n in arrays
-        else ctypes.c_long(v)  # type: ignore[arg-type]
-        if n == "nnz"
-        else integer(v)  # type: ignore[arg-type]
-        for n, v in case.args.items()
-    ]
+    args = case.arguments({n: a.ctypes.data for n, a in arrays.items()})
     program.function(kernel.name, None, None)(*args)
     copyout = program.function("acc_copyout", None, section)
     for array in mapped.values():
         copyout(array.ctypes.data, array.nbytes)
-    for output, expected in case.reference().items():
-        error = error_of(arrays[output].reshape(-1)[: expected.size], expected)
-        if not error <= case.tolerance:
-            return f"{output} is off by {error:.2e}"
-    return None
+    return case.wrong(arrays)
 
 
 # Reporting ------------------------------------------------------------------------------------------

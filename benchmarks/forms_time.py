@@ -16,13 +16,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from accopt.compiler.base.diagnostics import DiagnosticSink
 from accopt.compiler.base.options import CompileOptions
-from accopt.compiler.executable import build
 
 from .forms import BARE, FORMS, code_of, write_form
-from .harness import AccSide, check
-from .run import sample
+from .harness import AccSide, build_all, check
+from .run import SAMPLES
 from .specs import KERNELS
 
 
@@ -39,20 +37,15 @@ def _digest(written: Written, fast_math: bool) -> str:
     return hashlib.sha256(code_of(written.path, written.kernel, fast_math).encode()).hexdigest()
 
 
-def _build(written: Written, fast_math: bool) -> None:
-    """Puts the executable in the program cache, where `AccSide` finds it."""
-    build([written.path], CompileOptions(target="nvptx", fast_math=fast_math), DiagnosticSink())
-
-
-def _median(written: Written, fast_math: bool) -> float | str:
+def _median(written: Written, options: CompileOptions) -> float | str:
     """Microseconds of a form at the measured size, or what is wrong with its results at the small one."""
     kernel = next(k for k in KERNELS if k.name == written.kernel)
-    side = AccSide(written.path, fast_math=fast_math)
+    side = AccSide(written.path, options)
     try:
         problem = check(side, kernel, kernel.make(kernel.small))
         if problem is not None:
             return f"FAILED: {problem}"
-        return statistics.median(sample(side, kernel, kernel.make(kernel.size)))
+        return statistics.median(side.sample(kernel, kernel.make(kernel.size), SAMPLES))
     finally:
         side.close()
 
@@ -70,7 +63,8 @@ def _write(kernels: Sequence[tuple[str, str]], folder: Path) -> list[Written]:
 def time_forms(kernels: Sequence[tuple[str, str]], folder: Path, fast_math: bool) -> Iterator[str]:
     """A line for every form of the kernels: `=`, or its time and how it compares with the best form's."""
     written = _write(kernels, folder)
-    with ProcessPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    processes = len(os.sched_getaffinity(0))
+    with ProcessPoolExecutor(processes) as pool:
         codes = dict(
             zip(written, pool.map(partial(_digest, fast_math=fast_math), written), strict=True)
         )
@@ -80,8 +74,9 @@ def time_forms(kernels: Sequence[tuple[str, str]], folder: Path, fast_math: bool
             first.setdefault((each.kernel, codes[each]), each)
         several = {k for k, code in first if code != bare[k]}
         timed = [each for each in first.values() if each.kernel in several]
-        list(pool.map(partial(_build, fast_math=fast_math), timed))
-    times = {each: _median(each, fast_math) for each in timed}
+    options = CompileOptions(target="nvptx", fast_math=fast_math)
+    build_all(((each.path, options) for each in timed), processes)
+    times = {each: _median(each, options) for each in timed}
     for each in written:
         time = times.get(first[each.kernel, codes[each]])
         text = "="

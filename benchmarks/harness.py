@@ -9,6 +9,9 @@ import ctypes
 import subprocess
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +21,7 @@ from accopt.compiler.base.diagnostics import DiagnosticSink
 from accopt.compiler.base.options import CompileOptions
 from accopt.compiler.executable import build
 
-from .specs import Array, Case, Kernel
+from .specs import Array, Case, Kernel, error_of
 
 WARM_UP = 3
 SPIN_NS = 40_000
@@ -118,13 +121,7 @@ class Side(ABC):
         """A function that calls the kernel once with the placed arguments."""
         function = self.function(kernel)
         function.restype = None
-        integer = ctypes.c_long if case.long_ints else ctypes.c_int
-        args: list[Any] = []
-        for name, value in case.args.items():
-            if isinstance(value, int):
-                args.append(ctypes.c_long(value) if name == "nnz" else integer(value))
-            else:
-                args.append(ctypes.c_void_p(self.values[name]))
+        args = case.arguments(self.values)
         return lambda: function(*args)
 
     def run_once(self, kernel: Kernel, case: Case) -> dict[str, Array]:
@@ -139,6 +136,14 @@ class Side(ABC):
                 else self.fetch(name, case.args[name])  # pyright: ignore[reportArgumentType]
                 for name in case.outputs
             }
+        finally:
+            self.release()
+
+    def sample(self, kernel: Kernel, case: Case, samples: int) -> list[float]:
+        """Places the arrays and times `samples` calls, in microseconds."""
+        self.place(case)
+        try:
+            return self.time(kernel, case, samples)
         finally:
             self.release()
 
@@ -244,15 +249,9 @@ class AccSide(PresentSide):
     def __init__(
         self,
         source: Path,
-        pass_options: tuple[str, ...] = (),
-        *,
-        fast_math: bool = False,
-        defines: tuple[str, ...] = (),
+        options: CompileOptions,
     ):
         super().__init__()
-        options = CompileOptions(
-            target="nvptx", pass_options=pass_options, fast_math=fast_math, defines=defines
-        )
         self.executable = build([source], options, DiagnosticSink())
         self.program = Program(self.executable)
         size = (ctypes.c_void_p, ctypes.c_size_t)
@@ -278,6 +277,17 @@ class AccSide(PresentSide):
         self.program.close()
 
 
+def build_all(builds: Iterable[tuple[Path, CompileOptions]], processes: int | None = None) -> None:
+    """Compiles files side by side into the program cache, where `AccSide` finds the executables."""
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        list(pool.map(_build, builds))
+
+
+def _build(file: tuple[Path, CompileOptions]) -> None:
+    source, options = file
+    build([source], options, DiagnosticSink())
+
+
 def build_cuda(source: Path, directory: Path, *options: str) -> Path:
     """Compiles a CUDA file to a shared library in a folder; raises `CalledProcessError`, after nvcc's log on
     standard error."""
@@ -287,23 +297,9 @@ def build_cuda(source: Path, directory: Path, *options: str) -> Path:
     return library
 
 
-def error_of(actual: Array, expected: Array) -> float:
-    """‖actual − expected‖ / ‖expected‖ in float64; infinite if anything is not finite."""
-    a, e = actual.astype(np.float64).ravel(), np.asarray(expected, np.float64).ravel()
-    a = a[: e.size]
-    if not np.isfinite(a).all():
-        return float("inf")
-    return float(np.linalg.norm(a - e) / max(float(np.linalg.norm(e)), 1e-300))
-
-
 def check(side: Side, kernel: Kernel, case: Case) -> str | None:
     """Runs the kernel once and compares with the float64 reference; what is wrong, or None."""
-    outputs = side.run_once(kernel, case)
-    for name, expected in case.reference().items():
-        error = error_of(outputs[name].reshape(-1)[: expected.size], expected)
-        if not error <= case.tolerance:
-            return f"{name} is off by {error:.2e} (allowed {case.tolerance:.0e})"
-    return None
+    return case.wrong(side.run_once(kernel, case))
 
 
 def differs(sides: tuple[Side, Side], kernel: Kernel, case: Case) -> str | None:

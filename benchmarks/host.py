@@ -22,6 +22,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from . import ACCRUN
+
 SOURCE = Path(__file__).parent / "kernels" / "host.c"
 TOLERANCE = 1e-4
 
@@ -88,8 +90,8 @@ def measure(
 ) -> list[Row]:
     """Both programs in turns."""
     arguments = [str(budget_ms * 1000), *kernels]
-    accrun = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "--target=host"]
-    ours = [*accrun, f"--threads={threads}", *options, str(SOURCE), "--", *arguments]
+    accrun = (*ACCRUN, "--target=host", f"--threads={threads}")
+    ours = [*accrun, *options, str(SOURCE), "--", *arguments]
     best: list[dict[str, Timing]] = [{}, {}]
     for _ in range(turns):
         for side, command in zip(best, ([str(gcc), *arguments], ours), strict=True):

@@ -27,6 +27,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import ACCRUN
+
 if TYPE_CHECKING:
     from .harness import Side
 
@@ -86,12 +88,14 @@ def per_repetition(work: Callable[[], Any], repetitions: int) -> float:
 
 def measure_launches(directory: Path) -> list[Launch]:
     """Both sides of the three loops; needs a GPU and nvcc."""
+    from accopt.compiler.base.options import CompileOptions
+
     from .harness import AccSide, CudaSide
     from .run import build_kernels
     from .specs import Case
 
     cuda = CudaSide(build_kernels("overhead", directory))
-    acc = AccSide(HERE / "kernels" / "overhead.c")
+    acc = AccSide(HERE / "kernels" / "overhead.c", CompileOptions(target="nvptx"))
     rows: list[Launch] = []
     x = np.zeros(64, np.float32)
     for name in ("empty_async", "empty_sync"):
@@ -140,7 +144,7 @@ def _time_jacobi(side: Side, case: Any) -> tuple[float, float]:
 def measure_start(name: str, sources: list[Path], target: str, cache: Path) -> Start:
     """Runs a program with an empty cache, then (the median of three) with a full one."""
     shutil.rmtree(cache, ignore_errors=True)
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", f"--target={target}"]
+    command = [*ACCRUN, f"--target={target}"]
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
 
     def seconds() -> float:

@@ -88,14 +88,14 @@ def bars(
         axes.legend(fontsize=8)
 
 
-def save(figure: Figure, path: Path) -> None:
+def save(figure: Figure, path: Path, dpi: int = DPI) -> None:
     """Writes the figure as the path's suffix says: SVG, or PNG with few colours, a third of the size."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix != ".png":
         figure.savefig(path)
         return
     buffer = io.BytesIO()
-    figure.savefig(buffer, dpi=DPI)
+    figure.savefig(buffer, dpi=dpi)
     Image.open(buffer).convert("RGB").quantize(COLOURS).save(path, optimize=True)
 
 

@@ -18,20 +18,15 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from accopt.compiler.base.diagnostics import DiagnosticSink
 from accopt.compiler.base.options import CompileOptions
-from accopt.compiler.executable import build
 
 from .forms import HERE
-from .harness import AccSide, Stopwatch, call, check
-from .run import sample
+from .harness import AccSide, Stopwatch, build_all, call, check
 from .specs import Array, Case, Kernel
 
 SOURCE = HERE / "kernels" / "products.c"
@@ -83,46 +78,22 @@ def expected(name: str, a: Array, b: Array) -> Array:
     return product if order == "rows" else np.ascontiguousarray(product.T)
 
 
-@dataclass(frozen=True)
-class Options:
-    """The options with which the spellings are compiled."""
-
-    kind: str
-    fast_math: bool
-    pass_options: tuple[str, ...] = ()
-
-    @property
-    def defines(self) -> tuple[str, ...]:
-        return (f"REAL={self.kind}",)
-
-
 def kernel_of(name: str, kind: str, size: int) -> Kernel:
     """A spelling as a kernel of the bench."""
     return Kernel(name, "products", partial(case_of, name, kind), size, SMALL[1])
 
 
-def _build(path: Path, options: Options) -> None:
-    """Puts the executable in the program cache, where `AccSide` finds it."""
-    made = CompileOptions(
-        target="nvptx",
-        pass_options=options.pass_options,
-        fast_math=options.fast_math,
-        defines=options.defines,
-    )
-    build([path], made, DiagnosticSink())
-
-
-def measure(path: Path, options: Options, size: int) -> float | str:
+def measure(path: Path, kind: str, options: CompileOptions, size: int) -> float | str:
     """Microseconds of a spelling, or what is wrong with its results."""
     name = path.stem
-    kernel = kernel_of(name, options.kind, size)
-    side = AccSide(path, options.pass_options, fast_math=options.fast_math, defines=options.defines)
+    kernel = kernel_of(name, kind, size)
+    side = AccSide(path, options)
     try:
         for small in SMALL:
             problem = check(side, kernel, kernel.make(small))
             if problem is not None:
                 return f"FAILED for {small}: {problem}"
-        return statistics.median(sample(side, kernel, kernel.make(size), SAMPLES))
+        return statistics.median(side.sample(kernel, kernel.make(size), SAMPLES))
     finally:
         side.close()
 
@@ -185,15 +156,19 @@ def main() -> int:
     parser.add_argument("--pass-option", action="append", default=[])
     parser.add_argument("--size", type=int, default=4096)
     args = parser.parse_args()
-    options = Options(args.type, args.fast_math, tuple(args.pass_option))
+    options = CompileOptions(
+        target="nvptx",
+        pass_options=tuple(args.pass_option),
+        fast_math=args.fast_math,
+        defines=(f"REAL={args.type}",),
+    )
     flops = 2.0 * args.size**3
     times: list[float] = []
     with tempfile.TemporaryDirectory() as scratch:
         paths = [write_spellings([n], Path(scratch)) for n in args.spellings or spellings()]
-        with ProcessPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            list(pool.map(partial(_build, options=options), paths))
+        build_all(((path, options) for path in paths), len(os.sched_getaffinity(0)))
         for path in paths:
-            took = measure(path, options, args.size)
+            took = measure(path, args.type, options, args.size)
             if isinstance(took, str):
                 print(f"{path.stem:20s} {took}", flush=True)
                 continue

@@ -22,12 +22,13 @@ import tempfile
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from accopt.compiler.base.options import CompileOptions
 from accopt.runtime.errors import NoDeviceError
 
 from .gcc import FILES as GCC_FILES
 from .gcc import GccSide
 from .harness import AccSide, CudaSide, Side, bandwidth_ceilings, build_cuda, check, differs
-from .specs import KERNELS, Case, Kernel
+from .specs import KERNELS, Kernel
 
 HERE = Path(__file__).parent
 SAMPLES = 25
@@ -59,15 +60,6 @@ def build_kernels(file: str, directory: Path) -> Path:
     return build_cuda(HERE / "kernels" / f"{file}.cu", directory, "--extended-lambda")
 
 
-def sample(side: Side, kernel: Kernel, case: Case, samples: int = SAMPLES) -> list[float]:
-    """Microseconds of every measured call, after warm-up."""
-    side.place(case)
-    try:
-        return side.time(kernel, case, samples)
-    finally:
-        side.release()
-
-
 def measure(kernel: Kernel, sides: tuple[Side, Side], ceilings: tuple[float, float]) -> Row:
     """Checks and times one kernel on both sides. `ceilings`: bytes/s of a copy, flop/s."""
     for side in sides:
@@ -76,7 +68,7 @@ def measure(kernel: Kernel, sides: tuple[Side, Side], ceilings: tuple[float, flo
             return Row(kernel.name, 0, 0, 0, 0, 0, 0, 0, f"{side.name}: {problem}")
     case = kernel.make(kernel.size)
     problem = differs(sides, kernel, case)
-    times = [sample(side, kernel, case) for side in sides]
+    times = [side.sample(kernel, case, SAMPLES) for side in sides]
     cuda, acc = (statistics.median(t) for t in times)
     floor = max(case.bytes / ceilings[0], case.flops / ceilings[1]) * 1e6
     return Row(
@@ -97,7 +89,7 @@ def with_gcc(row: Row, gcc: Side, kernel: Kernel) -> Row:
     problem = check(gcc, kernel, kernel.make(kernel.small))
     if problem is not None:
         return replace(row, gcc_problem=problem)
-    times = sample(gcc, kernel, kernel.make(kernel.size), GCC_SAMPLES)
+    times = gcc.sample(kernel, kernel.make(kernel.size), GCC_SAMPLES)
     return replace(row, gcc_us=statistics.median(times))
 
 
@@ -176,11 +168,13 @@ def main() -> int:
     if shutil.which("nvcc") is None:
         parser.error("nvcc is not in PATH")
     chosen = [k for k in KERNELS if not args.kernels or k.name in args.kernels]
+    passes = tuple(args.pass_option)
+    options = CompileOptions(target="nvptx", pass_options=passes, fast_math=args.fast_math)
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as directory:
         for file in dict.fromkeys(k.file for k in chosen):
             source = HERE / "kernels" / f"{file}.c"
-            acc = AccSide(source, tuple(args.pass_option), fast_math=args.fast_math)
+            acc = AccSide(source, options)
             cuda = CudaSide(build_kernels(file, Path(directory)))
             ceilings = bandwidth_ceilings()
             gcc = GccSide(args.gcc, file) if args.gcc and file in GCC_FILES else None

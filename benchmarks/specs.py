@@ -8,6 +8,7 @@ pointers are device addresses). Arrays named in `outputs` are compared with the 
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,6 +35,33 @@ class Case:
     tolerance: float = 1e-5
     host_result: str | None = None
     long_ints: bool = False
+
+    def arguments(self, addresses: Mapping[str, int]) -> list[Any]:
+        """The arguments as ctypes passes them; `addresses` are those of the arrays."""
+        integer = ctypes.c_long if self.long_ints else ctypes.c_int
+        return [
+            ctypes.c_void_p(addresses[name])
+            if not isinstance(value, int)
+            else (ctypes.c_long if name == "nnz" else integer)(value)
+            for name, value in self.args.items()
+        ]
+
+    def wrong(self, outputs: Mapping[str, Array]) -> str | None:
+        """How outputs differ from the float64 reference; None if they do not."""
+        for name, expected in self.reference().items():
+            error = error_of(outputs[name].reshape(-1)[: expected.size], expected)
+            if not error <= self.tolerance:
+                return f"{name} is off by {error:.2e} (allowed {self.tolerance:.0e})"
+        return None
+
+
+def error_of(actual: Array, expected: Array) -> float:
+    """‖actual − expected‖ / ‖expected‖ in float64; infinite if anything is not finite."""
+    a, e = actual.astype(np.float64).ravel(), np.asarray(expected, np.float64).ravel()
+    a = a[: e.size]
+    if not np.isfinite(a).all():
+        return float("inf")
+    return float(np.linalg.norm(a - e) / max(float(np.linalg.norm(e)), 1e-300))
 
 
 @dataclass(frozen=True)

@@ -16,20 +16,16 @@ import json
 import statistics
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-from accopt.compiler.base.diagnostics import DiagnosticSink
 from accopt.compiler.base.options import CompileOptions
-from accopt.compiler.executable import build
 
-from ..harness import AccSide, CudaSide, Side, Stopwatch, build_cuda, call, check, error_of
-from ..specs import Array, Case, Kernel
+from ..harness import AccSide, CudaSide, Side, Stopwatch, build_all, build_cuda, call, check
+from ..specs import Array, Case, Kernel, error_of
 from .specs import MEASURED, METHODS, SIZES, Measured, Variant, write_case
 
 HERE = Path(__file__).parent
@@ -92,31 +88,18 @@ class SizeRow:
     us: float
 
 
-def sides_of(variant: Variant) -> AccSide:
-    """`cache.c` compiled with the options of the variant."""
-    return AccSide(SOURCE, _pass_options(variant), defines=_defines(variant))
-
-
-def _pass_options(variant: Variant) -> tuple[str, ...]:
-    return (f"{PASS}{{{variant.options}}}",) if variant.options else ()
-
-
-def _defines(variant: Variant) -> tuple[str, ...]:
-    return ("NO_CACHE",) if variant.plain else ()
-
-
-def _compile(variant: Variant) -> None:
-    """Compiles a variant into the disk cache."""
-    options = CompileOptions(
-        target="nvptx", pass_options=_pass_options(variant), defines=_defines(variant)
+def options_of(variant: Variant) -> CompileOptions:
+    """The options with which `cache.c` is compiled to the variant."""
+    return CompileOptions(
+        target="nvptx",
+        pass_options=(f"{PASS}{{{variant.options}}}",) if variant.options else (),
+        defines=("NO_CACHE",) if variant.plain else (),
     )
-    build([SOURCE], options, DiagnosticSink())
 
 
-def compile_all(variants: Iterable[Variant]) -> None:
-    """Compiles variants side by side."""
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        list(pool.map(_compile, variants))
+def sides_of(variants: Mapping[str, Variant]) -> dict[str, AccSide]:
+    """`cache.c` compiled to each variant, by name."""
+    return {name: AccSide(SOURCE, options_of(variant)) for name, variant in variants.items()}
 
 
 def occupancies(side: AccSide) -> dict[str, tuple[int, int, float]]:
@@ -155,11 +138,7 @@ def occupancy(function: object) -> tuple[int, int, float]:
 def time_side(side: Side, kernel: Kernel, case: Case) -> tuple[float, dict[str, Array]]:
     """The median of several calls, and the outputs of one call on fresh arrays."""
     outputs = side.run_once(kernel, case)
-    side.place(case)
-    try:
-        return statistics.median(side.time(kernel, case, SAMPLES)), outputs
-    finally:
-        side.release()
+    return statistics.median(side.sample(kernel, case, SAMPLES)), outputs
 
 
 def measure(
@@ -215,9 +194,7 @@ def measure_sizes(item: Measured, cuda: CudaSide, accs: dict[str, AccSide]) -> l
     for n in SIZES.get(item.kernel.name, ()):
         case = item.kernel.make(n)
         for name, side in sides.items():
-            side.place(case)
-            us = statistics.median(side.time(item.kernel, case, SAMPLES))
-            side.release()
+            us = statistics.median(side.sample(item.kernel, case, SAMPLES))
             rows.append(SizeRow(item.kernel.name, name, n, us))
     return rows
 
@@ -233,9 +210,7 @@ def measure_writes(accs: dict[str, AccSide]) -> list[WriteRow]:
             for n in WRITE_SIZES:
                 for steps in WRITE_STEPS:
                     case = write_case(n, steps, sparse)
-                    side.place(case)
-                    us = statistics.median(side.time(kernel, case, SAMPLES))
-                    side.release()
+                    us = statistics.median(side.sample(kernel, case, SAMPLES))
                     rows.append(WriteRow(name[6:], policy, n, steps, us, problem))
     return rows
 
@@ -292,9 +267,10 @@ def main() -> int:
             policy: Variant(policy, f"promote=always write={policy}")
             for policy in ("through", "back", "mask")
         }
-        compile_all([*variants.values(), *policies.values()])
+        every = (*variants.values(), *policies.values())
+        build_all((SOURCE, options_of(variant)) for variant in every)
         cuda = CudaSide(build_cuda(HERE / "kernels" / "cache.cu", Path(directory)))
-        accs = {name: sides_of(variant) for name, variant in variants.items()}
+        accs = sides_of(variants)
         needs = {name: occupancies(side) for name, side in accs.items()}
         for item in chosen:
             rows += measure(item, cuda, accs, needs)
@@ -304,7 +280,7 @@ def main() -> int:
         writes: list[WriteRow] = []
         micro: list[MicroRow] = []
         if not args.kernels or "writes" in args.kernels:
-            writes = measure_writes({name: sides_of(v) for name, v in policies.items()})
+            writes = measure_writes(sides_of(policies))
             micro = measure_micro(cuda)
             for row in writes:
                 print(

@@ -19,6 +19,7 @@ from time import process_time
 from accopt.compiler.api import Program, compile_files
 from accopt.compiler.base.options import CompileOptions
 
+from .. import ACCRUN
 from ..forms import BARE, write_form, wrong_run
 from ..specs import KERNELS, Kernel
 from .measure import ROOT
@@ -29,7 +30,7 @@ Row = tuple[str, float, str]
 
 def examples(names: Collection[str]) -> Iterator[Row]:
     """The examples of one file."""
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "--target=sim"]
+    command = [*ACCRUN, "--target=sim"]
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "XDG_CACHE_HOME": cache}
         for path in sorted((ROOT / "examples").glob("*.c")):

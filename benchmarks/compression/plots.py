@@ -12,15 +12,14 @@ DIRECTORY`.
 from __future__ import annotations
 
 import argparse
-import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from PIL import Image
+
+from ..plots import new_figure, save
 
 Rows = Sequence[dict[str, Any]]
 L2_BYTES = 50 << 20
@@ -44,16 +43,9 @@ def _sizes(axes: Axes, title: str, unit: str) -> None:
     axes.legend(fontsize=7)
 
 
-def _save(figure: Figure, path: Path) -> None:
-    """Saves a figure as PNG with few colours, which takes a third of the size."""
-    buffer = io.BytesIO()
-    figure.savefig(buffer, dpi=DPI)
-    Image.open(buffer).convert("RGB").quantize(48).save(path, optimize=True)
-
-
 def copies(rows: Rows, path: Path) -> None:
     """Times of the simple, reversed and random copy, speedups of the strided one."""
-    figure = Figure(figsize=(11, 8), layout="constrained")
+    figure = new_figure(11, 8)
     panels = figure.subplots(2, 2)
     titles = {
         "copy": "copy in order",
@@ -80,12 +72,12 @@ def copies(rows: Rows, path: Path) -> None:
     axes.axhline(1.0, color="black", linewidth=0.8)
     _sizes(axes, "strided copy (dashed: warm L2)", "plain time / compressed time")
     figure.supxlabel("elements of each array", fontsize=9)
-    _save(figure, path)
+    save(figure, path, DPI)
 
 
 def kernels(rows: Rows, path: Path) -> None:
     """The speedup over the size, a panel per kernel."""
-    figure = Figure(figsize=(12, 7), layout="constrained")
+    figure = new_figure(12, 7)
     panels = figure.subplots(2, 3)
     groups = {
         "vector product": ["vecprod"],
@@ -105,13 +97,13 @@ def kernels(rows: Rows, path: Path) -> None:
         axes.axhline(1.0, color="black", linewidth=0.8)
         _sizes(axes, title, "plain time / compressed time")
     figure.supxlabel("elements of an array, cold L2", fontsize=9)
-    _save(figure, path)
+    save(figure, path, DPI)
 
 
 def speedups(rows: Rows, path: Path) -> None:
     """A bar per benchmark and format: the speedup, and two errors below."""
     names = list(dict.fromkeys(r["kernel"] for r in rows))
-    figure = Figure(figsize=(12, 8), layout="constrained")
+    figure = new_figure(12, 8)
     speed, mean, scaled = figure.subplots(3, 1, sharex=True, height_ratios=(3, 2, 2))
     for position, fmt in enumerate(dict.fromkeys(r["format"] for r in rows)):
         own = {r["kernel"]: r for r in rows if r["format"] == fmt}
@@ -130,7 +122,7 @@ def speedups(rows: Rows, path: Path) -> None:
         axes.set_yscale("log")
         axes.set_ylabel(text)
     scaled.set_xticks(range(len(names)), names, rotation=60, ha="right", fontsize=8)
-    _save(figure, path)
+    save(figure, path, DPI)
 
 
 def main() -> int:

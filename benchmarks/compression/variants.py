@@ -6,17 +6,16 @@ import ctypes
 import shutil
 import statistics
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from accopt.compiler.api import Program, compile_files
-from accopt.compiler.base.diagnostics import DiagnosticSink
 from accopt.compiler.base.options import CompileOptions
-from accopt.compiler.executable import build
 
+from ..harness import build_all
 from .cases import LONG, Array, Case, Format
 
 SOURCE = Path(__file__).parent / "kernels.c"
@@ -58,20 +57,18 @@ class Spec:
     hotspot: tuple[str, ...] = ()
     pass_options: tuple[str, ...] = ()
 
+    def options(self, target: str) -> CompileOptions:
+        """The options with which `kernels.c` is compiled to the variant."""
+        return CompileOptions(
+            target=target,  # pyright: ignore[reportArgumentType]
+            defines=defines(self.dtype, self.format, self.hotspot),
+            pass_options=self.pass_options,
+        )
+
 
 def prepare(specs: Iterable[Spec]) -> None:
     """Compiles variants for the GPU side by side, into the compiler's cache. Call before CUDA is in use."""
-    with ProcessPoolExecutor() as pool:
-        list(pool.map(_compile, dict.fromkeys(specs)))
-
-
-def _compile(spec: Spec) -> None:
-    options = CompileOptions(
-        target="nvptx",
-        defines=defines(spec.dtype, spec.format, spec.hotspot),
-        pass_options=spec.pass_options,
-    )
-    build([SOURCE], options, DiagnosticSink())
+    build_all((SOURCE, spec.options("nvptx")) for spec in dict.fromkeys(specs))
 
 
 class Variant:
@@ -85,11 +82,7 @@ class Variant:
         hotspot: tuple[str, ...] = (),
         pass_options: tuple[str, ...] = (),
     ):
-        options = CompileOptions(
-            target=target,  # pyright: ignore[reportArgumentType]
-            defines=defines(dtype, fmt, hotspot),
-            pass_options=pass_options,
-        )
+        options = Spec(dtype, fmt, hotspot, pass_options).options(target)
         self.format = fmt
         self.program: Program = compile_files([SOURCE], options)
         pointer, size = ctypes.c_void_p, ctypes.c_size_t
@@ -226,8 +219,4 @@ class CudaVersions:
         side = self._sides[file]
         again = CudaCase(dict(case.args), (), dict, 0.0, long_ints=case.kernel in LONG)
         kernel = Kernel(function, file, lambda n: again, 0, 0)
-        side.place(again)
-        try:
-            return statistics.median(side.time(kernel, again, SAMPLES))
-        finally:
-            side.release()
+        return statistics.median(side.sample(kernel, again, SAMPLES))
