@@ -60,7 +60,7 @@ class Memories:
         self.batch = batch
         self.clock = clock
         self.faults = faults
-        self.races = RaceChecks(memory, shared, batch, clock, faults)
+        self.races = RaceChecks(memory, shared, clock, faults)
         self.checks = checks
         self.counters = counters
         self.launch = launch

@@ -13,7 +13,7 @@ from .access import Access, Resolved
 from .access_faults import AccessFaults
 from .memory import SHARED, STATE_VIEWS, GlobalMemory, Shadow, SharedMemory
 from .races import Clock, conflict_of_read, conflict_of_write
-from .values import Array, Batch, Threads, Value, spread
+from .values import Array, Threads, Value, spread
 
 WORD = 4
 """Races are detected by words, so accesses to different bytes of a word would look like accesses to one
@@ -21,19 +21,17 @@ place."""
 
 
 class RaceChecks:
-    """Compares every access of a batch with those before it, and reports races."""
+    """Compares every access of a batch of blocks with those before it, and reports races."""
 
     def __init__(
         self,
         memory: GlobalMemory,
         shared: SharedMemory,
-        batch: Batch,
         clock: Clock,
         faults: AccessFaults,
     ):
         self.memory = memory
         self.shared = shared
-        self.batch = batch
         self.clock = clock
         self.faults = faults
 
