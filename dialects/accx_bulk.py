@@ -6,6 +6,8 @@ with 0.
 
 from __future__ import annotations
 
+from abc import ABC
+
 from xdsl.dialects.builtin import IntegerAttr, i32, i64
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Operation, SSAValue
@@ -18,30 +20,28 @@ COUNTER_BYTES = 8
 """The size in bytes of a counter, an mbarrier object (PTX ISA 9.7.13.15.2)."""
 
 
+class _CounterOp(IRDLOperation, ABC):
+    """An operation of one thread on the memory of a counter."""
+
+    counter = operand_def(LLVMPointerType)
+    assembly_format = "$counter attr-dict `:` type($counter)"
+
+    def __init__(self, counter: SSAValue | Operation):
+        super().__init__(operands=[counter])
+
+
 @irdl_op_definition
-class StartCounterOp(IRDLOperation):
+class StartCounterOp(_CounterOp):
     """One thread makes 8 bytes of a shared tile a counter; the others may use it after the next barrier."""
 
     name = "accx.start_counter"
 
-    counter = operand_def(LLVMPointerType)
-    assembly_format = "$counter attr-dict `:` type($counter)"
-
-    def __init__(self, counter: SSAValue | Operation):
-        super().__init__(operands=[counter])
-
 
 @irdl_op_definition
-class EndCounterOp(IRDLOperation):
+class EndCounterOp(_CounterOp):
     """One thread releases the counter's memory; no thread may still be waiting for it."""
 
     name = "accx.end_counter"
-
-    counter = operand_def(LLVMPointerType)
-    assembly_format = "$counter attr-dict `:` type($counter)"
-
-    def __init__(self, counter: SSAValue | Operation):
-        super().__init__(operands=[counter])
 
 
 @irdl_op_definition

@@ -7,6 +7,7 @@ Operations of `accx` for the research extension `loop scan`: a prefix computed i
 
 from __future__ import annotations
 
+from abc import ABC
 from typing import ClassVar
 
 from xdsl.dialects import acc
@@ -14,6 +15,7 @@ from xdsl.dialects.builtin import StringAttr, UnitAttr, i64
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 from xdsl.irdl import (
+    IRDLOperation,
     ParsePropInAttrDict,
     irdl_op_definition,
     operand_def,
@@ -28,20 +30,31 @@ from .together import HandsOnOp, TogetherOp
 _OPERATORS = frozenset(kind.value for kind in acc.ReductionOpKind)
 
 
-def _check_operator(op: ScanStepOp | ScanOp) -> None:
-    if op.operator.data not in _OPERATORS:
-        raise VerifyException(f"'{op.operator.data}' is not a reduction operator")
+class _Prefix(IRDLOperation, ABC):
+    """
+    What the operations on a prefix have in common. `operator` is the name of an `acc.ReductionOpKind`;
+    `unsigned`: integers of the target (and `source_unsigned`: of the source) have no sign.
+    """
+
+    operator = prop_def(StringAttr)
+    target_type = prop_def(TypeAttribute)
+    source_type = prop_def(TypeAttribute)
+    unsigned = opt_prop_def(UnitAttr)
+    source_unsigned = opt_prop_def(UnitAttr)
+
+    irdl_options = (ParsePropInAttrDict(),)
+
+    def verify_(self) -> None:
+        if self.operator.data not in _OPERATORS:
+            raise VerifyException(f"'{self.operator.data}' is not a reduction operator")
 
 
 @irdl_op_definition
-class ScanStepOp(HandsOnOp):
+class ScanStepOp(_Prefix, HandsOnOp):
     """
     Marks an iteration as computing `*target = target[-1] OP *source`. With an `identity` the
     scan is exclusive: element i of the source goes into element i + 1 of the target, the first of
     which becomes `identity`. The iteration's other code is beside this operation.
-
-    `operator` is the name of an `acc.ReductionOpKind`; `unsigned`: integers of the target (and
-    `source_unsigned`: of the source) have no sign.
     """
 
     name = "accx.scan_step"
@@ -49,17 +62,11 @@ class ScanStepOp(HandsOnOp):
     target = operand_def(LLVMPointerType())
     source = operand_def(LLVMPointerType())
     identity = opt_operand_def()
-    operator = prop_def(StringAttr)
-    target_type = prop_def(TypeAttribute)
-    source_type = prop_def(TypeAttribute)
-    unsigned = opt_prop_def(UnitAttr)
-    source_unsigned = opt_prop_def(UnitAttr)
 
     assembly_format = (
         "$operator $target `,` $source (`,` $identity^ `:` type($identity))? attr-dict "
         "`:` $source_type `to` $target_type"
     )
-    irdl_options = (ParsePropInAttrDict(),)
 
     def __init__(
         self,
@@ -84,12 +91,9 @@ class ScanStepOp(HandsOnOp):
             },
         )
 
-    def verify_(self) -> None:
-        _check_operator(self)
-
 
 @irdl_op_definition
-class ScanOp(TogetherOp):
+class ScanOp(_Prefix, TogetherOp):
     """
     The whole prefix of `steps` steps (i64), computed together by the threads that run the current code,
     with `gangs` by those of all gangs. `target` and `source` are the elements before those of the first
@@ -108,18 +112,12 @@ class ScanOp(TogetherOp):
     source = operand_def(LLVMPointerType())
     steps = operand_def(i64)
     identity = opt_operand_def()
-    operator = prop_def(StringAttr)
-    target_type = prop_def(TypeAttribute)
-    source_type = prop_def(TypeAttribute)
-    unsigned = opt_prop_def(UnitAttr)
-    source_unsigned = opt_prop_def(UnitAttr)
     gangs = opt_prop_def(UnitAttr)
 
     assembly_format = (
         "$operator $target `,` $source `for` $steps (`,` $identity^ `:` type($identity))? "
         "attr-dict `:` $source_type `to` $target_type"
     )
-    irdl_options = (ParsePropInAttrDict(),)
 
     def __init__(
         self,
@@ -143,9 +141,6 @@ class ScanOp(TogetherOp):
     @property
     def written(self) -> tuple[SSAValue, ...]:
         return (self.target,)
-
-    def verify_(self) -> None:
-        _check_operator(self)
 
 
 OPERATIONS: tuple[type[Operation], ...] = (ScanStepOp, ScanOp)

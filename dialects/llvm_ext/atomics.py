@@ -112,9 +112,38 @@ def _print_syncscope(printer: Printer, syncscope: StringAttr | None) -> None:
         printer.print_string(")")
 
 
-def _pop_alignment(attrs: dict[str, Attribute]) -> int | None:
+def _access_properties(
+    syncscope: str | None, alignment: int | None, volatile: bool
+) -> dict[str, Attribute | None]:
+    """The properties that an exchange and an update have in common."""
+    return {
+        "syncscope": None if syncscope is None else StringAttr(syncscope),
+        "alignment": None if alignment is None else IntegerAttr(alignment, i64),
+        "volatile_": UnitAttr() if volatile else None,
+    }
+
+
+def _print_end(op: AtomicRMWOp | CmpXchgOp, printer: Printer) -> None:
+    """Prints the attributes, the alignment among them, and the types of the pointer and the value."""
+    attrs = dict(op.attributes)
+    if op.alignment is not None:
+        attrs["alignment"] = op.alignment
+    printer.print_op_attributes(attrs)
+    printer.print_string(" : ")
+    printer.print_list((op.ptr.type, op.val.type), printer.print_attribute)
+
+
+def _parse_end(
+    parser: Parser,
+) -> tuple[dict[str, Attribute], int | None, Attribute, Attribute]:
+    """The attributes, the alignment, and the types of the pointer and the value (`_print_end`)."""
+    attrs = dict(parser.parse_optional_attr_dict())
     alignment = attrs.pop("alignment", None)
-    return alignment.value.data if isinstance(alignment, IntegerAttr) else None
+    known = alignment.value.data if isinstance(alignment, IntegerAttr) else None
+    parser.parse_punctuation(":")
+    ptr_type = parser.parse_type()
+    parser.parse_punctuation(",")
+    return attrs, known, ptr_type, parser.parse_type()
 
 
 @irdl_op_definition
@@ -155,9 +184,7 @@ class AtomicRMWOp(IRDLOperation):
             properties={
                 "bin_op": IntegerAttr(int(bin_op), i64),
                 "ordering": _ordering_attr(ordering),
-                "syncscope": None if syncscope is None else StringAttr(syncscope),
-                "alignment": None if alignment is None else IntegerAttr(alignment, i64),
-                "volatile_": UnitAttr() if volatile else None,
+                **_access_properties(syncscope, alignment, volatile),
             },
         )
 
@@ -173,12 +200,7 @@ class AtomicRMWOp(IRDLOperation):
         printer.print_list((self.ptr, self.val), printer.print_ssa_value)
         _print_syncscope(printer, self.syncscope)
         printer.print_string(f" {AtomicOrdering(self.ordering.value.data).name}")
-        attrs = dict(self.attributes)
-        if self.alignment is not None:
-            attrs["alignment"] = self.alignment
-        printer.print_op_attributes(attrs)
-        printer.print_string(" : ")
-        printer.print_list((self.ptr.type, self.val.type), printer.print_attribute)
+        _print_end(self, printer)
 
     @classmethod
     def parse(cls, parser: Parser) -> AtomicRMWOp:
@@ -192,12 +214,7 @@ class AtomicRMWOp(IRDLOperation):
         val = parser.parse_unresolved_operand()
         syncscope = _parse_syncscope(parser)
         ordering = _parse_ordering(parser)
-        attrs = dict(parser.parse_optional_attr_dict())
-        alignment = _pop_alignment(attrs)
-        parser.parse_punctuation(":")
-        ptr_type = parser.parse_type()
-        parser.parse_punctuation(",")
-        val_type = parser.parse_type()
+        attrs, alignment, ptr_type, val_type = _parse_end(parser)
         op = cls(
             _BIN_OP_BY_KEYWORD[keyword],
             parser.resolve_operand(ptr, ptr_type),
@@ -270,10 +287,8 @@ class CmpXchgOp(IRDLOperation):
             properties={
                 "success_ordering": _ordering_attr(success),
                 "failure_ordering": _ordering_attr(failure),
-                "syncscope": None if syncscope is None else StringAttr(syncscope),
-                "alignment": None if alignment is None else IntegerAttr(alignment, i64),
                 "weak": UnitAttr() if weak else None,
-                "volatile_": UnitAttr() if volatile else None,
+                **_access_properties(syncscope, alignment, volatile),
             },
         )
 
@@ -287,12 +302,7 @@ class CmpXchgOp(IRDLOperation):
         _print_syncscope(printer, self.syncscope)
         printer.print_string(f" {AtomicOrdering(self.success_ordering.value.data).name}")
         printer.print_string(f" {AtomicOrdering(self.failure_ordering.value.data).name}")
-        attrs = dict(self.attributes)
-        if self.alignment is not None:
-            attrs["alignment"] = self.alignment
-        printer.print_op_attributes(attrs)
-        printer.print_string(" : ")
-        printer.print_list((self.ptr.type, self.val.type), printer.print_attribute)
+        _print_end(self, printer)
 
     @classmethod
     def parse(cls, parser: Parser) -> CmpXchgOp:
@@ -306,12 +316,7 @@ class CmpXchgOp(IRDLOperation):
         syncscope = _parse_syncscope(parser)
         success = _parse_ordering(parser)
         failure = _parse_ordering(parser)
-        attrs = dict(parser.parse_optional_attr_dict())
-        alignment = _pop_alignment(attrs)
-        parser.parse_punctuation(":")
-        ptr_type = parser.parse_type()
-        parser.parse_punctuation(",")
-        val_type = parser.parse_type()
+        attrs, alignment, ptr_type, val_type = _parse_end(parser)
         op = cls(
             parser.resolve_operand(ptr, ptr_type),
             parser.resolve_operand(cmp, val_type),

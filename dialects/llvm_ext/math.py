@@ -35,7 +35,20 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 
-class FloatIntrinsicOp(IRDLOperation, ABC):
+class _IntrinsicOp(IRDLOperation, ABC):
+    """Base of intrinsics with `ARITY` operands `args` of the type of their result `res`."""
+
+    ARITY: ClassVar[int] = 1
+
+    traits = traits_def(Pure())
+    assembly_format = "`(` $args `)` attr-dict `:` functional-type($args, $res)"
+
+    def verify_(self) -> None:
+        if len(self.operands) != self.ARITY:
+            raise VerifyException(f"expected {self.ARITY} operands, got {len(self.operands)}")
+
+
+class FloatIntrinsicOp(_IntrinsicOp, ABC):
     """Base of intrinsics on floating-point values of one type, with fast-math flags."""
 
     T: ClassVar = VarConstraint("T", AnyFloatConstr | VectorType.constr(AnyFloatConstr))
@@ -44,11 +57,7 @@ class FloatIntrinsicOp(IRDLOperation, ABC):
     res = result_def(T)
     fastmathFlags = prop_def(FastMathAttr, default_value=FastMathAttr(None))
 
-    ARITY: ClassVar[int] = 1
-
     irdl_options = (ParsePropInAttrDict(),)
-    traits = traits_def(Pure())
-    assembly_format = "`(` $args `)` attr-dict `:` functional-type($args, $res)"
 
     def __init__(self, *args: SSAValue | Operation, fast_math: FastMathAttr | None = None):
         super().__init__(
@@ -57,12 +66,8 @@ class FloatIntrinsicOp(IRDLOperation, ABC):
             properties={"fastmathFlags": fast_math or FastMathAttr(None)},
         )
 
-    def verify_(self) -> None:
-        if len(self.args) != self.ARITY:
-            raise VerifyException(f"expected {self.ARITY} operands, got {len(self.args)}")
 
-
-class IntegerIntrinsicOp(IRDLOperation, ABC):
+class IntegerIntrinsicOp(_IntrinsicOp, ABC):
     """Base of intrinsics on integers of one type."""
 
     T: ClassVar = VarConstraint(
@@ -72,17 +77,8 @@ class IntegerIntrinsicOp(IRDLOperation, ABC):
     args = var_operand_def(T)
     res = result_def(T)
 
-    ARITY: ClassVar[int] = 1
-
-    traits = traits_def(Pure())
-    assembly_format = "`(` $args `)` attr-dict `:` functional-type($args, $res)"
-
     def __init__(self, *args: SSAValue | Operation):
         super().__init__(operands=[list(args)], result_types=[SSAValue.get(args[0]).type])
-
-    def verify_(self) -> None:
-        if len(self.args) != self.ARITY:
-            raise VerifyException(f"expected {self.ARITY} operands, got {len(self.args)}")
 
 
 class ZeroPoisonIntrinsicOp(IRDLOperation, ABC):

@@ -114,11 +114,9 @@ class MemsetOp(IRDLOperation):
         )
 
 
-@irdl_op_definition
-class VaStartOp(IRDLOperation):
-    """Begins reading variable arguments into the `va_list` at `arg_list` (C17 7.16.1.4)."""
+class _VaListOp(IRDLOperation, ABC):
+    """An operation on the `va_list` at `arg_list`."""
 
-    name = "llvm.intr.vastart"
     arg_list = operand_def(LLVMPointerType)
     assembly_format = "$arg_list attr-dict `:` type($arg_list)"
 
@@ -127,15 +125,17 @@ class VaStartOp(IRDLOperation):
 
 
 @irdl_op_definition
-class VaEndOp(IRDLOperation):
+class VaStartOp(_VaListOp):
+    """Begins reading variable arguments (C17 7.16.1.4)."""
+
+    name = "llvm.intr.vastart"
+
+
+@irdl_op_definition
+class VaEndOp(_VaListOp):
     """Ends reading variable arguments (C17 7.16.1.3)."""
 
     name = "llvm.intr.vaend"
-    arg_list = operand_def(LLVMPointerType)
-    assembly_format = "$arg_list attr-dict `:` type($arg_list)"
-
-    def __init__(self, arg_list: SSAValue | Operation):
-        super().__init__(operands=[arg_list])
 
 
 @irdl_op_definition
@@ -153,7 +153,7 @@ class VaCopyOp(IRDLOperation):
 
 @irdl_op_definition
 class VaArgOp(IRDLOperation):
-    """The next variable argument, a scalar of C\'s promoted types (C17 7.16.1.1)."""
+    """The next variable argument, a scalar of C's promoted types (C17 7.16.1.1)."""
 
     name = "llvm.va_arg"
     arg_list = operand_def(LLVMPointerType)

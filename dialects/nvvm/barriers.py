@@ -19,10 +19,12 @@ from xdsl.irdl import (
     opt_operand_def,
     prop_def,
 )
-from xdsl.parser import AttrParser, Parser
+from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
+
+from .enums import InAngleBrackets
 
 
 @irdl_op_definition
@@ -99,17 +101,8 @@ class MemScope(StrEnum):
 
 
 @irdl_attr_definition
-class MemScopeAttr(EnumAttribute[MemScope]):
+class MemScopeAttr(InAngleBrackets, EnumAttribute[MemScope]):
     name = "nvvm.mem_scope"
-
-    def print_parameter(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            super().print_parameter(printer)
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> MemScope:
-        with parser.in_angle_brackets():
-            return super().parse_parameter(parser)
 
 
 @irdl_op_definition

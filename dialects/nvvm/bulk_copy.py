@@ -22,12 +22,13 @@ from xdsl.irdl import (
     operand_def,
     prop_def,
 )
-from xdsl.parser import AttrParser, Parser
+from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from .address_spaces import GLOBAL_POINTER, SHARED_POINTER, check_pointer
+from .enums import InAngleBrackets
 
 
 class _BarrierOp(IRDLOperation, ABC):
@@ -186,31 +187,13 @@ class SharedSpace(StrEnum):
 
 
 @irdl_attr_definition
-class ProxyKindAttr(EnumAttribute[ProxyKind]):
+class ProxyKindAttr(InAngleBrackets, EnumAttribute[ProxyKind]):
     name = "nvvm.proxy_kind"
-
-    def print_parameter(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            super().print_parameter(printer)
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> ProxyKind:
-        with parser.in_angle_brackets():
-            return ProxyKind(parser.parse_identifier())
 
 
 @irdl_attr_definition
-class SharedSpaceAttr(EnumAttribute[SharedSpace]):
+class SharedSpaceAttr(InAngleBrackets, EnumAttribute[SharedSpace]):
     name = "nvvm.shared_space"
-
-    def print_parameter(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            super().print_parameter(printer)
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> SharedSpace:
-        with parser.in_angle_brackets():
-            return super().parse_parameter(parser)
 
 
 @irdl_op_definition

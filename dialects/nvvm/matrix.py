@@ -26,6 +26,8 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
+from .enums import InAngleBrackets
+
 MMA_SHAPES = {(8, 8, 4): 80, (16, 8, 4): 90, (16, 8, 8): 90, (16, 8, 16): 90}
 """(Rows, columns, terms) of a product of doubles → the first compute capability that has the instruction."""
 WARP = 32
@@ -39,17 +41,8 @@ class MMALayout(StrEnum):
 
 
 @irdl_attr_definition
-class MMALayoutAttr(EnumAttribute[MMALayout]):
+class MMALayoutAttr(InAngleBrackets, EnumAttribute[MMALayout]):
     name = "nvvm.mma_layout"
-
-    def print_parameter(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            super().print_parameter(printer)
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> MMALayout:
-        with parser.in_angle_brackets():
-            return super().parse_parameter(parser)
 
 
 @irdl_attr_definition
