@@ -42,8 +42,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Operation, SSAValue
 
-from .decisions.cache_section import divide
-from .decisions.polynomials import Polynomial
+from .decisions.polynomials import Polynomial, divide
 from .ir.data.signed_readings import Reader, any_inclusive
 from .ir.loops.jamming import NSW
 from .ir.ops.acc_ops import (

@@ -28,8 +28,8 @@ from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.accx_element import ElementOp, Index
+from ..decisions.device import WIDE_BYTES
 from ..ir.loops.groups import (
-    WIDE_BYTES,
     Frame,
     body_operations,
     copy_all,

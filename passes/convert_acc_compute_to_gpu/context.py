@@ -26,7 +26,8 @@ from xdsl.traits import IsTerminator
 from ...compiler.base.diagnostics import SourceLoc, error
 from ...compiler.base.names import value_name
 from ...dialects import llvm_ext, nvvm
-from ..decisions.block_shape import WARP, BlockShape
+from ..decisions.block_shape import BlockShape
+from ..decisions.device import WARP
 from ..decisions.loop_partition import Mode, Sharers
 from ..decisions.reduction_strategy import ExchangeOption
 from ..ir.ops.building import PTR, Cursor

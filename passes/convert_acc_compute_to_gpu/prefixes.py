@@ -13,13 +13,13 @@ from xdsl.dialects.builtin import i8, i32, i64
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ...dialects import nvvm
-from ..decisions.block_shape import WARP
+from ..decisions.device import MAX_THREADS, WARP
 from ..decisions.loop_partition import Mode
 from ..ir.ops.building import Cursor
 from ..ir.ops.layout import size_of
 from ..ir.variables.combiners import Combiner
 from .context import Kernel
-from .warp import MAX_THREADS, by_leader, shared_element, shuffle
+from .warp import by_leader, shared_element, shuffle
 
 
 def either(

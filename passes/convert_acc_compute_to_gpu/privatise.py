@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import i8, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...compiler.base.diagnostics import SourceLoc, error
-from ..decisions.block_shape import WARP
+from ..decisions.device import WARP
 from ..decisions.loop_partition import Mode
 from ..ir.ops.building import Cursor, constant_value
 from ..ir.ops.expressions import parts_of

@@ -20,7 +20,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ...dialects import nvvm
 from ...dialects.layout import is_long_double
-from ..decisions.block_shape import WARP
+from ..decisions.device import MAX_THREADS, WARP
 from ..decisions.loop_partition import Mode
 from ..ir.ops.building import Cursor
 from ..ir.ops.complex_values import make, parts
@@ -28,9 +28,6 @@ from ..ir.ops.layout import size_of
 from ..ir.variables.combiners import Combiner, ScalarOperator
 from .barriers import Root, Space, accesses
 from .context import Kernel
-
-MAX_THREADS = 1024
-"""The most threads of a gang whose size is known only at run time."""
 
 REDUCE_BUFFER = Root(Space.INTERNAL, "reduce")
 BROADCAST_BUFFER = Root(Space.INTERNAL, "broadcast")

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-WARP = 32
-MAX_THREADS = 1024
+from .device import MAX_THREADS, WARP
+
 MAX_SYNCHRONISING_WORKERS = 15
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .cache_plan import WARP, Axis, Sharing, TilePlan, plan_tile
+from .cache_plan import Axis, Sharing, TilePlan, plan_tile
 from .cache_section import CachedSection
+from .device import WARP
 
 BANKS = 32
 BANK_BYTES = 4

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .cache_banks import PADDINGS, shared_passes
-from .cache_plan import WARP, Axis, Sharing, TilePlan, plan_tile
+from .cache_plan import Axis, Sharing, TilePlan, plan_tile
 from .cache_section import CachedSection
+from .device import WARP
 
 LANES = 4
 """Threads of a block along a row of outputs."""

@@ -12,18 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Literal
 
 from .cache_section import CachedSection, Rates, rates_of
+from .device import OLDEST, multiprocessor
 from .polynomials import Polynomial
 
 Method = Literal["rbi", "rbc", "ehc"]
 WritePolicy = Literal["through", "back", "mask"]
 
-WARP = 32
 SHARED_LIMIT = 48 * 1024
 """The bytes of shared memory that a kernel may declare statically."""
-_SHARED_BY_SM = {70: 96, 72: 96, 75: 64, 80: 163, 86: 99, 87: 163, 89: 99, 90: 227, 120: 99}
 DENSE_READS = 16
 """The least reads per element for which a tile in dynamic shared memory pays."""
 SMALL_WINDOW = 32
@@ -37,8 +37,8 @@ def largest_shared(sm: int) -> int:
     The most bytes of shared memory for a block on a GPU of compute capability `sm` (90 for 9.0) (CUDA C++
     Programming Guide, "Technical Specifications per Compute Capability").
     """
-    known = max((each for each in _SHARED_BY_SM if each <= sm), default=0)
-    return _SHARED_BY_SM.get(known, SHARED_LIMIT // 1024) * 1024
+    limits = multiprocessor(sm)
+    return SHARED_LIMIT if sm < OLDEST else limits.shared - limits.reserved
 
 
 @dataclass(frozen=True)
@@ -200,10 +200,7 @@ class TilePlan:
 
     @property
     def elements(self) -> int:
-        total = 1
-        for dim in self.dims:
-            total *= dim.size
-        return total
+        return prod(dim.size for dim in self.dims)
 
 
 def plan_tile(

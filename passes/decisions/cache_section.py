@@ -13,7 +13,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from .polynomials import ZERO, Monomial, Polynomial, product
+from .polynomials import ZERO, Polynomial, divide
 from .ranges import LoopRange, extremes
 
 
@@ -38,10 +38,7 @@ class CachedSection:
     @property
     def elements(self) -> int:
         """The number of elements in one iteration's section."""
-        total = 1
-        for dim in self.dims:
-            total *= dim.length
-        return total
+        return prod(dim.length for dim in self.dims)
 
 
 @dataclass(frozen=True)
@@ -86,36 +83,6 @@ def hull(sections: Sequence[CachedSection]) -> tuple[tuple[int, int], ...] | Non
     elements = prod(length for _, length in found)
     named = sum(section.elements for section in sections)
     return found if elements <= max(SMALL_HULL, HULL_GAPS * named) else None
-
-
-def _contains(monomial: Monomial, factor: Monomial) -> Monomial | None:
-    """`monomial` without the symbols of `factor`; None if it lacks one."""
-    rest = list(monomial)
-    for symbol in factor:
-        if symbol not in rest:
-            return None
-        rest.remove(symbol)
-    return product(rest)
-
-
-def divide(poly: Polynomial, divisor: Polynomial) -> tuple[Polynomial, Polynomial] | None:
-    """
-    `(quotient, rest)` with `poly == quotient * divisor + rest`. The quotient comes from the terms that are
-    divisible by the divisor's leading term, the one with most factors (`n * m` of `n * m + 4`). None if the
-    divisor has no leading term.
-    """
-    if not divisor.terms:
-        return None
-    symbols, factor = max(divisor.terms.items(), key=lambda term: len(term[0]))
-    if len(divisor.terms) > 1 and not symbols:
-        return None
-    quotient: dict[Monomial, int] = {}
-    for monomial, coefficient in poly.terms.items():
-        left = _contains(monomial, symbols)
-        if left is not None and coefficient % factor == 0:
-            quotient[left] = coefficient // factor
-    found = Polynomial(quotient)
-    return found, poly - found * divisor
 
 
 def element_of(section: CachedSection, subscripts: Sequence[Subscript]) -> Element | None:
@@ -168,28 +135,29 @@ def offsets(section: CachedSection, element: Element) -> tuple[Polynomial, ...]:
     return tuple(i - dim.lower for i, dim in zip(element.indices, section.dims, strict=True))
 
 
-def is_inside(offset: Polynomial, length: int, ranges: Sequence[LoopRange]) -> bool:
-    """Whether `0 <= offset < length` for all values of the loop variables (innermost first)."""
+def _known_bounds(offset: Polynomial, ranges: Sequence[LoopRange]) -> tuple[int | None, int | None]:
+    """The least and the greatest value over the loops (innermost first); None for one that is not known."""
     bounds = extremes(offset, ranges)
     if bounds is None:
-        return False
+        return None, None
     lows = [low.as_constant for low in bounds.lows]
     highs = [high.as_constant for high in bounds.highs]
-    return all(low is not None and low >= 0 for low in lows) and all(
-        high is not None and high < length for high in highs
+    return (
+        None if None in lows else min(low for low in lows if low is not None),
+        None if None in highs else max(high for high in highs if high is not None),
     )
+
+
+def is_inside(offset: Polynomial, length: int, ranges: Sequence[LoopRange]) -> bool:
+    """Whether `0 <= offset < length` for all values of the loop variables (innermost first)."""
+    low, high = _known_bounds(offset, ranges)
+    return low is not None and high is not None and low >= 0 and high < length
 
 
 def is_outside(offset: Polynomial, length: int, ranges: Sequence[LoopRange]) -> bool:
     """Whether `offset < 0` or `offset >= length` certainly holds for all values of the loop variables."""
-    bounds = extremes(offset, ranges)
-    if bounds is None:
-        return False
-    lows = [low.as_constant for low in bounds.lows]
-    highs = [high.as_constant for high in bounds.highs]
-    return all(low is not None and low >= length for low in lows) or all(
-        high is not None and high < 0 for high in highs
-    )
+    low, high = _known_bounds(offset, ranges)
+    return (low is not None and low >= length) or (high is not None and high < 0)
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,10 @@ from math import prod
 from typing import Protocol, TypeVar
 
 from .cache_matrix import INSTRUCTIONS, MATRIX_SM, Instruction
-from .cache_plan import WARP, Axis, CacheTuning, Sharing, section_rates
+from .cache_plan import Axis, CacheTuning, Sharing, section_rates
 from .cache_section import CachedSection
+from .device import WARP, WIDE_BYTES
 
-WIDEST_ACCESS = 16
-"""Bytes of the widest access to shared memory."""
 ROOMY_BLOCK = (16, 16)
 """The most threads of a block in which each can have 255 registers."""
 MANY_OUTPUTS = 64
@@ -132,7 +131,7 @@ def resident_blocks(threads: Sequence[int], outputs: Sequence[int], *, ahead: bo
 
 def side_by_side(element_bytes: int, outputs: int) -> int:
     """How many neighbouring elements one access to shared memory loads, a divisor of `outputs`."""
-    together = max(1, min(4, WIDEST_ACCESS // element_bytes))
+    together = max(1, min(4, WIDE_BYTES // element_bytes))
     while outputs % together:
         together //= 2
     return together
@@ -146,9 +145,6 @@ def buffers(outputs: Sequence[int], asked: int) -> int:
     """
     return asked or (2 if prod(outputs) >= MANY_OUTPUTS // 2 else 1)
 
-
-MULTIPROCESSORS = 132
-"""The multiprocessors of a large device (H200)."""
 
 T = TypeVar("T")
 

@@ -114,13 +114,7 @@ def renamed(poly: Polynomial, variables: frozenset[Hashable]) -> Polynomial:
     """`poly` in the other iteration, where `variables` have other values."""
     if not poly.symbols & variables:
         return poly
-    result = Polynomial({})
-    for monomial, coefficient in poly.terms.items():
-        product = Polynomial.constant(coefficient)
-        for symbol in monomial:
-            product = product * Polynomial.symbol(_Other(symbol) if symbol in variables else symbol)
-        result = result + product
-    return result
+    return poly.mapped(lambda s: Polynomial.symbol(_Other(s) if s in variables else s))
 
 
 def _changing(variable: Hashable, inner: Sequence[LoopRange]) -> frozenset[Hashable]:

@@ -124,60 +124,21 @@ def device_function(name: str, *, approximate: bool = False) -> DeviceFunction |
     return _RENAMED.get(name, Libdevice(f"__nv_{name}"))
 
 
+_OF_MATH = (
+    "acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf exp exp2 expm1 log log10 log1p"
+    " log2 round rsqrt sin sinh tan tanh"
+)
 MATH_OPERATIONS = {
-    "math.acos": "acos",
-    "math.acosh": "acosh",
-    "math.asin": "asin",
-    "math.asinh": "asinh",
-    "math.atan": "atan",
-    "math.atan2": "atan2",
-    "math.atanh": "atanh",
-    "math.cbrt": "cbrt",
-    "math.cos": "cos",
-    "math.cosh": "cosh",
-    "math.erf": "erf",
-    "math.exp": "exp",
-    "math.exp2": "exp2",
-    "math.expm1": "expm1",
+    **{f"math.{name}": name for name in _OF_MATH.split()},
     "math.fpowi": "powi",
-    "math.log": "log",
-    "math.log10": "log10",
-    "math.log1p": "log1p",
-    "math.log2": "log2",
     "math.powf": "pow",
-    "math.round": "round",
-    "math.rsqrt": "rsqrt",
-    "math.sin": "sin",
-    "math.sinh": "sinh",
-    "math.tan": "tan",
-    "math.tanh": "tanh",
 }
 """Operations of `math` without an NVPTX instruction → the C name of the f64 function."""
 
-LLVM_OPERATIONS = {
-    f"llvm.intr.{intrinsic}": name
-    for intrinsic, name in (
-        ("acos", "acos"),
-        ("asin", "asin"),
-        ("atan", "atan"),
-        ("atan2", "atan2"),
-        ("cos", "cos"),
-        ("cosh", "cosh"),
-        ("exp", "exp"),
-        ("exp10", "exp10"),
-        ("exp2", "exp2"),
-        ("log", "log"),
-        ("log10", "log10"),
-        ("log2", "log2"),
-        ("pow", "pow"),
-        ("powi", "powi"),
-        ("round", "round"),
-        ("sin", "sin"),
-        ("sinh", "sinh"),
-        ("tan", "tan"),
-        ("tanh", "tanh"),
-    )
-}
+_OF_LLVM = (
+    "acos asin atan atan2 cos cosh exp exp10 exp2 log log10 log2 pow powi round sin sinh tan tanh"
+)
+LLVM_OPERATIONS = {f"llvm.intr.{name}": name for name in _OF_LLVM.split()}
 """Operations of `llvm` without an NVPTX instruction → the C name of the f64 function."""
 
 DEVICE_RUNTIME = frozenset(("vprintf", "__assertfail", "malloc", "free"))

@@ -61,12 +61,7 @@ class Facts:
             return poly.as_constant >= 0
         if any(symbol not in self.least for symbol in poly.symbols):
             return False
-        shifted = Polynomial({})
-        for monomial, coefficient in poly.terms.items():
-            product = Polynomial.constant(coefficient)
-            for symbol in monomial:
-                product = product * (Polynomial.symbol(symbol) + self.least[symbol])
-            shifted = shifted + product
+        shifted = poly.mapped(lambda symbol: Polynomial.symbol(symbol) + self.least[symbol])
         return all(coefficient >= 0 for coefficient in shifted.terms.values())
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .launch_shape import WARP
+from .device import WARP
 
 FEW_TRIPS = 4
 """A loop of at most this many iterations costs less than the change of schedule."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .launch_shape import WARP
+from .device import WARP
 
 BLOCK = 256
 ENTRIES_PER_LANE = 12

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .device import MAX_THREADS, MULTIPROCESSORS, WARP
 from .loop_tree import LoopNode
 from .shared_work import enough_iterations, iterations_side_by_side
 
-WARP = 32
 STREAM_LANES = 256
 COMPUTE_LANES = 128
-MAX_THREADS = 1024
 EXPLICIT_WORKERS = 4
 """The number of workers for a worker loop without num_workers."""
-RESIDENT_GANGS = 132 * 8
-"""A grid that fills a large device once: 132 multiprocessors with 8 blocks each."""
+RESIDENT_GANGS = MULTIPROCESSORS * 8
+"""A grid that fills a large device once: 8 blocks for each multiprocessor."""
 DEFAULT_GANGS = 1024
 """The number of gangs for a loop whose trip count is known only on the device."""
 HOST_GANGS = 256

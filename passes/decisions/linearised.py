@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from math import gcd
 
 from .inequalities import Facts, bounds_from_below
-from .polynomials import Monomial, Polynomial
+from .polynomials import Monomial, Polynomial, divide, product
 from .ranges import LoopRange
 
 
@@ -35,17 +35,6 @@ Ranges = tuple[Sequence[LoopRange], Sequence[LoopRange]]
 """The loops around the left and the right access, innermost first, including the analysed loop."""
 
 
-def _contains(monomial: Monomial, part: Monomial) -> bool:
-    return all(monomial.count(symbol) >= part.count(symbol) for symbol in part)
-
-
-def _without(monomial: Monomial, part: Monomial) -> Monomial:
-    rest = list(monomial)
-    for symbol in part:
-        rest.remove(symbol)
-    return tuple(rest)
-
-
 def _strides(polys: Sequence[Polynomial], variables: frozenset[Hashable]) -> list[Polynomial]:
     """The factors of loop variables, smallest first: constants, then symbols."""
     products: dict[Monomial, int] = {}
@@ -54,7 +43,7 @@ def _strides(polys: Sequence[Polynomial], variables: frozenset[Hashable]) -> lis
         for monomial, coefficient in poly.terms.items():
             if not any(symbol in variables for symbol in monomial):
                 continue
-            part = tuple(symbol for symbol in monomial if symbol not in variables)
+            part = product(symbol for symbol in monomial if symbol not in variables)
             products[part] = gcd(products.get(part, 0), coefficient)
             if not part and abs(coefficient) > 1:
                 constants.add(abs(coefficient))
@@ -62,30 +51,6 @@ def _strides(polys: Sequence[Polynomial], variables: frozenset[Hashable]) -> lis
     return [Polynomial.constant(c) for c in sorted(constants)] + [
         Polynomial({part: products[part]}) for part in symbolic
     ]
-
-
-def _by_constant(poly: Polynomial, stride: int) -> tuple[Polynomial, Polynomial]:
-    """`poly` as a multiple of the stride and a rest; the constant term is rounded down."""
-    quotient: dict[Monomial, int] = {}
-    rest: dict[Monomial, int] = {}
-    for monomial, coefficient in poly.terms.items():
-        if coefficient % stride == 0:
-            quotient[monomial] = coefficient // stride
-        else:
-            rest[monomial] = coefficient
-    return Polynomial(quotient), Polynomial(rest)
-
-
-def _by_symbols(poly: Polynomial, stride: Polynomial) -> tuple[Polynomial, Polynomial]:
-    ((part, factor),) = stride.terms.items()
-    quotient: dict[Monomial, int] = {}
-    rest: dict[Monomial, int] = {}
-    for monomial, coefficient in poly.terms.items():
-        if _contains(monomial, part) and coefficient % factor == 0:
-            quotient[_without(monomial, part)] = coefficient // factor
-        else:
-            rest[monomial] = coefficient
-    return Polynomial(quotient), Polynomial(rest)
 
 
 def _centred(
@@ -129,10 +94,11 @@ def _split(
     parts: list[tuple[Polynomial, Polynomial]] = []
     constant = stride.as_constant
     for poly, width, around in zip((given.left, given.right), given.widths, ranges, strict=True):
-        if constant is None:
-            quotient, rest = _by_symbols(poly, stride)
-        else:
-            quotient, rest = _by_constant(poly, constant)
+        divided = divide(poly, stride)
+        if divided is None:
+            return None
+        quotient, rest = divided
+        if constant is not None:
             quotient, rest = _centred(quotient, rest, constant, around, facts)
         within = _within(rest, width, stride, around, facts)
         if within is None or not all(known(s) for need in within for s in need.symbols):

@@ -8,7 +8,7 @@ tested without IR; `passes/ir/values/value_polynomials.py` makes polynomials of 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import cast
 
@@ -158,6 +158,16 @@ class Polynomial:
                 return None if parts is None else parts[0] + parts[1] * value
         return self
 
+    def mapped(self, value: Callable[[Hashable], Polynomial]) -> Polynomial:
+        """The polynomial with `value(symbol)` for each symbol."""
+        result = ZERO
+        for monomial, coefficient in self.terms.items():
+            term = Polynomial.constant(coefficient)
+            for symbol in monomial:
+                term = term * value(symbol)
+            result = result + term
+        return result
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Polynomial) and dict(self.terms) == dict(other.terms)
 
@@ -166,3 +176,33 @@ class Polynomial:
 
 
 ZERO = Polynomial.constant(0)
+
+
+def _contains(monomial: Monomial, factor: Monomial) -> Monomial | None:
+    """`monomial` without the symbols of `factor`; None if it lacks one."""
+    rest = list(monomial)
+    for symbol in factor:
+        if symbol not in rest:
+            return None
+        rest.remove(symbol)
+    return product(rest)
+
+
+def divide(poly: Polynomial, divisor: Polynomial) -> tuple[Polynomial, Polynomial] | None:
+    """
+    `(quotient, rest)` with `poly == quotient * divisor + rest`. The quotient comes from the terms that are
+    divisible by the divisor's leading term, the one with most factors (`n * m` of `n * m + 4`). None if the
+    divisor has no leading term.
+    """
+    if not divisor.terms:
+        return None
+    symbols, factor = max(divisor.terms.items(), key=lambda term: len(term[0]))
+    if len(divisor.terms) > 1 and not symbols:
+        return None
+    quotient: dict[Monomial, int] = {}
+    for monomial, coefficient in poly.terms.items():
+        left = _contains(monomial, symbols)
+        if left is not None and coefficient % factor == 0:
+            quotient[left] = coefficient // factor
+    found = Polynomial(quotient)
+    return found, poly - found * divisor

@@ -9,12 +9,12 @@ updates never conflict in one bank, whatever the data.
 
 from __future__ import annotations
 
-from .block_shape import WARP
+from .device import MULTIPROCESSORS, WARP
 
-MULTIPROCESSORS, BLOCKS = 132, 8
+BLOCKS = 8
 SHARED_PER_MULTIPROCESSOR = 227 * 1024
 RESERVED_PER_BLOCK = 1024
-"""A large device (H200): its multiprocessors, and their limits on resident blocks."""
+"""The limits of a multiprocessor of a large device (H200) on resident blocks."""
 LARGEST_ARRAY = 16 * 1024
 """The most bytes of an array that is privatised: each of many resident gangs has a copy."""
 SHARED_BUDGET = 32 * 1024

@@ -29,11 +29,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from .device import WARP
 from .launch_shape import (
     COMPUTE_LANES,
     EXPLICIT_WORKERS,
     STREAM_LANES,
-    WARP,
     Sizes,
     fit_block,
     fitting_lanes,

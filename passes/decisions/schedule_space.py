@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .launch_shape import MAX_THREADS, Sizes
+from .device import MAX_THREADS
+from .launch_shape import Sizes
 from .levels import LEVEL_NAMES, Level
 from .loop_tree import LoopNode
 from .schedule import STRATEGIES, LoopPlan, Schedule, ScheduleTuning, Strategy, plan_construct

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .cache_section import divide
-from .polynomials import ZERO, Polynomial
+from .polynomials import ZERO, Polynomial, divide
 
 PIECE = 16
 """The terms of the sums that a block keeps in shared memory at a time."""

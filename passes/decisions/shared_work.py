@@ -14,11 +14,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .device import MULTIPROCESSORS
+
 MOST = 4
 """The most iterations side by side: with more, shared loads are already rare."""
 INTENSITY = 8
 """With at most this many operations per shared load, loads limit a loop."""
-FULL_DEVICE = 132 * 2048
+FULL_DEVICE = MULTIPROCESSORS * 2048
 """The threads resident on a large device."""
 
 

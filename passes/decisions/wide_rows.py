@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-WIDE_BYTES = 16
+from .device import MULTIPROCESSORS, WIDE_BYTES
+
 MOST_WORDS = 200
 """The most 32-bit registers for the values read for one group: more would cost occupancy."""
-WIDE_THREADS = 132 * 64
+WIDE_THREADS = MULTIPROCESSORS * 64
 """With this many threads, one group each, a large device has enough work."""
 
 

@@ -15,6 +15,7 @@ from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Operation, SSAValue
 
+from ..decisions.device import WIDE_BYTES
 from ..decisions.spread import ANY
 from ..ir.ops.acc_ops import is_defined_inside
 from ..ir.ops.building import Cursor
@@ -22,7 +23,6 @@ from ..ir.ops.layout import size_of
 from .group_loads import Spreads
 
 Values = dict[SSAValue, SSAValue]
-WIDE_BYTES = 16
 
 
 class GroupCopies:

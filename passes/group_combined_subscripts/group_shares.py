@@ -8,9 +8,10 @@ from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import IntegerType, i64
 from xdsl.ir import SSAValue
 
+from ..decisions.device import WIDE_BYTES
 from ..ir.loops.jamming import NSW
 from ..ir.ops.building import Cursor
-from .group_copies import WIDE_BYTES, Values
+from .group_copies import Values
 from .group_ranges import GroupedLoops, IterationRange, narrowed, whole_groups
 from .group_sums import arrays_read
 from .staged_groups import THREADS

@@ -13,6 +13,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects.accx import UNROLL
 from ...dialects.llvm_ext import FreezeOp
+from ..decisions.device import WIDE_BYTES
 from ..ir.loops.jamming import NSW, Jam
 from ..ir.ops.acc_ops import NONE, enclosing_module, is_defined_inside
 from ..ir.ops.building import Cursor
@@ -20,7 +21,7 @@ from ..ir.ops.layout import size_of
 from ..ir.ops.schedules import LoopSchedule, set_schedule
 from ..ir.values.addresses import base_of
 from ..ir.variables.recipes import reduction_recipe
-from .group_copies import WIDE_BYTES, GroupCopies, Values
+from .group_copies import GroupCopies, Values
 from .group_loads import Pair, Spreads
 from .group_ranges import GroupedLoops, narrowed, whole_groups
 from .staged_groups import StagedGroups

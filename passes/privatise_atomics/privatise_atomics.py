@@ -60,7 +60,7 @@ from xdsl.ir import Block, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ...dialects.accx import WHY
-from ..decisions.launch_shape import WARP
+from ..decisions.device import WARP
 from ..decisions.private_counters import (
     LARGEST_ARRAY,
     SHARED_BUDGET,

@@ -15,7 +15,8 @@ from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import IntegerType, i64
 from xdsl.ir import Operation, SSAValue
 
-from ..ir.loops.groups import WIDE_BYTES, Frame, body_operations, copy_all, direction, is_plain
+from ..decisions.device import WIDE_BYTES
+from ..ir.loops.groups import Frame, body_operations, copy_all, direction, is_plain
 from ..ir.ops.building import Cursor
 from ..ir.ops.layout import size_of
 from ..ir.ops.schedules import take_elements

@@ -17,6 +17,7 @@ from ..decisions.cache_matrix import INSTRUCTIONS, Instruction
 from ..decisions.cache_plan import Axis, CacheTuning, Sharing
 from ..decisions.cache_shapes import Shape
 from ..decisions.declined import Declined
+from ..decisions.device import WARP
 from ..ir.data.cached_accesses import Cached
 from ..ir.ops.building import constant_value
 from ..ir.ops.schedules import given_sizes
@@ -180,6 +181,6 @@ def _check_threads(threads: Sequence[int]) -> None:
     count = 1
     for size in threads:
         count *= size
-    if not 1 <= count <= 1024 or count % plans.WARP:
+    if not 1 <= count <= 1024 or count % WARP:
         shape = " × ".join(str(size) for size in threads)
-        raise Declined(f"a block of {shape} threads is not a multiple of {plans.WARP} up to 1024")
+        raise Declined(f"a block of {shape} threads is not a multiple of {WARP} up to 1024")

@@ -9,7 +9,7 @@ from typing import Literal
 
 from ..decisions import cache_plan as plans
 from ..decisions.cache_plan import CacheTuning
-from ..decisions.cache_shapes import MULTIPROCESSORS
+from ..decisions.device import MULTIPROCESSORS
 from .bulk import BULK_SM
 from .plan import Width
 

@@ -64,8 +64,8 @@ from xdsl.passes import ModulePass
 from ...compiler.base.diagnostics import error
 from ...dialects.accx import WHY
 from ..decisions.cache_plan import CacheTuning, largest_shared
-from ..decisions.cache_shapes import MULTIPROCESSORS
 from ..decisions.declined import Declined
+from ..decisions.device import MULTIPROCESSORS
 from ..ir.data.cached_sections import drop, join_written
 from ..ir.ops.acc_ops import enclosing, has_level, parallel_constructs, source_loc
 from ..ir.ops.machine import machine_of

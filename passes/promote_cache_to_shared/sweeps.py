@@ -14,8 +14,7 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType, i8, i32, i64
 from xdsl.ir import SSAValue
 
 from ...dialects.accx import UNROLL
-from ..decisions.cache_section import divide
-from ..decisions.polynomials import Polynomial
+from ..decisions.polynomials import Polynomial, divide
 from ..ir.data.cached_code import Values, minimum, polynomial, scaled, split, total
 from ..ir.ops.building import Cursor, constant_value
 from .limits import Limits, extent_of

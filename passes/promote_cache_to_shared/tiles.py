@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 from ...dialects.accx_cache import SharedTileOp
 from ...dialects.nvvm import SHARED_POINTER
 from ..decisions.cache_plan import Method, TilePlan, WritePolicy
-from ..decisions.cache_shapes import WIDEST_ACCESS
+from ..decisions.device import WIDE_BYTES
 from ..decisions.polynomials import Polynomial
 from ..ir.data.cached_accesses import Cached
 from ..ir.data.cached_code import Values, polynomial, scaled, total
@@ -45,7 +45,7 @@ class Planned:
     @property
     def word_bytes(self) -> int:
         """The bytes that one thread copies at a time."""
-        return WIDEST_ACCESS if self.wide else self.cached.word.width.data // 8
+        return WIDE_BYTES if self.wide else self.cached.word.width.data // 8
 
 
 @dataclass

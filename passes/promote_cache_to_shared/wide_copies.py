@@ -14,7 +14,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects.accx_compress import PACKED
 from ..decisions.cache_plan import TilePlan
-from ..decisions.cache_shapes import WIDEST_ACCESS
+from ..decisions.device import WIDE_BYTES
 from ..ir.data.cached_code import polynomial, scaled
 from ..ir.ops.building import Cursor, constant_value
 from .limits import Limits, extent_of
@@ -41,7 +41,7 @@ def clipped(at: Cursor, sweeps: Sequence[Sweep], limits: Sequence[Limits]) -> SS
         last = len(plan.dims) - 1
         row = scaled(at, extent_of(at, sweep.tile, sweep.block, last), plan.section.element_bytes)
         if constant_value(row) is None:
-            conditions.append(at.is_multiple(row, WIDEST_ACCESS))
+            conditions.append(at.is_multiple(row, WIDE_BYTES))
         if limit.mapped is None:
             continue
         low, high = sweep.start, at.add(sweep.start, at.to_i64(row))
@@ -82,7 +82,7 @@ def _has_wide_places(plan: TilePlan) -> bool:
     if plan.transposed or row.stride.as_constant != element:
         return False
     return all(
-        bytes % WIDEST_ACCESS == 0
+        bytes % WIDE_BYTES == 0
         for bytes in (row.size * element, *(dim.pitch for dim in plan.dims[:-1]))
     )
 
@@ -94,8 +94,8 @@ def aligned(at: Cursor, sweeps: Sequence[Sweep]) -> SSAValue | None:
         first = at.element(sweep.base, sweep.start, i8, sweep.tile.plan.section.name)
         parts = [at.value(llvm.PtrToIntOp(first, i64))]
         for dim in sweep.tile.plan.dims[:-1]:
-            if dim.size > 1 and any(factor % WIDEST_ACCESS for factor in dim.stride.terms.values()):
+            if dim.size > 1 and any(factor % WIDE_BYTES for factor in dim.stride.terms.values()):
                 parts.append(polynomial(at, dim.stride, sweep.values, i64))
         for part in parts:
             bits = at.any_bits(bits, part)
-    return None if bits is None else at.is_multiple(bits, WIDEST_ACCESS, "aligned")
+    return None if bits is None else at.is_multiple(bits, WIDE_BYTES, "aligned")

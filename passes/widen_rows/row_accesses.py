@@ -18,8 +18,8 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from ...dialects.volatility import is_ordered
 from ..decisions.declined import Declined
+from ..decisions.device import WIDE_BYTES
 from ..decisions.polynomials import ZERO, Monomial, Polynomial, product
-from ..decisions.wide_rows import WIDE_BYTES
 from ..ir.ops.acc_ops import MAPPING_OPS, accessed_type
 from ..ir.ops.layout import size_of
 from ..ir.ops.purity import is_pure_call, only_computes

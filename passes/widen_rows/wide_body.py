@@ -20,8 +20,9 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.accx import SPECULATIVE
+from ..decisions.device import WIDE_BYTES
 from ..decisions.polynomials import ZERO, Monomial, Polynomial
-from ..decisions.wide_rows import WIDE_BYTES, RowPiece, RowReads, pieces, refuge
+from ..decisions.wide_rows import RowPiece, RowReads, pieces, refuge
 from ..ir.loops.jamming import NSW
 from ..ir.ops.building import Cursor, constant_value
 from ..ir.values.region_values import HostEmitter, RegionSymbols

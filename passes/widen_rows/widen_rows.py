@@ -62,12 +62,12 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ..decisions.declined import Declined
+from ..decisions.device import WIDE_BYTES
 from ..decisions.launch_shape import MAX_GRID
 from ..decisions.polynomials import Polynomial
 from ..decisions.schedule import Target
 from ..decisions.wide_rows import (
     MOST_WORDS,
-    WIDE_BYTES,
     WIDE_THREADS,
     RowReads,
     group_size,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from accopt.passes.decisions.cache_shapes import (
-    MULTIPROCESSORS,
     Integers,
     Shape,
     fastest,
@@ -12,6 +11,7 @@ from accopt.passes.decisions.cache_shapes import (
     time_of,
     window_shape,
 )
+from accopt.passes.decisions.device import MULTIPROCESSORS
 
 FLOATS = product_shapes((8, 8), (16, 16), 4)
 DOUBLES = product_shapes((8, 4), (16, 16), 8)

@@ -8,14 +8,13 @@ from accopt.passes.decisions.cache_section import (
     CachedSection,
     SectionDim,
     Subscript,
-    divide,
     element_of,
     is_inside,
     is_outside,
     offsets,
     rates_of,
 )
-from accopt.passes.decisions.polynomials import Polynomial
+from accopt.passes.decisions.polynomials import Polynomial, divide
 from accopt.passes.decisions.ranges import LoopRange
 
 I, J, K, N, Q = (Polynomial.symbol(name) for name in "ijknq")

@@ -23,9 +23,6 @@ from ..ops.expressions import parts_of
 from ..ops.purity import only_computes
 from .jamming import NSW
 
-WIDE_BYTES = 16
-"""The most bytes that one instruction of a thread loads or stores."""
-
 
 def body_operations(loop: acc.LoopOp, most: int) -> list[Operation] | None:
     """

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from accopt.passes.decisions.occupancy import multiprocessor, occupancy
+from accopt.passes.decisions.device import multiprocessor
+from accopt.passes.decisions.occupancy import occupancy
 
 
 @pytest.mark.parametrize(
