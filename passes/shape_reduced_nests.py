@@ -35,15 +35,15 @@ from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from .decisions.reduced_nests import ReducedNest, pays_as_one
-from .decisions.shared_sections import constant_side
 from .ir.data.cached_accesses import Symbols
 from .ir.loops.loop_facts import is_long
 from .ir.loops.product_loads import offset_of
 from .ir.loops.products import free_constructs
 from .ir.ops.acc_ops import has_level, is_defined_inside
-from .ir.ops.building import Cursor, constant_value, erase
+from .ir.ops.building import Cursor, constant_trips, constant_value, erase
 from .ir.ops.gpu_pass import GpuPass
 from .ir.ops.levels import loop_levels
+from .ir.ops.loop_bounds import bounds_of
 from .ir.ops.notes import note
 from .ir.ops.purity import is_pure
 
@@ -120,9 +120,9 @@ def _pays(loops: Sequence[acc.LoopOp]) -> bool:
         if base is same
     ]
     last = loops[-1]
-    ends = [constant_value(value) for value in (last.lowerbound[-1], last.upperbound[-1])]
+    columns = constant_trips(*bounds_of(last)[-1][1:])
     streaming = not any(map(is_long, body))
-    return pays_as_one(ReducedNest(len(moving), streaming, distances, constant_side(ends)))
+    return pays_as_one(ReducedNest(len(moving), streaming, distances, columns))
 
 
 def join(outer: acc.LoopOp, inner: acc.LoopOp) -> acc.LoopOp:

@@ -8,7 +8,6 @@ H200 the naive product of 4096² floats takes 12.2 ms, the same with cached piec
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .polynomials import ZERO, Polynomial, divide
@@ -105,9 +104,3 @@ def why_not(product: ProductShape) -> str | None:
     if any(side is not None and side < NARROWEST for side in sides):
         return "its loops have too few iterations"
     return None
-
-
-def constant_side(values: Sequence[int | None]) -> int | None:
-    """The number of iterations between the bounds `(first, end)`; None if one is not constant."""
-    first, end = values
-    return None if first is None or end is None else max(0, end - first)

@@ -13,11 +13,11 @@ from xdsl.dialects import arith, llvm, scf
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.volatility import is_ordered
-from ..decisions.shared_sections import constant_side
 from ..ir.data.cached_accesses import Symbols
-from ..ir.loops.products import OWN, place_in_array
+from ..ir.loops.product_loads import offset_of
+from ..ir.loops.products import OWN
 from ..ir.ops.acc_ops import is_defined_inside
-from ..ir.ops.building import Cursor, constant_value, erase
+from ..ir.ops.building import Cursor, constant_trips, erase
 from ..ir.ops.purity import is_pure
 from ..ir.values.addresses import base_of
 
@@ -45,10 +45,10 @@ def _set_before(loop: scf.ForOp, store: llvm.StoreOp, symbols: Symbols) -> llvm.
     The store before the loop that initialises the element to which `store` adds, if it cannot be read in
     between; else None.
     """
-    place = place_in_array(store, symbols)
+    place = offset_of(store.ptr, symbols)
     op = loop.prev_op
     while op is not None:
-        if isinstance(op, llvm.StoreOp) and place_in_array(op, symbols) == place:
+        if isinstance(op, llvm.StoreOp) and offset_of(op.ptr, symbols) == place:
             return None if is_ordered(op) or op.value.type != store.value.type else op
         own = isinstance(op, llvm.LoadOp | llvm.StoreOp) and isinstance(base_of(op.ptr).owner, OWN)
         if op.regions or not (own or is_pure(op)):
@@ -63,10 +63,10 @@ def keep_in_registers(loop: scf.ForOp, stores: Sequence[llvm.StoreOp]) -> scf.Fo
     at = Cursor.before(loop)
     addresses = [_address(store, loop, at) for store in stores]
     body = loop.body.block
-    places = {store: place_in_array(store, symbols) for store in stores}
+    places = {store: offset_of(store.ptr, symbols) for store in stores}
     # If the loop does not run, it accesses nothing, and the array may not be mapped.
     runs = at.value(arith.CmpiOp(loop.lb, loop.ub, "slt"), "runs")
-    turns = constant_side([constant_value(loop.lb), constant_value(loop.ub)])
+    turns = constant_trips(loop.lb, loop.ub, loop.step)
     safe: list[bool] = []
     starts: list[SSAValue] = []
     for store, address in zip(stores, addresses, strict=True):
@@ -86,7 +86,7 @@ def keep_in_registers(loop: scf.ForOp, stores: Sequence[llvm.StoreOp]) -> scf.Fo
     for op in list(body.ops):
         if isinstance(op, llvm.LoadOp):
             for store in stores:
-                if places[store] == place_in_array(op, symbols):
+                if places[store] == offset_of(op.ptr, symbols):
                     op.dereferenced_value.replace_all_uses_with(current[store])
                     erase(op)
                     break

@@ -43,13 +43,14 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from ...dialects.accx import EDGES, RESTRICT
-from ..decisions.shared_sections import PIECE, constant_side
+from ..decisions.shared_sections import PIECE
 from ..ir.loops.jamming import NSW
-from ..ir.loops.products import Terms, bounds_of, find_terms, free_constructs
+from ..ir.loops.products import Terms, find_terms, free_constructs
 from ..ir.ops.acc_ops import is_defined_inside
-from ..ir.ops.building import Cursor, constant_value
+from ..ir.ops.building import Cursor, constant_trips, constant_value
 from ..ir.ops.gpu_pass import GpuPass
 from ..ir.ops.layout import size_of
+from ..ir.ops.loop_bounds import bounds_of
 from ..ir.ops.notes import note
 from ..ir.ops.versions import (
     copy_construct,
@@ -91,7 +92,7 @@ def _cut(construct: acc.ParallelOp, *, whole: bool, edges: bool = False) -> None
 
 def _hoist_bounds(terms: Terms, outside: ValuesOutside) -> None:
     """Computes the bounds of a loop over terms before the construct."""
-    for position, bound in enumerate(bounds_of(terms.loop)[:2]):
+    for position, bound in enumerate(bounds_of(terms.loop)[0][1:3]):
         if constant_value(bound) is None and is_defined_inside(bound, terms.outer):
             terms.loop.operands[position] = outside.value(bound) or bound
 
@@ -117,7 +118,7 @@ def _has_edges(found: Sequence[Terms]) -> bool:
     """Whether loops around products of doubles have constant bounds that do not fill blocks."""
     wide = all(size_of(factor.element) > 4 for terms in found for factor in terms.factors)
     loops = (loop for terms in found for loop in (terms.outer, terms.inner))
-    sides = (constant_side([constant_value(v) for v in bounds_of(loop)[:2]]) for loop in loops)
+    sides = (constant_trips(*bounds_of(loop)[0][1:]) for loop in loops)
     return wide and any(side is not None and side % FULL_SIDE for side in sides)
 
 
@@ -144,8 +145,8 @@ def _has_whole_pieces(
         rest = at.value(arith.AndIOp(at.to_i64(loop.upperbound[0]), at.i64(FULL_SIDE - 1)))
         total = at.any_bits(total, rest)
     for terms in found:
-        lower, upper, _ = bounds_of(terms.loop)
-        turns = constant_side([constant_value(lower), constant_value(upper)])
+        _, lower, upper, step = bounds_of(terms.loop)[0]
+        turns = constant_trips(lower, upper, step)
         if turns is not None and turns % PIECE == 0:
             continue
         if turns is not None or any(
@@ -165,8 +166,8 @@ def _has_several(construct: acc.ParallelOp, found: Sequence[Terms]) -> SSAValue 
     at = Cursor.before(construct)
     total: SSAValue | None = None
     for loop in dict.fromkeys(loop for terms in found for loop in (terms.outer, terms.inner)):
-        lower, upper, _ = bounds_of(loop)
-        turns = constant_side([constant_value(lower), constant_value(upper)])
+        _, lower, upper, step = bounds_of(loop)[0]
+        turns = constant_trips(lower, upper, step)
         if turns is not None and turns > 1:
             continue
         if any(

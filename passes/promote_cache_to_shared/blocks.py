@@ -29,10 +29,10 @@ from ..decisions.cache_shapes import resident_blocks
 from ..decisions.launch_shape import MAX_GRID
 from ..ir.ops.acc_ops import NONE, set_operand_groups
 from ..ir.ops.building import Cursor, constant_value
+from ..ir.ops.fixed_values import computed_before
 from ..ir.ops.schedules import LoopSchedule, drop_covers, set_schedule, take_elements
 from ..ir.values.region_values import HostEmitter, RegionSymbols
 from ..ir.values.trip_counts import Arithmetic, Count, trip_count
-from .nest import in_front
 from .plan import NestPlan
 
 _WHY = "blocks of iterations that share tiles in shared memory"
@@ -75,7 +75,9 @@ class _OneLoop:
 
 def bounds_of(at: Cursor, plan: NestPlan, position: int) -> Bounds:
     """The bounds of the nest's loop variable `position`, computed before the nest."""
-    lower, upper, step = (in_front(at, v, plan.nest) for v in plan.nest.bounds[position])
+    lower, upper, step = (
+        computed_before(v, plan.nest.loops[0], at) for v in plan.nest.bounds[position]
+    )
     found = Bounds(lower, upper, step)
     if position not in plan.sharing.axes:
         return found

@@ -16,9 +16,9 @@ from ..decisions.cache_plan import Axis
 from ..decisions.declined import Declined
 from ..decisions.levels import Level
 from ..ir.data.cached_accesses import Cached, Symbols
-from ..ir.ops.acc_ops import has_level, is_defined_inside, is_inside
+from ..ir.ops.acc_ops import has_level, is_defined_inside
 from ..ir.ops.building import Cursor, constant_trips, constant_value
-from ..ir.ops.expressions import parts_of
+from ..ir.ops.expressions import is_arithmetic
 from ..ir.ops.layout import size_of
 from ..ir.ops.levels import loop_levels
 from ..ir.ops.schedules import schedule_of
@@ -252,29 +252,4 @@ def _is_fixed(value: SSAValue, outermost: acc.LoopOp) -> bool:
     def is_known(part: SSAValue) -> bool:
         return not is_defined_inside(part, outermost)
 
-    return all(
-        is_known(part)
-        or (isinstance(part.owner, Operation) and part.owner.name.startswith("arith."))
-        for part in parts_of(value, is_known)
-    )
-
-
-def in_front(
-    at: Cursor, value: SSAValue, nest: CachedNest, made: dict[SSAValue, SSAValue] | None = None
-) -> SSAValue:
-    """
-    `value`, a bound of the nest, computed before it; operations inside are cloned, each once (`made` is the
-    cache).
-    """
-    made = {} if made is None else made
-    owner = value.owner
-    if isinstance(owner, Block) or not is_inside(owner, nest.loops[0]):
-        return value
-    if value not in made:
-        constant = constant_value(value)
-        if constant is not None:
-            made[value] = at.constant(constant, value.type)
-        else:
-            operands = {operand: in_front(at, operand, nest, made) for operand in owner.operands}
-            made[value] = at.value(owner.clone(operands), value.name_hint)
-    return made[value]
+    return is_arithmetic(value, is_known)

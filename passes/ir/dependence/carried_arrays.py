@@ -15,11 +15,10 @@ from xdsl.ir import Operation, SSAValue
 from ...decisions.certain_dependence import EVERY, is_met, iterations_apart
 from ...decisions.certain_meeting import LoopPlace, meeting
 from ...decisions.ranges import LoopRange
-from ..ops.acc_ops import PRIVATIZING_OPS, is_defined_inside, variable_name
+from ..ops.acc_ops import PRIVATIZING_OPS, variable_name
 from ..ops.building import constant_value
 from ..ops.loop_bounds import bounds_of
 from ..values.loop_symbols import LoopSymbols
-from ..values.region_values import HostExpression, HostLoad
 from ..values.varying_values import VaryingValues
 from .array_accesses import ArrayAccess, array_accesses
 from .meeting_candidates import Candidate, MeetingCandidates
@@ -121,17 +120,6 @@ class _Finder:
         assert isinstance(store.op, llvm.StoreOp)
         return self.varying.varies(store.op.value)
 
-    def _invariant(self, symbol: Hashable) -> bool:
-        match symbol:
-            case SSAValue():
-                return not is_defined_inside(symbol, self.loop)
-            case HostLoad():
-                return True
-            case HostExpression():
-                return all(self._invariant(s) for poly in symbol.operands for s in poly.symbols)
-            case _:
-                return False
-
     def _apart(self, store: ArrayAccess, load: ArrayAccess) -> int | None:
         """
         The number of iterations after which the stored element is certainly loaded, with inner loops at the
@@ -143,7 +131,12 @@ class _Finder:
         for own, step, trip, others in self._variables(store, load):
             ranges = {known.variable: known for known in (*inner, *others)}
             apart = iterations_apart(
-                store.subscripts, load.subscripts, own.variable, step, ranges, self._invariant
+                store.subscripts,
+                load.subscripts,
+                own.variable,
+                step,
+                ranges,
+                self.symbols.is_invariant,
             )
             if apart is not None and is_met(apart, trip):
                 return apart
@@ -183,7 +176,10 @@ class _Finder:
                 LoopPlace(access.subscripts, (*around, *others))
                 for access, around in zip((store, load), inner, strict=True)
             ]
-            if meeting(places[0], places[1], own, step, trip, self._invariant) is not None:
+            if (
+                meeting(places[0], places[1], own, step, trip, self.symbols.is_invariant)
+                is not None
+            ):
                 return True
         return False
 
@@ -200,6 +196,7 @@ class _Finder:
                 variables.add(variable)
             parent = parent.parent_op()
         return all(
-            poly is not None and all(s in variables or self._invariant(s) for s in poly.symbols)
+            poly is not None
+            and all(s in variables or self.symbols.is_invariant(s) for s in poly.symbols)
             for poly in access.subscripts
         )

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from xdsl.dialects import acc, cf, llvm, scf
 from xdsl.ir import Operation, SSAValue
 
-from ..ops.acc_ops import PRIVATIZING_OPS, is_defined_inside, source_loc, variable_name
+from ..ops.acc_ops import PRIVATIZING_OPS, source_loc, variable_name
 from ..ops.messages import Messages, access_notes
 from ..values.accesses import root_of
 from ..values.loop_conditions import picks_one
 from ..values.loop_symbols import LoopSymbols
-from ..values.region_values import HostLoad
 from ..values.varying_values import VaryingValues
 from .array_accesses import ArrayAccess, conditional_stores, has_conditions
 from .loop_dependence import root_key
@@ -97,19 +96,9 @@ def _is_common(
     places = [*store.subscripts, *(end for known in inner for end in (known.lower, known.last))]
     return all(
         poly is not None
-        and all(symbol in counters or _is_invariant(symbol, loop) for symbol in poly.symbols)
+        and all(symbol in counters or symbols.is_invariant(symbol) for symbol in poly.symbols)
         for poly in places
     )
-
-
-def _is_invariant(symbol: Hashable, loop: acc.LoopOp) -> bool:
-    match symbol:
-        case SSAValue():
-            return not is_defined_inside(symbol, loop)
-        case HostLoad():
-            return True
-        case _:
-            return False
 
 
 def of_one_iteration(

@@ -19,7 +19,7 @@ from ....dialects.accx_element import Index
 from ....dialects.volatility import is_ordered
 from ..ops.acc_ops import is_defined_inside, set_operand_groups
 from ..ops.building import Cursor, constant_value, erase
-from ..ops.expressions import parts_of
+from ..ops.expressions import is_arithmetic
 from ..ops.purity import only_computes
 from .jamming import NSW
 
@@ -88,11 +88,7 @@ def _is_fixed(value: SSAValue, loop: acc.LoopOp) -> bool:
     def is_leaf(part: SSAValue) -> bool:
         return not is_defined_inside(part, loop) or constant_value(part) is not None
 
-    return all(
-        is_leaf(part)
-        or (isinstance(part.owner, Operation) and part.owner.name.startswith("arith."))
-        for part in parts_of(value, is_leaf)
-    )
+    return is_arithmetic(value, is_leaf)
 
 
 @dataclass(frozen=True)

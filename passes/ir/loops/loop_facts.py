@@ -14,7 +14,7 @@ from ...decisions.loop_tree import LoopNode
 from ...decisions.shared_work import InnerWork
 from ..ops.acc_ops import callee_of, child_loops, hands_on, is_defined_inside, source_loc
 from ..ops.building import constant_trips, constant_value
-from ..ops.expressions import parts_of
+from ..ops.expressions import is_arithmetic
 from ..ops.layout import size_of
 from ..ops.levels import is_parallel, loop_levels
 from ..ops.purity import is_pure_call
@@ -99,11 +99,7 @@ def _pure_outside(value: SSAValue, symbols: RegionSymbols) -> bool:
             return True
         return isinstance(part.owner, Operation) and symbols.symbol(part) is not None
 
-    return all(
-        is_known(part)
-        or (isinstance(part.owner, Operation) and part.owner.name.startswith("arith."))
-        for part in parts_of(value, is_known)
-    )
+    return is_arithmetic(value, is_known)
 
 
 def _routine_need(operations: Sequence[Operation], level_of: Callable[[str], Level]) -> Level:

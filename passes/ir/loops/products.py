@@ -15,23 +15,18 @@ from xdsl.dialects.builtin import AnyFloat, IntegerType, ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.volatility import is_ordered
-from ...decisions.polynomials import Polynomial
-from ...decisions.shared_sections import ProductShape, constant_side, why_not
+from ...decisions.shared_sections import ProductShape, why_not
 from ..data.cached_accesses import Symbols
 from ..kernels.arguments import distinct_arguments
-from ..ops.acc_ops import has_level, is_defined_inside, is_restrict, parallel_constructs
-from ..ops.building import constant_value
+from ..ops.acc_ops import enclosing, has_level, is_defined_inside, is_restrict, parallel_constructs
+from ..ops.building import constant_trips, constant_value
 from ..ops.levels import loop_levels
+from ..ops.loop_bounds import bounds_of
 from ..values.values_outside import is_known_outside
 from .product_loads import Factor, Loads, offset_of, read_loads
 
 OWN = (llvm.AllocaOp, acc.PrivateOp, acc.ReductionOp)
 """Operations that make a variable private to one iteration."""
-
-
-def place_in_array(op: llvm.LoadOp | llvm.StoreOp, symbols: Symbols) -> tuple[SSAValue, Polynomial]:
-    """The array that an access points into, and its distance in bytes from the array's start."""
-    return offset_of(op.ptr, symbols)
 
 
 def _apart(left: SSAValue, right: SSAValue) -> bool:
@@ -63,7 +58,7 @@ def find_accumulators(
     symbols = Symbols(loop)
     ops = list(loop.regions[0].block.ops)
     accesses = [op for op in ops if isinstance(op, llvm.LoadOp | llvm.StoreOp)]
-    places = {op: place_in_array(op, symbols) for op in accesses}
+    places = {op: offset_of(op.ptr, symbols) for op in accesses}
     found = Accumulators([op for op in accesses if isinstance(op, llvm.StoreOp)])
     for store in found.stores:
         base, offset = places[store]
@@ -127,19 +122,11 @@ def _is_free(loop: Operation | None) -> bool:
     )
 
 
-def bounds_of(loop: scf.ForOp | acc.LoopOp) -> tuple[SSAValue, SSAValue, SSAValue]:
-    if isinstance(loop, scf.ForOp):
-        return loop.lb, loop.ub, loop.step
-    return loop.lowerbound[0], loop.upperbound[0], loop.step[0]
-
-
 def _is_fixed(bound: SSAValue, outer: acc.LoopOp) -> bool:
     """Whether a bound is invariant in `outer`: defined before it, or known to the host."""
     if not is_defined_inside(bound, outer):
         return True
-    construct = outer.parent_op()
-    while construct is not None and not isinstance(construct, acc.ParallelOp):
-        construct = construct.parent_op()
+    construct = enclosing(outer, acc.ParallelOp)
     return construct is not None and is_known_outside(bound, construct)
 
 
@@ -153,8 +140,8 @@ def find_terms(loop: scf.ForOp | acc.LoopOp, *, triangles: bool = False) -> Term
     if not _is_free(inner) or not _is_free(outer):
         return None
     assert isinstance(inner, acc.LoopOp) and isinstance(outer, acc.LoopOp)
-    lower, upper, step = bounds_of(loop)
-    fixed = (lower, upper) if triangles else (lower, upper, *bounds_of(inner)[:2])
+    (_, lower, upper, step), (_, *inner_ends, _) = bounds_of(loop)[0], bounds_of(inner)[0]
+    fixed = (lower, upper) if triangles else (lower, upper, *inner_ends)
     if (
         not all(_is_fixed(v, outer) for v in fixed)
         or constant_value(step) != 1
@@ -167,10 +154,7 @@ def find_terms(loop: scf.ForOp | acc.LoopOp, *, triangles: bool = False) -> Term
     loads = read_loads(loop, variables[0], variables[1])
     if loads is None:
         return None
-    sides = [
-        constant_side([constant_value(value) for value in bounds_of(each)[:2]])
-        for each in (outer, inner, loop)
-    ]
+    sides = [constant_trips(*bounds_of(each)[0][1:]) for each in (outer, inner, loop)]
     product = ProductShape(len(loads.outer), len(loads.inner), loads.both, *sides)
     if why_not(product):
         return None

@@ -26,3 +26,12 @@ def parts_of(value: SSAValue, is_leaf: Callable[[SSAValue], bool]) -> Iterator[S
             new = [operand for operand in part.owner.operands if operand not in seen]
             seen.update(new)
             work += new
+
+
+def is_arithmetic(value: SSAValue, is_leaf: Callable[[SSAValue], bool]) -> bool:
+    """Whether operations of `arith` alone compute `value` from values for which `is_leaf` holds."""
+    return all(
+        is_leaf(part)
+        or (isinstance(part.owner, Operation) and part.owner.name.startswith("arith."))
+        for part in parts_of(value, is_leaf)
+    )

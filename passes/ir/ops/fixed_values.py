@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from xdsl.ir import Operation, SSAValue
 
 from .acc_ops import is_defined_inside
@@ -19,10 +21,40 @@ def is_fixed(value: SSAValue, loop: Operation) -> bool:
     return all(is_fixed(operand, loop) for operand in op.operands)
 
 
-def computed_before(value: SSAValue, loop: Operation) -> SSAValue:
-    """The value of `value`, which must satisfy `is_fixed`, computed before `loop`."""
-    op = value.owner
-    if not is_defined_inside(value, loop) or not isinstance(op, Operation):
-        return value
-    known = {operand: computed_before(operand, loop) for operand in op.operands}
-    return Cursor.before(loop).value(op.clone(known), value.name_hint)
+class CopiesBefore:
+    """
+    CopiesBefore expressions in `place`, a loop or a construct, to `at` before it, each operation once. Only
+    operations for which `may_copy` holds are copied.
+    """
+
+    def __init__(self, place: Operation, at: Cursor, may_copy: Callable[[Operation], bool]):
+        self.place = place
+        self.at = at
+        self.may_copy = may_copy
+        self.known: dict[SSAValue, SSAValue | None] = {}
+
+    def value(self, value: SSAValue) -> SSAValue | None:
+        """`value`, or its copy before the place; None if it depends on what is known only inside."""
+        if not is_defined_inside(value, self.place):
+            return value
+        if value not in self.known:
+            op = value.owner
+            self.known[value] = self.copy(op) if isinstance(op, Operation) else None
+        return self.known[value]
+
+    def copy(self, op: Operation) -> SSAValue | None:
+        """The first result of a copy of `op`; None if it cannot be copied."""
+        if op.regions or not self.may_copy(op):
+            return None
+        known = {operand: self.value(operand) for operand in op.operands}
+        operands = {old: new for old, new in known.items() if new is not None}
+        if len(operands) < len(known):
+            return None
+        return self.at.value(op.clone(operands), op.results[0].name_hint)
+
+
+def computed_before(value: SSAValue, loop: Operation, at: Cursor | None = None) -> SSAValue:
+    """The value of `value`, which must satisfy `is_fixed`, computed at `at`: just before `loop`."""
+    found = CopiesBefore(loop, Cursor.before(loop) if at is None else at, is_pure).value(value)
+    assert found is not None
+    return found

@@ -50,6 +50,18 @@ class LoopSymbols(RegionSymbols):
         self._limits_of: dict[SSAValue | Index, list[Limit]] = {}
         self.outer_ranges = self._ranges(loop, None)
 
+    def is_invariant(self, symbol: Hashable) -> bool:
+        """Whether a symbol has one value in all iterations of the loop."""
+        match symbol:
+            case SSAValue():
+                return not is_defined_inside(symbol, self.loop)
+            case HostLoad():
+                return True
+            case HostExpression():
+                return all(self.is_invariant(s) for poly in symbol.operands for s in poly.symbols)
+            case _:
+                return False
+
     def symbol(self, value: SSAValue) -> Hashable | None:
         """As in `RegionSymbols`; loads of one variable in the loop and before it are one symbol."""
         if self.before is not None and not isinstance(value, BlockArgument):

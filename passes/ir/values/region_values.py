@@ -24,6 +24,7 @@ from ...decisions.polynomials import Polynomial
 from ...decisions.ranges import LoopRange
 from ..ops.acc_ops import ENTRY_OPS, is_defined_inside, is_inside
 from ..ops.building import Cursor, constant_value
+from ..ops.fixed_values import CopiesBefore
 from ..ops.loop_bounds import bounds_of
 from ..ops.purity import is_pure
 from .addresses import ADDRESS_OPS, AddressOp
@@ -281,7 +282,7 @@ class HostEmitter(Cursor):
     def __init__(self, anchor: Operation):
         super().__init__(InsertPoint.before(anchor), anchor.location)
         self.values: dict[Hashable, SSAValue] = {}
-        self.copies: dict[SSAValue, SSAValue] = {}
+        self.copies: dict[SSAValue, SSAValue | None] = {}
 
     def i64(self, value: int) -> SSAValue:
         if ("constant", value) not in self.values:
@@ -366,33 +367,28 @@ class HostEmitter(Cursor):
         A copy of the pure integer expression `value` of the region before the construct, in its own type;
         None if it depends on a value that is known only in the region.
         """
-        if not is_defined_inside(value, symbols.construct):
-            return value
-        if value in self.copies:
-            return self.copies[value]
-        owner = value.owner
-        if not isinstance(owner, Operation) or owner.regions:
-            return None
-        if isinstance(owner, llvm.LoadOp):
-            return self._copy_load(value, owner, symbols)
-        if not is_pure(owner):
-            return None
-        operands = [self.copy_expression(operand, symbols) for operand in owner.operands]
-        if any(operand is None for operand in operands):
-            return None
-        clone = owner.clone()
-        clone.operands = cast("list[SSAValue]", operands)
-        self.copies[value] = self.value(clone, value.name_hint)
-        return self.copies[value]
+        return _HostCopies(symbols, self).value(value)
 
-    def _copy_load(
-        self, value: SSAValue, load: llvm.LoadOp, symbols: RegionSymbols
-    ) -> SSAValue | None:
-        if not isinstance(symbols.symbol(value), HostLoad):
+
+class _HostCopies(CopiesBefore):
+    """
+    CopiesBefore to the code before the construct of `symbols`; also loads of variables that hold the same value
+    there.
+    """
+
+    def __init__(self, symbols: RegionSymbols, emit: HostEmitter):
+        super().__init__(symbols.construct, emit, is_pure)
+        self.known = emit.copies
+        self.symbols = symbols
+
+    def copy(self, op: Operation) -> SSAValue | None:
+        if not isinstance(op, llvm.LoadOp):
+            return super().copy(op)
+        value = op.dereferenced_value
+        if not isinstance(self.symbols.symbol(value), HostLoad):
             return None
-        variable = variable_of(load.ptr)
-        if is_defined_inside(variable, symbols.construct):
+        variable = variable_of(op.ptr)
+        if is_defined_inside(variable, self.place):
             assert isinstance(variable.owner, llvm.AddressOfOp)
-            variable = self.value(variable.owner.clone(), value.name_hint)
-        self.copies[value] = self.value(llvm.LoadOp(variable, value.type), value.name_hint)
-        return self.copies[value]
+            variable = self.at.value(variable.owner.clone(), value.name_hint)
+        return self.at.value(llvm.LoadOp(variable, value.type), value.name_hint)
