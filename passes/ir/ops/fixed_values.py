@@ -23,7 +23,7 @@ def is_fixed(value: SSAValue, loop: Operation) -> bool:
 
 class CopiesBefore:
     """
-    CopiesBefore expressions in `place`, a loop or a construct, to `at` before it, each operation once. Only
+    Copies expressions in `place`, a loop or a construct, to `at` before it, each operation once. Only
     operations for which `may_copy` holds are copied.
     """
 

@@ -372,7 +372,7 @@ class HostEmitter(Cursor):
 
 class _HostCopies(CopiesBefore):
     """
-    CopiesBefore to the code before the construct of `symbols`; also loads of variables that hold the same value
+    Copies to the code before the construct of `symbols`; also loads of variables that hold the same value
     there.
     """
 

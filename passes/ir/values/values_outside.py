@@ -32,7 +32,7 @@ def is_known_outside(value: SSAValue, place: Operation) -> bool:
 
 
 class ValuesOutside(CopiesBefore):
-    """CopiesBefore values of one construct, arithmetic that cannot trap, to the code before it, each once."""
+    """Copies values of one construct, arithmetic that cannot trap, to the code before it, each once."""
 
     def __init__(self, construct: acc.ParallelOp):
         before = Cursor.before(construct)

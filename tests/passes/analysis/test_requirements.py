@@ -56,6 +56,13 @@ def test_rows_as_long_as_their_distance_need_no_test() -> None:
     assert requirement((at,), (at,), loop(LoopRange("j", C(0), AN - 1)), is_size) == ()
 
 
+def test_the_order_of_a_product_of_lengths_does_not_matter() -> None:
+    o, k = S("o"), S("k")
+    around = loop(LoopRange("k", C(0), AM * o - 1), LoopRange("j", C(0), AN - 1))
+    planes = AI * o * AN * AM + AJ * AM * o + k, o * AI * AM * AN + AJ * o * AM + k
+    assert requirement(planes[:1], planes[1:], around, lambda s: s in ("n", "m", "o")) == ()
+
+
 def test_rows_of_another_length_need_one() -> None:
     at = AI * AM + AJ
     needs = requirement((at,), (at,), loop(LoopRange("j", C(0), AN - 1)), is_size)
