@@ -41,6 +41,7 @@ CASES = {
 PARSE_ERRORS = {
     "%r = llvm.atomicrmw mul %p, %i monotonic : !llvm.ptr, i32": "unknown atomic operation 'mul'",
     "llvm.fence strong": "unknown atomic ordering 'strong'",
+    "nvvm.fence.proxy {kind = #nvvm.proxy_kind<quick>, space = #nvvm.shared_space<cta>}": "async.shared",
 }
 
 
