@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 DEFINITION = re.compile(r"^define [^\n]*\n.*?^}\n", re.MULTILINE | re.DOTALL)
 TYPE = re.compile(r'^%([\w.$-]+|"[^"\n]*") = type (.*)$', re.MULTILINE)
 """Matches the definition of a type."""
+_TYPE_LINE = re.compile(TYPE.pattern + r"\n?", re.MULTILINE)
 _OWN_TYPE = "type."
 """The prefix of types that are named in the order of use."""
 _REFERENCE = re.compile(r"!(\d+)\b")
@@ -53,6 +54,12 @@ def with_own_types(text: str, types: Mapping[str, str]) -> tuple[str, list[str]]
     while len(bodies) < len(numbers):
         bodies += [name.sub(own, types[used]) for used in list(numbers)[len(bodies) :]]
     return text, [f"%{_OWN_TYPE}{i} = type {body}" for i, body in enumerate(bodies)]
+
+
+def content(llvm_ir: str) -> str:
+    """A module's text for keys of caches: it does not depend on the names of types, nor on unused ones."""
+    text, types = with_own_types(_TYPE_LINE.sub("", llvm_ir), dict(TYPE.findall(llvm_ir)))
+    return "\n".join([*types, text])
 
 
 def _common_beginning(one: str, other: str) -> str:

@@ -18,6 +18,7 @@ from ..base.phases import Phase, add, apart, phase, waiting
 from .cache import DiskCache, content_key, source_digest
 from .forks import ForkedCopies, copies
 from .kernel_processes import compile_pieces, emit_pieces, missing_pieces
+from .module_text import content
 from .optimize import open_module, optimize
 from .processes import command_for
 from .toolkit import find_libdevice
@@ -156,12 +157,13 @@ def emit_ptx(
 ) -> str:
     """
     PTX for GPUs of compute capability `sm` (90 for 9.0) and newer from the text that
-    `print_llvm_module(…, target="nvptx")` gives. With `cache`, equal texts are compiled once.
+    `print_llvm_module(…, target="nvptx")` gives. With `cache`, texts that differ only in the names
+    of types are compiled once.
 
     Raises `CompileError` if LLVM rejects the text, or if it needs libdevice and that is missing.
     """
     form = _Form.of(llvm_ir, sm, opt_level)
-    key = content_key("ptx", *form.kind, llvm_ir)
+    key = content_key("ptx", *form.kind, content(llvm_ir))
     if cache is not None and (found := cache.get(key)) is not None:
         return found.decode()
     with phase("PTX"):

@@ -177,6 +177,20 @@ def test_types_of_other_kernels_are_not_part_of_a_kernel(ir: str):
     assert contents[0] == contents[1]
 
 
+def test_the_whole_module_is_kept_by_its_content(tmp_path: Path, compiled):
+    shared = "double g(double x) { return x > 0 ? g(x - 1) : x; }\n"
+    shared = f"struct pair {{ double x, y; }};\n#pragma acc routine seq\n{shared}"
+    body = "{ struct pair p[3]; p[i % 3].y = a[i]; p[(i + 1) % 3].y = 1; a[i] = g(p[i % 2].y); }"
+    text = device_ir(tmp_path, body, KERNELS[0], before=shared)
+    assert split(text) is None and "%struct.pair" in text
+    cache = DiskCache(tmp_path / "ptx")
+    first = ptx.emit_ptx(text, cache=cache)
+    renamed = text.replace("%struct.pair", "%struct.pair.1")
+    renamed = renamed.replace("\n%", "\n%struct.pair = type { i8 }\n%", 1)
+    compiled.clear()
+    assert ptx.emit_ptx(renamed, cache=cache) == first == whole(text) and compiled == [2]
+
+
 def test_processes_that_fail_are_replaced(ir: str, monkeypatch, compiled):
     monkeypatch.setattr(kernel_processes, "_WORTH_A_PROCESS", 1000)
     monkeypatch.setattr(kernel_processes, "usable_processors", lambda: 2)
