@@ -109,6 +109,7 @@ CALL(cuDevicePrimaryCtxRelease, (int gpu), ("cuDevicePrimaryCtxRelease %d", gpu)
 SECOND(cuDevicePrimaryCtxRelease)
 SILENT(cuCtxSetCurrent, (handle given), context = given)
 SILENT(cuCtxGetCurrent, (handle *given), *given = context)
+SILENT(cuCtxSynchronize, (void))
 SILENT(cuCtxGetLimit, (size *value, int limit), *value = 1024)
 CALL(cuCtxSetLimit, (int limit, size value), ("cuCtxSetLimit %d", limit))
 CALL(cuCtxEnablePeerAccess, (handle peer, number flags), ("cuCtxEnablePeerAccess %d", GPU(peer)))
@@ -150,6 +151,8 @@ SECOND(cuMemcpyDtoDAsync)
 COPY(cuMemcpyAsync)
 CALL(cuMemcpyPeerAsync, (void *to, handle target, const void *from, handle source, size bytes, handle stream),
      ("cuMemcpyPeerAsync %d %d %zu", GPU(target), GPU(source), bytes), memmove(to, from, bytes))
+CALL(cuMemcpyPeer, (void *to, handle target, const void *from, handle source, size bytes),
+     ("cuMemcpyPeer %d %d %zu", GPU(target), GPU(source), bytes), memmove(to, from, bytes))
 CALL(cuMemsetD8Async, (void *to, unsigned char value, size bytes, handle stream),
      ("cuMemsetD8Async %d %zu", value, bytes), memset(to, value, bytes))
 
