@@ -14,20 +14,24 @@ from .predicates import EQ, NE
 
 Fact = tuple[SSAValue, bool]
 """A condition, and whether it is true."""
+MOST_PARTS = 16
+"""How often a condition is split: an access under each part of a long one would take all parts before it."""
 
 
 def facts(condition: SSAValue, holds: bool) -> Iterator[Fact]:
     """
     The conditions that are known to be true or false where `condition` is fulfilled (`holds`) or not, in the
-    order of the program: it is split at `&&` and `||`.
+    order of the program: it is split at `&&` and `||`, the outermost ones first, at most `MOST_PARTS` times.
     """
     work = [(condition, holds)]
+    left = MOST_PARTS
     while work:
         fact = work.pop()
-        parts = _parts(*fact)
+        parts = _parts(*fact) if left else None
         if parts is None:
             yield fact
         else:
+            left -= 1
             work += reversed(parts)
 
 
