@@ -10,6 +10,10 @@ from pathlib import Path
 import pytest
 from accopt.compiler.base.moved import MOVED
 from accopt.passes.decisions.polynomials import Polynomial
+from accopt.passes.ir.ops.building import Cursor
+from accopt.passes.ir.ops.versions import branches
+from xdsl.dialects.builtin import UnknownLoc, i1
+from xdsl.ir import Block
 
 
 @pytest.mark.parametrize("old", MOVED)
@@ -27,6 +31,14 @@ def test_a_module_that_was_divided_and_a_name_that_changed() -> None:
     with pytest.warns(DeprecationWarning, match=r"decisions\.polynomials and .*value_polynomials"):
         module = import_module("accopt.passes.analysis.affine")
     assert module.Affine is Polynomial and module.from_value
+
+
+def test_a_function_that_became_a_method() -> None:
+    block = Block(arg_types=[i1])
+    cursor = Cursor.at_end(block, UnknownLoc())
+    with pytest.warns(DeprecationWarning, match=r"at\.if_else\(condition\) now"):
+        then, otherwise = branches(cursor, block.args[0])
+    assert then is not otherwise and len(list(block.ops)) == 1
 
 
 def test_what_never_was_is_not_found() -> None:
