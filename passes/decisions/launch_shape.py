@@ -36,6 +36,11 @@ class Sizes:
     single: bool = False
     """1 gang, 1 worker, 1 lane: a serial construct."""
 
+    @property
+    def has_narrow_workers(self) -> bool:
+        """Whether a gang has several workers, of at most a warp each."""
+        return (self.workers or 0) > 1 and self.lanes is not None and self.lanes <= WARP
+
 
 def rows_per_gang(chain: list[LoopNode]) -> int:
     """The iterations of a tight nest's outermost loop that each gang runs side by side."""

@@ -14,6 +14,8 @@ assigned along each path from the outermost loop inwards:
 - tightly nested parallel loops with a contiguous inner one: a grid of as many dimensions, lanes on
   the inner loop (`2_2`, `3_2`); a nest with code in between: gang outside, vector inside, the middle
   loop on workers;
+- a nest in a block of several workers of at most a warp: gangs and workers on the loop around the innermost
+  one, whose rows have the lanes of a worker each (`2_4`, `3_4`);
 - an inner loop with a reduction or a trip count known only on the device: one warp of lanes for it,
   workers and gangs on the outer loop;
 - gang-level reductions: a grid no larger than the device holds at once, several elements a thread.
@@ -21,7 +23,8 @@ assigned along each path from the outermost loop inwards:
 The numbered schedules are those of chapter 7 of R. Xu, "Optimizing the Performance of Directive-based
 Programming Model for GPGPUs" (University of Houston, 2016), x innermost: 2_1 is bx for y, tx for x;
 2_2 by for y, bx and tx for x; 2_3 by and ty for y, bx and tx for x; 3_1 bx for z, ty for y, tx for x;
-3_2 and 3_3 extend 2_2 and 2_3 by bz for z.
+3_2 and 3_3 extend 2_2 and 2_3 by bz for z. Ours are 2_4, bx and ty for y, tx for x, and 3_4, which extends
+it by by for z.
 """
 
 from __future__ import annotations
@@ -116,6 +119,12 @@ _NEST_LEVELS: dict[str, tuple[tuple[frozenset[Level], int], ...]] = {
         (frozenset({Level.GANG, Level.WORKER}), 2),
         (frozenset({Level.GANG, Level.VECTOR}), 1),
     ),
+    "2_4": ((frozenset({Level.GANG, Level.WORKER}), 1), (frozenset({Level.VECTOR}), 1)),
+    "3_4": (
+        (frozenset({Level.GANG}), 2),
+        (frozenset({Level.GANG, Level.WORKER}), 1),
+        (frozenset({Level.VECTOR}), 1),
+    ),
 }
 
 _NEST_SHAPES = {
@@ -125,6 +134,8 @@ _NEST_SHAPES = {
     "3_1": (4, WARP * 2),
     "3_2": (1, COMPUTE_LANES),
     "3_3": (4, WARP * 2),
+    "2_4": (8, WARP),
+    "3_4": (8, WARP),
 }
 """Workers and lanes of the numbered schedules."""
 
@@ -233,6 +244,8 @@ class _Planner:
             return self.strategy
         if inside.strided > inside.contiguous or not all(n.host_trip for n in chain):
             return None
+        if self.sizes.has_narrow_workers and not self.sizes.gangs and not self.flat:
+            return f"{len(chain)}_4"
         if inside.trip is not None and inside.trip < WARP:
             return None
         # A user-given grid has one dimension, which belongs to the outermost loop.
@@ -247,6 +260,8 @@ class _Planner:
             stream_lanes, elements, _ = stream_shape(inside)
             elements = self.tuning.limited(elements) if rows == 1 and inside.streaming else 1
             lanes = self.tuning.lanes or min(lanes, stream_lanes)
+        elif name in ("2_4", "3_4"):
+            elements = self.tuning.limited(self.tuning.elements or 1)
         self.want(workers, fitting_lanes(inside, lanes))
         why = f"tightly nested loops, schedule {name}: contiguous accesses on lanes"
         self.names.append(name)
@@ -304,7 +319,8 @@ class _Planner:
             self.want(workers=4)
             why = "a parallel loop between others: its iterations over workers"
         inner = [n for child in node.children for n in child.walk() if is_free(n)]
-        rows = inner and node.depth == 2 and all(inner_lanes(n) == WARP for n in inner)
+        narrow = self.sizes.has_narrow_workers or all(inner_lanes(n) == WARP for n in inner)
+        rows = inner and node.depth == 2 and narrow
         if level is Level.GANG and rows and Level.WORKER in available:
             levels |= {Level.WORKER}
             self.want(workers=8)

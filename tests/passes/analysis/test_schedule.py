@@ -92,6 +92,31 @@ def test_sparse_rows_get_a_warp_each():
     assert schedule.vector_length == 32 and schedule.num_workers >= 4
 
 
+@pytest.mark.parametrize("lanes, narrow", [(4, True), (32, True), (64, False), (None, False)])
+def test_rows_go_to_workers_of_at_most_a_warp(lanes: int | None, narrow: bool):
+    sizes = Sizes(workers=8, lanes=lanes)
+    for beside in (False, True):
+        inner = loop(contiguous=4, reduction=beside)
+        outer = loop(inner, tight=not beside)
+        schedule = plan_construct([outer], sizes)
+        levels = [schedule.loops[n].levels for n in (outer, inner)]
+        assert (levels == [{G, W}, {V}]) == narrow
+        assert schedule.num_workers == 8
+    inner = loop(contiguous=4)
+    middle = loop(inner, tight=True)
+    outer = loop(middle, tight=True)
+    plans = [plan_construct([outer], sizes).loops[n] for n in (outer, middle, inner)]
+    wanted = [({G}, 2), ({G, W}, 1), ({V}, 1)]
+    assert ([(plan.levels, plan.gang_dim) for plan in plans] == wanted) == narrow
+
+
+def test_rows_go_to_lanes_alone_if_a_gang_has_one_worker():
+    inner = loop(contiguous=4, reduction=True)
+    outer = loop(inner)
+    schedule = plan_construct([outer], Sizes(workers=1, lanes=8))
+    assert schedule.loops[outer].levels == {G}
+
+
 def test_explicit_levels_are_kept_and_free_loops_fill_in():
     inner = loop(contiguous=1)
     outer = loop(inner, levels=frozenset({G}))
