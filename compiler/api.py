@@ -30,8 +30,17 @@ from ..runtime.program import Runtime
 from .backend.cache import DiskCache
 from .backend.jit import HostProgram
 from .base.abi import CONSTRUCT, DESTRUCT
-from .base.diagnostics import UNKNOWN_LOC, DiagnosticSink, SourceLoc, render, warning
+from .base.diagnostics import (
+    UNKNOWN_LOC,
+    Diagnostic,
+    DiagnosticSink,
+    Severity,
+    SourceLoc,
+    render,
+    warning,
+)
 from .base.options import CompileOptions, TargetName
+from .base.ranks import own_rank
 from .base.similar import or_did_you_mean
 from .compiled import Executable
 from .drivers.program_process import process_symbols
@@ -58,9 +67,10 @@ def _names(place: SourceLoc, word: str) -> bool:
 class RunOptions:
     """
     How a program is run. `device_number` chooses among several devices; `devices`: the number that the
-    program sees, separate ones on the targets host and sim, the first GPUs on nvptx (None: one, or all
-    GPUs); `device_queues`: the host goes on after constructs on a GPU wherever the program cannot observe
-    that; `libraries` are names for the dynamic loader (`-l`) or paths, looked for in `library_folders`
+    program sees, separate ones on the targets host and sim, the first GPUs on nvptx, which share their
+    hardware if they are fewer (None: one, or all GPUs); `device_queues`: the host goes on after constructs on
+    a GPU wherever the program cannot observe that;
+    `libraries` are names for the dynamic loader (`-l`) or paths, looked for in `library_folders`
     (`-L`) too; `threads` (host target): CPU threads per launch, 0 for all; `shared_memory`: no separate
     device memory (host target), or the program's heap in memory that host and GPU share, where the GPU has
     that (nvptx); `checks` (sim target): look for data races and uninitialised reads; `counters` (sim
@@ -86,12 +96,20 @@ class RunOptions:
     objects: bytes = b""
 
 
-def open_devices(target: TargetName, options: RunOptions) -> DeviceProvider:
-    """The devices of a target. Raises `NoDeviceError` when there is no GPU for `nvptx`, or too few."""
+def open_devices(target: TargetName, options: RunOptions, *, tells: bool = True) -> DeviceProvider:
+    """
+    The devices of a target. If some share hardware and `tells`, standard error gets a remark about it, of an
+    MPI program's rank 0 only. Raises `NoDeviceError` when there is no GPU for `nvptx`.
+    """
     if target == "nvptx":
         from ..runtime.cuda.device import cuda_devices
 
-        return cuda_devices(options.devices)
+        devices = cuda_devices(options.devices)
+        rank = own_rank()
+        if devices.sharing and tells and (rank is None or rank.number == 0):
+            text = f"{devices.sharing}; times are not those of separate GPUs"
+            print(render(Diagnostic(Severity.REMARK, UNKNOWN_LOC, text)), file=sys.stderr)
+        return devices
     count = options.devices or 1
     if target == "sim":
         from ..runtime.sim.device import sim_devices
@@ -121,10 +139,13 @@ def _team_services(host_ir: str) -> dict[str, int]:
 
 
 def choose_target(
-    requested: Literal["auto", "nvptx", "host", "sim"], device_number: int = 0
+    requested: Literal["auto", "nvptx", "host", "sim"],
+    device_number: int = 0,
+    devices: int | None = None,
 ) -> tuple[TargetName, int | None]:
     """
-    The target to compile for, and the compute capability of the GPU (90 for 9.0), None without a GPU.
+    The target to compile for, and the compute capability of the GPU (90 for 9.0) of a device out of
+    `devices` (as in `RunOptions`), None without a GPU.
 
     Raises `NoDeviceError` if `nvptx` was asked for and no GPU can be used.
     """
@@ -133,7 +154,7 @@ def choose_target(
     from ..runtime.cuda.device import compute_capability
 
     try:
-        major, minor = compute_capability(device_number)
+        major, minor = compute_capability(device_number, devices=devices)
     except NoDeviceError:
         if requested == "auto":
             return "host", None

@@ -428,8 +428,12 @@ class Device(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DeviceProvider:
-    """The devices of one type that a program may use; each is opened when it is first used."""
+    """
+    The devices of one type that a program may use; each is opened when it is first used. `sharing` says
+    which of them share hardware; empty if none do.
+    """
 
     type: DeviceType
     count: int
     open: Callable[[int], Device]
+    sharing: str = ""

@@ -289,7 +289,7 @@ class _Command:
             from ..checked_files import CheckedFiles
             from ..executable import build_sources
             from .program_file import program_file, require_standalone
-            from .run_program import device_number, for_this_machine
+            from .run_program import device_count, device_number, for_this_machine
 
         if is_foreign() and not self.args.shared:
             raise command_error(
@@ -304,7 +304,8 @@ class _Command:
         sources = tuple(compiled.source for compiled in objects)
         kept = CheckedFiles(dict(each.checked for each in objects if each.checked is not None))
         try:
-            here = for_this_machine(options, args.target, args.sm, device_number(args.target, 1))
+            number = device_number(args.target, 1)
+            here = for_this_machine(options, args.target, args.sm, number, device_count())
         except NoDeviceError:  # the program may run on another machine
             here = replace(options, target="nvptx")
         here = replace(here, host_lines=args.shared)

@@ -85,8 +85,8 @@ def _argument_parser() -> argparse.ArgumentParser:
         type=at_least_one,
         default=None,
         metavar="N",
-        help="number of devices that the program sees: N separate ones on host and sim, the first N GPUs "
-        "(default: ACCOPT_DEVICES; or 1, on nvptx all GPUs)",
+        help="number of devices that the program sees: N separate ones on host and sim, the first N GPUs, "
+        "shared in turn if there are fewer (default: ACCOPT_DEVICES; or 1, on nvptx all GPUs)",
     )
     group.add_argument(
         "--no-device-queues",
@@ -167,7 +167,7 @@ def _program_files(args: argparse.Namespace) -> list[Path]:
 def _run(args: argparse.Namespace, program_arguments: list[str], until_start: ExitStack) -> int:
     devices = args.devices if args.devices is not None else device_count()
     number = args.device if args.device is not None else device_number(args.target, devices)
-    context = until_start.enter_context(context_ahead(args.target, number))
+    context = until_start.enter_context(context_ahead(args.target, number, devices))
     if native_code_is_known(device_type() if args.target == "auto" else args.target, devices):
         context.start()  # otherwise this process is forked first
     with phase(LOADING):
@@ -176,7 +176,7 @@ def _run(args: argparse.Namespace, program_arguments: list[str], until_start: Ex
         from ..references import check_references
 
     sink = DiagnosticSink()
-    options = for_this_machine(compile_options(args), args.target, args.sm, number)
+    options = for_this_machine(compile_options(args), args.target, args.sm, number, devices)
     paths = _program_files(args)
     is_ir = [path.suffix for path in paths] == [IR]
     run_options = _run_options(args, options, number, devices)

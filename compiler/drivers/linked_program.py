@@ -131,13 +131,14 @@ def options_from(fields: dict[str, Any]) -> CompileOptions:
 
 def _run(argv: Sequence[str]) -> int:
     program = read_program(Path(argv[0]))
-    number = device_number(program.target, device_count())
-    with context_ahead(program.target, number) as context:
+    devices = device_count()
+    number = device_number(program.target, devices)
+    with context_ahead(program.target, number, devices) as context:
         context.start()
         from ..base.diagnostics import DiagnosticSink
         from ..executable import build_sources
 
-        options = for_this_machine(program.options, program.target, program.sms, number)
+        options = for_this_machine(program.options, program.target, program.sms, number, devices)
         executable = build_sources(program.sources, options, DiagnosticSink())
         wanted = program.libraries, program.library_folders, program.objects
         return run_executable(executable, number, *wanted, argv, context.finish)

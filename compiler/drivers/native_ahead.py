@@ -61,7 +61,7 @@ def _devices(target: TargetName, options: RunOptions) -> DeviceProvider:
     """The devices for `options`; stand-ins for GPUs, which a copy of this process cannot open."""
     from ..api import open_devices
 
-    devices = open_devices(target, options)
+    devices = open_devices(target, options, tells=False)
     if target != "nvptx":
         return devices
     from ...runtime.cuda.gpus_to_come import gpus_to_come

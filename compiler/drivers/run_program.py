@@ -73,23 +73,27 @@ def for_this_machine(
     target: Literal["auto"] | TargetName,
     sms: Sequence[int],
     device: int,
+    devices: int | None,
 ) -> CompileOptions:
     """
     `options` with the target, chosen by the machine for `auto`, and the compute capability: the newest
-    among `sms` that the GPU can run; if `sms` is empty, the GPU's own. Raises `NoDeviceError` if GPU code
-    is wanted and there is no GPU, `CompileError` if all `sms` are newer than it.
+    among `sms` that the GPU of device `device` of `devices` can run; if `sms` is empty, the GPU's own.
+    Raises `NoDeviceError` if GPU code is wanted and there is no GPU, `CompileError` if all `sms` are newer
+    than it.
     """
     from ..api import choose_target
 
     wanted = device_type() if target == "auto" else target
-    chosen, capability = choose_target(wanted, device)
+    chosen, capability = choose_target(wanted, device, devices)
     return replace(options, target=chosen, sm=best_capability(sms, capability) or options.sm)
 
 
-def context_ahead(target: Literal["auto"] | TargetName, device: int) -> ContextAhead:
+def context_ahead(
+    target: Literal["auto"] | TargetName, device: int, devices: int | None
+) -> ContextAhead:
     """What makes the context of the GPU that a program may begin with; nothing where it has none."""
     wanted = device_type() if target == "auto" else target
-    return ContextAhead(device if wanted in ("auto", "nvptx") else None)
+    return ContextAhead(device if wanted in ("auto", "nvptx") else None, devices)
 
 
 def best_capability(sms: Sequence[int], device: int | None) -> int | None:

@@ -156,11 +156,12 @@ def _run(argv: Sequence[str]) -> int:
         names = archive.namelist()
         provide({n.removeprefix("code/"): archive.read(n) for n in names if n.startswith("code/")})
         objects = archive.read("objects.o") if "objects.o" in names else b""
-    number = device_number(fields["target"], device_count())
-    with context_ahead(fields["target"], number) as context:
+    devices = device_count()
+    number = device_number(fields["target"], devices)
+    with context_ahead(fields["target"], number, devices) as context:
         context.start()
         options = options_from(fields["options"])
-        options = for_this_machine(options, fields["target"], fields["sms"], number)
+        options = for_this_machine(options, fields["target"], fields["sms"], number, devices)
         executable = _chosen(fields["programs"], options)
         wanted = fields["libraries"], fields["folders"], objects
         return run_executable(executable, number, *wanted, argv, context.finish)

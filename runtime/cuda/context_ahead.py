@@ -7,17 +7,18 @@ import threading
 from contextlib import suppress
 
 from ...compiler.backend.forks import before_copies
+from .shared_gpus import gpu_of
 
 
 class ContextAhead:
     """
-    Creates the primary context of GPU `number` (None: does nothing) in a thread from `start` on; the
-    context is kept until the process ends. Failures are ignored here: the first use of the GPU reports
-    them.
+    Creates the primary context of the GPU of device `number` (None: does nothing) of `devices` (as in
+    `gpu_of`) in a thread from `start` on; the context is kept until the process ends. Failures are ignored
+    here: the first use of the GPU reports them.
     """
 
-    def __init__(self, number: int | None):
-        self._number = number
+    def __init__(self, number: int | None, devices: int | None = None):
+        self._number, self._devices = number, devices
         self._thread: threading.Thread | None = None
 
     def __enter__(self) -> ContextAhead:
@@ -41,9 +42,13 @@ class ContextAhead:
             self._thread.join()
 
     def _open(self) -> None:
-        device, context = ctypes.c_int(), ctypes.c_void_p()
+        assert self._number is not None
+        count, device, context = ctypes.c_int(), ctypes.c_int(), ctypes.c_void_p()
         with suppress(OSError, AttributeError):
             driver = ctypes.CDLL("libcuda.so.1")
-            if driver.cuInit(0) or driver.cuDeviceGet(ctypes.byref(device), self._number):
+            if driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
+                return
+            gpu = gpu_of(self._number, self._devices, count.value)
+            if driver.cuDeviceGet(ctypes.byref(device), gpu):
                 return
             driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)

@@ -40,17 +40,22 @@ from .memory import CopySide, CudaMemory, copy_rows
 from .modules import CudaModules
 from .peers import DirectPeer, StagedPeer, new_way
 from .queue import CudaQueue, stream_of
+from .shared_gpus import gpu_of, sharing_of
 from .staging import StagingCopier
 
 if TYPE_CHECKING:
     from ..data.present import PresentTable
 
 
-def compute_capability(number: int, driver: Driver | None = None) -> tuple[int, int]:
-    """The compute capability of GPU `number`, for example (9, 0) for sm_90, without creating its context.
-    Raises `NoDeviceError`."""
+def compute_capability(
+    number: int, driver: Driver | None = None, *, devices: int | None = None
+) -> tuple[int, int]:
+    """
+    The compute capability of the GPU of device `number` of `devices` (None: a device for each GPU), for
+    example (9, 0) for sm_90, without creating its context. Raises `NoDeviceError`.
+    """
     driver = driver or Driver()
-    handle = _handle(driver, number)
+    handle = _handle(driver, gpu_of(number, devices, CudaDevice.count(driver)))
     which = driver.api.CUdevice_attribute
     major, minor = (
         driver.attribute(attribute, handle)
@@ -71,7 +76,11 @@ def _handle(driver: Driver, number: int) -> Any:
 
 
 class CudaDevice:
-    """GPU number `number` as a `Device`. Raises `NoDeviceError` if there is none."""
+    """
+    GPU number `gpu` as device number `number`, the same unless given. `sharers`: the devices that are opened
+    on this GPU, which this one joins. They share the GPU's primary context and its memory pool; queues,
+    modules and their variables, and buffers are their own. Raises `NoDeviceError` if there is no such GPU.
+    """
 
     type = DeviceType.NVIDIA
     shares_memory = False
@@ -79,11 +88,20 @@ class CudaDevice:
     reuses_blocks = True
     clears_blocks = False
 
-    def __init__(self, number: int = 0, driver: Driver | None = None):
+    def __init__(
+        self,
+        number: int = 0,
+        driver: Driver | None = None,
+        *,
+        gpu: int | None = None,
+        sharers: list[CudaDevice] | None = None,
+    ):
         self.driver = driver or Driver()
         self.number = number
+        self.gpu = number if gpu is None else gpu
+        self._sharers = [] if sharers is None else sharers
         api, call = self.driver.api, self.driver.call
-        self.handle = _handle(self.driver, number)
+        self.handle = _handle(self.driver, self.gpu)
         label = call(api.cuDeviceGetName, 256, self.handle)
         self._label = label.split(b"\0")[0].decode()
         self.name = f"{number} ({self._label})"
@@ -99,6 +117,7 @@ class CudaDevice:
         self._cells: CellPage | None = None
         self._catch_up: NativeCatchUp | None = None
         self._ways: dict[int, DirectPeer | StagedPeer] = {}
+        self._sharers.append(self)
 
     @staticmethod
     def count(driver: Driver) -> int:
@@ -108,7 +127,7 @@ class CudaDevice:
     @property
     def compute_capability(self) -> tuple[int, int]:
         """(9, 0) for sm_90."""
-        return compute_capability(self.number, self.driver)
+        return compute_capability(self.gpu, self.driver)
 
     def watch_table(self, table: PresentTable) -> None:
         """Does nothing: the driver's messages contain no addresses."""
@@ -167,7 +186,8 @@ class CudaDevice:
 
     def allocate(self, size: int, queue: Queue) -> int:
         self.make_current()
-        return self.memory.allocate(size, stream_of(queue), self._queues)
+        queues = (queue for device in list(self._sharers) for queue in list(device._queues))
+        return self.memory.allocate(size, stream_of(queue), queues)
 
     def free(self, address: int, queue: Queue) -> None:
         self.make_current()
@@ -353,6 +373,7 @@ class CudaDevice:
 
     def close(self) -> None:
         self.make_current()
+        self._sharers.remove(self)
         for queue in self._queues:
             queue.wait()
         if self._staging is not None:
@@ -402,13 +423,16 @@ class CudaDevice:
 
 def cuda_devices(count: int | None = None, driver: Driver | None = None) -> DeviceProvider:
     """
-    All GPUs the driver offers, or the first `count` of them. Raises `NoDeviceError` when there are none,
-    or fewer.
+    A device for each GPU that the driver offers, or `count` devices: the first GPUs, which share their
+    hardware in turn if they are fewer. Raises `NoDeviceError` when there is no GPU.
     """
     driver = driver or Driver()
     found = CudaDevice.count(driver)
-    if count is not None and count > found:
-        raise NoDeviceError(f"{count} devices were requested, but there are {found}")
-    return DeviceProvider(
-        DeviceType.NVIDIA, count or found, lambda number: CudaDevice(number, driver)
-    )
+    opened: list[list[CudaDevice]] = [[] for _ in range(found)]
+
+    def open_device(number: int) -> CudaDevice:
+        gpu = gpu_of(number, count, found)
+        return CudaDevice(number, driver, gpu=gpu, sharers=opened[gpu])
+
+    sharing = "" if count is None else sharing_of(count, found)
+    return DeviceProvider(DeviceType.NVIDIA, count or found, open_device, sharing)

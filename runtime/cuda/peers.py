@@ -64,7 +64,8 @@ def connect(to: CudaDevice, origin: CudaDevice) -> bool:
 
 
 class DirectPeer:
-    """Copies from GPU `origin` to GPU `to`, which have access to each other's memory."""
+    """Copies from device `origin` to device `to`, which have access to each other's memory: by peer access,
+    or because they are on one GPU."""
 
     def __init__(self, to: CudaDevice, origin: CudaDevice):
         self._to, self._origin = to, origin
@@ -237,6 +238,6 @@ def _new_event(device: CudaDevice) -> Any:
 
 
 def new_way(to: CudaDevice, origin: CudaDevice) -> DirectPeer | StagedPeer:
-    """The best object for copies from one GPU to another, or to itself."""
-    direct = to is origin or connect(to, origin)
+    """The best object for copies from one device to another, or to itself."""
+    direct = to.gpu == origin.gpu or connect(to, origin)
     return DirectPeer(to, origin) if direct else StagedPeer(to, origin)

@@ -15,8 +15,7 @@ PROGRAMS = [
 ]
 COUNTS = [
     *[(target, count) for target in ("host", "sim") for count in (1, 2, 3)],
-    pytest.param("nvptx", 1, marks=pytest.mark.gpu),
-    pytest.param("nvptx", 2, marks=pytest.mark.gpus(2)),
+    *[pytest.param("nvptx", count, marks=pytest.mark.gpu) for count in (1, 2, 3)],
 ]
 
 STORES_OUTSIDE = """
@@ -67,8 +66,7 @@ def test_on_so_many_devices(program: Path, target: str, count: int) -> None:
     [
         ("sim", 1),
         ("sim", 3),
-        pytest.param("nvptx", 1, marks=pytest.mark.gpu),
-        pytest.param("nvptx", 2, marks=pytest.mark.gpus(2)),
+        *[pytest.param("nvptx", count, marks=pytest.mark.gpu) for count in (1, 2, 3)],
     ],
 )
 def test_borders_that_are_computed_first(target: str, count: int) -> None:

@@ -61,6 +61,7 @@ class Names:
 @dataclass(eq=False)
 class Context:
     device: int
+    users: int = 0
     alive: bool = True
     peers: set[int] = field(default_factory=set)
 
@@ -384,10 +385,13 @@ class FakeCuda:
         found = self._contexts.get(device)
         if found is None or not self._handles[found].alive:
             found = self._contexts[device] = self._add(Context(device))
+        self._handles[found].users += 1
         return found
 
     def cuDevicePrimaryCtxRelease(self, device: int) -> None:
-        self._handles[self._contexts[device]].alive = False
+        context = self._handles[self._contexts[device]]
+        context.users -= 1
+        context.alive = context.users > 0
 
     def cuCtxSetCurrent(self, context: int) -> None:
         if int(context or 0) and not self._handles[int(context)].alive:
@@ -402,11 +406,11 @@ class FakeCuda:
         self._context()
 
     def cuDeviceCanAccessPeer(self, device: int, other: int) -> int:
-        return int(self.peer_access)
+        return int(self.peer_access and device != other)
 
     def cuCtxEnablePeerAccess(self, context: int, flags: int) -> None:
         own, other = self._context(), self._handles[int(context)]
-        if not self.peer_access:
+        if not self.peer_access or other is own:
             raise Fault(PEER_MISSING)
         if other.device in own.peers:
             raise Fault(PEER_ALREADY)

@@ -49,8 +49,13 @@ def driver(monkeypatch):
         called.append("cuDevicePrimaryCtxRetain")
         return 0
 
+    def count(number) -> int:
+        number._obj.value = 1
+        return 0
+
     library = SimpleNamespace(
         cuInit=lambda _: called.append("cuInit") or 0,
+        cuDeviceGetCount=count,
         cuDeviceGet=lambda device, number: int(number != 0),
         cuDevicePrimaryCtxRetain=retain,
     )
@@ -85,6 +90,13 @@ def test_nothing_is_opened_that_is_not_there(driver, number):
     with ContextAhead(number) as context:
         context.start()
     assert driver.called == ([] if number is None else ["cuInit"])
+
+
+def test_the_context_of_a_shared_gpu(driver):
+    driver.go.set()
+    with ContextAhead(7, 8) as context:
+        context.start()
+    assert driver.called == ["cuInit", "cuDevicePrimaryCtxRetain"]
 
 
 def test_no_driver_is_no_error(monkeypatch):

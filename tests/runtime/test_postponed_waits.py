@@ -22,9 +22,9 @@ from test_device_queues import construct, held, on_host, pending
 from test_several_gpus import SITES, Gpus, N, of
 
 
-@pytest.fixture
-def gpus(monkeypatch):
-    gpus = Gpus(2)
+@pytest.fixture(params=[2, 1], ids=["", "one GPU"])
+def gpus(request, monkeypatch):
+    gpus = Gpus(2, real=request.param)
     gpus.python = 0
 
     def noted(module):
@@ -121,7 +121,7 @@ def test_a_queue_is_marked_once_for_a_wait_and_copies_both_ways(gpus):
 
     for _ in range(4):
         step()
-    assert step() == [0, 1], "after each copy; the waits have marked the queues"
+    assert step() == [0, gpus.real - 1], "after each copy; the waits have marked the queues"
     gpus.use(0)
     for turn in range(1, 5):  # site 2 comes to Python first
         launch(0)
@@ -404,7 +404,7 @@ class Walk:
         self.random = random.Random(seed)
         self.count = 2 + seed % 2
         self.exposes = seed % 4 == 0
-        self.gpus = Gpus(self.count, device_queues=queues)
+        self.gpus = Gpus(self.count, device_queues=queues, real=1 if seed % 3 == 1 else None)
         self.arrays = [np.full(N, 1 + i, np.float32) for i in range(2)]
         self.expected = {("host", i): x.copy() for i, x in enumerate(self.arrays)}
         self.users: dict[tuple, list[Operation]] = {}

@@ -9,8 +9,8 @@ import threading
 import numpy as np
 import pytest
 from accopt.compiler.base.abi import ASYNC_SYNC, DataKind, DeviceProperty, DeviceType
+from accopt.runtime.cuda.shared_gpus import gpu_of, sharing_of
 from accopt.runtime.device import DeviceProvider, NativeImage, PtxImage
-from accopt.runtime.errors import NoDeviceError
 from accopt.runtime.host.device import HostOptions, host_devices
 from accopt.runtime.program import Runtime
 from fake_cuda import FakeCuda
@@ -34,13 +34,24 @@ def scale(values):
 
 
 class Gpus:
-    """A program on so many fake GPUs; after each call the thread's device is the driver's, too."""
+    """
+    A program on so many fake GPUs, or so many devices on `real` ones; after each call the thread's device
+    is the driver's, too.
+    """
 
     def __init__(
-        self, count: int = 2, *, text: str = "", device_queues: bool = True, sites=SITES, **options
+        self,
+        count: int = 2,
+        *,
+        real: int | None = None,
+        text: str = "",
+        device_queues: bool = True,
+        sites=SITES,
+        **options,
     ):
-        self.fake = FakeCuda(count, {"scale": scale}, arguments={"scale": 3}, **options)
-        self.runtime = Runtime(sites, self.fake.provider(), device_queues=device_queues)
+        self.real = real or count
+        self.fake = FakeCuda(self.real, {"scale": scale}, arguments={"scale": 3}, **options)
+        self.runtime = Runtime(sites, self.fake.provider(count), device_queues=device_queues)
         self.runtime.start(PtxImage(text), lambda _: 0)
         self.slow: list[str] = []
         for name in ("launch", "data_enter", "data_exit", "scratch", "update", "wait"):
@@ -62,7 +73,7 @@ class Gpus:
 
     def check(self):
         assert not self.fake.faults
-        assert self.fake.current() == self.runtime.current.number
+        assert self.fake.current() == self.runtime.current.number % self.real
 
     def data(self, which, records, queue=ASYNC_SYNC, site=0):
         self.program.data(which, records, queue, site)
@@ -310,14 +321,14 @@ class Walk:
 
 
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("pools", [True, False])
-def test_random_programs_compute_what_the_host_computes(seed, pools):
+@pytest.mark.parametrize(("pools", "real"), [(True, 3), (False, 3), (True, 1), (False, 2)])
+def test_random_programs_compute_what_the_host_computes(seed, pools, real):
     code = NativeCode()
     on_host = Runtime(SITES, host_devices(HostOptions(threads=1), 3))
     on_host.start(NativeImage(code.address), lambda _: 0)
     expected = Walk(on_host, 3, seed).run(60)
     on_host.finish()
-    gpus = Gpus(3, pools=pools)
+    gpus = Gpus(3, pools=pools, real=real)
     found = Walk(gpus.runtime, 3, seed).run(60)
     gpus.finish()
     for mine, theirs in zip(found, expected, strict=True):
@@ -353,8 +364,82 @@ def test_random_programs_of_several_threads(seed):
 def test_provider_of_fewer_devices():
     fake = FakeCuda(3)
     assert fake.provider(2).count == 2 and isinstance(fake.provider(), DeviceProvider)
-    with pytest.raises(NoDeviceError, match="4 devices were requested, but there are 3"):
-        fake.provider(4)
+    assert not fake.provider(3).sharing and not fake.provider().sharing
+
+
+@pytest.mark.parametrize(
+    ("devices", "gpus", "on"),
+    [
+        (2, 1, "2 devices share 1 GPU: devices 0 and 1 on GPU 0"),
+        (4, 1, "4 devices share 1 GPU: devices 0 to 3 on GPU 0"),
+        (3, 2, "3 devices share 2 GPUs: devices 0 and 2 on GPU 0"),
+        (5, 2, "5 devices share 2 GPUs: devices 0, 2 and 4 on GPU 0, devices 1 and 3 on GPU 1"),
+        (2, 2, ""),
+    ],
+)
+def test_which_devices_share_a_gpu(devices, gpus, on):
+    assert sharing_of(devices, gpus) == on
+    taken = [gpu_of(device, devices, gpus) for device in range(devices)]
+    assert taken[:gpus] == list(range(gpus)) and set(taken) == set(range(gpus))
+    assert gpu_of(devices, devices, gpus) == devices, "not there, and not found anywhere else"
+    assert gpu_of(gpus, None, gpus) == gpus
+
+
+def test_devices_on_one_gpu_have_memory_queues_and_variables_of_their_own():
+    gpus = Gpus(3, real=1)
+    x = np.ones(N, np.float32)
+    addresses = set()
+    for device in range(3):
+        gpus.use(device)
+        gpus.call("acc_copyin", x.ctypes.data, x.nbytes)
+        addresses.add(gpus.call("acc_deviceptr", x.ctypes.data))
+    states = [gpus.runtime.state(d) for d in range(3)]
+    assert len(addresses) == 3
+    assert len({state.device.native_stream() for state in states}) == 3
+    assert (
+        len(
+            {
+                state.device.native_handles("scale", state.sync_queue, alone=False)
+                for state in states
+            }
+        )
+        == 3
+    )
+    gpus.use(1)
+    r = of(x, DataKind.PRESENT)
+    gpus.data("data_enter", [r])
+    gpus.launch(r)
+    gpus.data("data_exit", [r])
+    gpus.call("acc_update_self", x.ctypes.data, x.nbytes)
+    assert (x == 2).all()
+    gpus.call("acc_shutdown_device", 1, DeviceType.DEFAULT)
+    for device in (0, 2):
+        gpus.use(device)
+        gpus.call("acc_update_self", x.ctypes.data, x.nbytes)
+        assert (x == 1).all()
+        gpus.call("acc_delete", x.ctypes.data, x.nbytes)
+    gpus.finish()
+    assert [name for name, _ in gpus.fake.log].count("cuDevicePrimaryCtxRelease") == 3
+
+
+def test_memory_that_another_device_on_the_gpu_will_free(monkeypatch):
+    """An allocation that fails waits for the queues of all devices on the GPU."""
+    gpus = Gpus(2, real=1)
+    first, second = (gpus.runtime.state(d).device for d in (0, 1))
+    waited = []
+    for device in (first, second):
+        monkeypatch.setattr(device.sync_queue, "wait", lambda d=device: waited.append(d.number))
+    allocate, answers = gpus.fake.api.cuMemAllocAsync, iter([2, 0])
+    monkeypatch.setattr(
+        gpus.fake.api,
+        "cuMemAllocAsync",
+        lambda *args: (status, 0) if (status := next(answers)) else allocate(*args),
+    )
+    address = second.allocate(64, second.sync_queue)
+    assert waited == [0, 1]
+    second.free(address, second.sync_queue)
+    monkeypatch.undo()
+    gpus.finish()
 
 
 def test_device_numbers_that_do_not_exist(capfd):

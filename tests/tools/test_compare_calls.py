@@ -52,6 +52,22 @@ def test_programs_of_two_gpus(calls: dict[str, list[str]]) -> None:
     assert used == {"0", "1"}
 
 
+def test_devices_that_share_a_gpu(tmp_path: Path) -> None:
+    """Copies between them are copies within the GPU, and its context is opened by each of them."""
+    packages = compare_calls.package_path(ROOT, tmp_path / "packages")
+    driver = compare_calls.build_driver(tmp_path)
+    variables = compare_calls.environment(driver, packages, tmp_path, 1) | {"ACCOPT_DEVICES": "3"}
+    path = ROOT / "tests/conformance/devices/peer.c"
+    compare_calls.run(path, tmp_path / "calls", variables)
+    lines = (tmp_path / "calls").read_text().splitlines()
+    assert lines[-1] == "exit status 0"
+    remark = "remark: 3 devices share 1 GPU: devices 0 to 2 on GPU 0; times are not those of separate GPUs"
+    assert lines.count(remark) == 1
+    assert [line for line in lines if line.startswith("0 cuMemcpyPeerAsync 0 0 ")]
+    assert not [line for line in lines if "PeerAccess" in line or "cuMemPoolSetAccess" in line]
+    assert lines.count("0 cuDevicePrimaryCtxRelease 0") == 2, "the program uses two of them"
+
+
 def test_a_runtime_that_asks_for_something_else(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
