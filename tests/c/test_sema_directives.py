@@ -197,6 +197,24 @@ def test_pointer_without_section_is_a_warning() -> None:
     assert not warnings("void f(float *a) {\n#pragma acc parallel present(a) \n;}")
 
 
+def test_a_pointer_to_a_structure_without_section_is_the_structure() -> None:
+    start = (
+        "struct s { double *x; };\nvoid f(struct s *p, struct s **q, struct t *r) {\n#pragma acc "
+    )
+    (warning,) = warnings(start + "enter data copyin(p)\n}")
+    assert warning.message == (
+        "'p' points to a structure: 'copyin' takes that structure, p[0:1], not the pointer"
+    )
+    assert str(warning.loc) == "t.c:3:31" and "p[0:n]" in (warning.remedy or "")
+    (warning,) = warnings(start + "update self(p->x[0:2], p)\n}")
+    assert warning.message.startswith("'p' points to a structure: 'self'")
+    for pointer_is_meant in ("copyin(q)", "copyin(r)", "copyin(p) attach(p)", "create(p, p[0:4])"):
+        for warning in warnings(start + f"enter data {pointer_is_meant}\n}}"):
+            assert "moves the pointer" in warning.message
+    declared = "struct s { int i; } *p;\n#pragma acc declare create(p)\nvoid f() {\n"
+    assert not warnings(declared + "#pragma acc update device(p)\n}")
+
+
 def test_a_section_of_a_variable_that_is_no_array_is_all_of_it() -> None:
     (warning,) = warnings("void f(double d) {\n#pragma acc parallel copyin(d[0:1])\n;}")
     assert warning.message.startswith("'d' has type 'double', which has no elements: all of it")

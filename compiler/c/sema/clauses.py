@@ -21,7 +21,7 @@ from ...directives.records import (
     VarListClause,
     VarRefItem,
 )
-from ..ast import Expr, IntConst, SizeofVla, Storage, VarRef
+from ..ast import Expr, IntConst, SizeofVla, Storage, VarDecl, VarRef
 from ..parse import parse_expression
 from ..types import (
     CHAR,
@@ -56,6 +56,8 @@ class ClauseResolver:
 
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
+        self._in_declare: set[VarDecl] = set()
+        """The variables that `declare` directives have named so far."""
 
     def resolve(self, directive: Directive) -> None:
         """Give every expression of `directive` its typed form; clauses with mistakes are left out."""
@@ -108,6 +110,8 @@ class ClauseResolver:
                 f"'{item.name}' in 'declare' is not a plain variable",
                 "name the variable itself",
             )
+        if directive.kind is DirectiveKind.DECLARE and isinstance(base, VarRef):
+            self._in_declare.add(base.decl)
         item.base.expr = base
         self._sections(item, base.type, clause)
         if clause.name in _KEEPS_ROWS and make_rows_whole(item, base.type):
@@ -162,7 +166,10 @@ class ClauseResolver:
             )
         maps = isinstance(clause, VarListClause) and clause.name in _MAPS_DATA
         if maps and isinstance(t, PointerType) and directive.kind is not DirectiveKind.DECLARE:
-            if self._as_declared(item):
+            base = item.base.expr
+            if isinstance(base, VarRef) and base.decl in self._in_declare:
+                return  # the pointer itself is the data
+            if self._as_declared(item) or self._as_structure(item, t, clause, directive):
                 return
             self.unit.sink.warn(
                 item.loc,
@@ -187,6 +194,31 @@ class ClauseResolver:
             else SizeofVla(type=LONG, loc=item.loc, of=bytes_of_chars)
         )
         item.sections.append(Section(item.loc, length=ExprSlot("its length", item.loc, length)))
+        return True
+
+    def _as_structure(
+        self, item: VarRefItem, t: PointerType, clause: Clause, directive: Directive
+    ) -> bool:
+        """
+        Gives a pointer to a structure the section [0:1], with a warning, as other compilers do: the
+        structure is meant, to whose copy the members' own data can be attached. The pointer itself is meant
+        if a section or `attach` in the same directive names it, too (2.6.8).
+        """
+        pointee = t.pointee.type
+        if not isinstance(pointee, RecordType) or not pointee.is_complete:
+            return False
+        for other in directive.clauses:
+            same = [i for i in other.parts() if isinstance(i, VarRefItem) and i.name == item.name]
+            if any(i is not item and (i.sections or other.name == "attach") for i in same):
+                return False
+        one = IntConst(type=LONG, loc=item.loc, value=1)
+        item.sections.append(Section(item.loc, length=ExprSlot("1", item.loc, one)))
+        self.unit.sink.warn(
+            item.loc,
+            f"'{item.name}' points to a structure: '{clause.spelling}' takes that structure,"
+            f" {item.name}[0:1], not the pointer",
+            f"write {item.name}[0:1], or {item.name}[0:n] for an array of n structures",
+        )
         return True
 
     def _sections(self, item: VarRefItem, t: CType, clause: Clause) -> None:
