@@ -13,6 +13,7 @@ import ctypes
 from typing import TYPE_CHECKING
 
 from ..compiler.base.abi import ASYNC_BORDER, BorderArray, BorderRow
+from ..compiler.base.border_times import border_limits
 from .in_process import WorkQueue
 from .native.borders import ARRAYS, FEWEST_INNER, Borders, Wish
 
@@ -77,6 +78,21 @@ def _is_apart(row: BorderRow, arrays: list[BorderArray]) -> bool:
     )
 
 
+def accessed_bytes(row: BorderRow, arrays: list[BorderArray]) -> int:
+    """The bytes between the ends of what a construct accesses of each array."""
+    spans = (span(array, row.lower, row.upper) for array in arrays)
+    return sum(last - first for first, last in spans)
+
+
+def why_not(row: BorderRow, arrays: list[BorderArray], wish: Wish) -> str | None:
+    """Why the border of a construct is not computed first, although copies want it; None if it is."""
+    if row.always:
+        return None
+    total = accessed_bytes(row, arrays)
+    border = total // (row.upper - row.lower) * (wish.low + wish.high)
+    return border_limits(wish.copied).why_not(total, border)
+
+
 class DeviceBorders:
     """The borders of one device."""
 
@@ -100,11 +116,11 @@ class DeviceBorders:
         arrays, wish = self._known(), self.native.wishes[row.number]
         if writes:
             if is_free(self.native, arrays, memory, writes=True):
-                self._grant(wish)
+                self._grant(wish, memory)
             return
         found = rows_that_write(row, arrays, memory)
         if found is None:
-            self._grant(wish)
+            self._grant(wish, memory)
             return
         low, high = found[1] + 1 - row.lower, row.upper - found[0]
         new = Wish(low=wish.low, high=wish.high)
@@ -114,10 +130,13 @@ class DeviceBorders:
             new.high = max(new.high, high)
         if FEWEST_INNER * (new.low + new.high) <= row.upper - row.lower:
             wish.low, wish.high = new.low, new.high
-            self._grant(wish)
+            self._grant(wish, memory)
 
-    def _grant(self, wish: Wish) -> None:
+    def _grant(self, wish: Wish, memory: tuple[int, int]) -> None:
         wish.wanted, wish.missed = 1, 0
+        wish.copied = max(wish.copied, memory[1] - memory[0])
+        limits = border_limits(wish.copied)
+        wish.least, wish.most, wish.border = limits.least, limits.most, limits.border
         if not self.native.border:
             known = self._state.device.native_queue(self._state.queue(ASYNC_BORDER, 0))
             if known is not None:
@@ -138,7 +157,7 @@ class DeviceBorders:
             return 0
         row, arrays = native.row, self._known()
         wish = native.wishes[row.number]
-        if not wish.wanted or not _is_apart(row, arrays):
+        if not wish.wanted or not _is_apart(row, arrays) or why_not(row, arrays, wish):
             return 0
         if FEWEST_INNER * (wish.low + wish.high) <= row.upper - row.lower:
             native.low, native.high = wish.low, wish.high

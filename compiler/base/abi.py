@@ -212,8 +212,8 @@ BORDER_SITES = 256
 class BorderRow(ctypes.Structure):
     """
     The footprint of a construct whose border may be computed first: its number, its queue (the value of the
-    async clause), the values `lower` up to `upper` of its outermost variable, `chosen`: the result of
-    `__accopt_border_begin`; `count` of `BorderArray` follow.
+    async clause), the values `lower` up to `upper` of its outermost variable; `always`: also where that takes
+    longer (`border_times.py`). `count` of `BorderArray` follow.
     """
 
     _fields_ = (
@@ -222,7 +222,7 @@ class BorderRow(ctypes.Structure):
         ("lower", ctypes.c_int64),
         ("upper", ctypes.c_int64),
         ("count", ctypes.c_int64),
-        ("chosen", ctypes.c_int64),
+        ("always", ctypes.c_int64),
     )
 
 

@@ -1,16 +1,17 @@
-// RUN: accopt %s --target=nvptx --emit=data --pass-option 'compute-borders-first{enabled=true}' | filecheck %s
-// RUN: accopt %s --target=nvptx --emit=data | filecheck %s --check-prefix=OFF
-// RUN: accopt %s --target=host --emit=data --pass-option 'compute-borders-first{enabled=true}' | filecheck %s --check-prefix=OFF
-// RUN: accopt %s --target=nvptx --emit=data --no-fma --pass-option 'compute-borders-first{enabled=true}' | filecheck %s --check-prefix=EXACT
-// RUN: accopt %s --target=nvptx --emit=data --fast-math --pass-option 'compute-borders-first{enabled=true}' | filecheck %s --check-prefix=FAST
-// RUN: accopt %s --target=nvptx --emit=runtime --pass-option 'compute-borders-first{enabled=true}' | filecheck %s --check-prefix=CALLS
+// RUN: accopt %s --target=nvptx --emit=data --pass-option 'compute-borders-first{always=true}' | filecheck %s
+// RUN: accopt %s --target=nvptx --emit=data --pass-option 'compute-borders-first{enabled=false}' | filecheck %s --check-prefix=OFF
+// RUN: accopt %s --target=nvptx --emit=data | filecheck %s --check-prefix=PAYS
+// RUN: accopt %s --target=host --emit=data --pass-option 'compute-borders-first{always=true}' | filecheck %s --check-prefix=OFF
+// RUN: accopt %s --target=nvptx --emit=data --no-fma --pass-option 'compute-borders-first{always=true}' | filecheck %s --check-prefix=EXACT
+// RUN: accopt %s --target=nvptx --emit=data --fast-math --pass-option 'compute-borders-first{always=true}' | filecheck %s --check-prefix=FAST
+// RUN: accopt %s --target=nvptx --emit=runtime --pass-option 'compute-borders-first{always=true}' | filecheck %s --check-prefix=CALLS
 
 #include <math.h>
 #include <openacc.h>
 #define DATA present(a[0:m]) present(b[0:m]) present(c[0:m]) async(1)
 
 // OFF-NOT: border
-// FAST-COUNT-11: its border is not computed first: with fast mathematics its results might differ from kernel to kernel
+// FAST-COUNT-14: its border is not computed first: with fast mathematics its results might differ from kernel to kernel
 
 // The footprint: construct 0 on queue 1, its rows, two arrays; b is written from column 1 to column n - 2.
 // CHECK-LABEL: @collapsed
@@ -169,6 +170,44 @@ void waited(double *restrict a, double *restrict b, double *restrict c, int rows
 #pragma acc parallel loop DATA wait(2)
     for (int i = 1; i < rows; i++)
         b[i] = a[i];
+}
+
+// Lengths that are known here: the last one is twice as long as is needed.
+// PAYS-LABEL: @collapsed
+// PAYS: its border may be computed first, for copies to other devices, when it accesses 135 MB or more
+// PAYS-LABEL: @small
+// PAYS-NOT: border_begin
+// PAYS: its border is not computed first: its kernel accesses 64480 bytes, about 0.014 us, too little to hide a copy: at least 135 MB are needed
+// CHECK-LABEL: @small
+// CHECK: border_begin
+void small(double *restrict a, double *restrict b, double *restrict c, int m)
+{
+#pragma acc parallel loop collapse(2) DATA
+    for (int i = 1; i < 63; i++)
+        for (int j = 1; j < 63; j++)
+            b[i * 64 + j] = a[(i - 1) * 64 + j] + a[(i + 1) * 64 + j];
+}
+
+// PAYS-LABEL: @few_rows
+// PAYS: its border is not computed first: the border's 134 MB take about 30 us, longer than a copy of it
+void few_rows(double *restrict a, double *restrict b, double *restrict c, int m)
+{
+#pragma acc parallel loop collapse(2) DATA
+    for (int i = 0; i < 4; i++)
+        for (long j = 0; j < 1l << 23; j++)
+            b[i * (1l << 23) + j] = a[i * (1l << 23) + j];
+}
+
+// PAYS-LABEL: @large
+// PAYS: border_begin
+// PAYS: its border may be computed first, for copies to other devices
+// PAYS-NOT: when it accesses
+void large(double *restrict a, double *restrict b, double *restrict c, int m)
+{
+#pragma acc parallel loop collapse(2) DATA
+    for (int i = 0; i < 4096; i++)
+        for (int j = 0; j < 4096; j++)
+            b[i * 4096 + j] = a[i * 4096 + j];
 }
 
 void exchange(double *a, double *b, int n)

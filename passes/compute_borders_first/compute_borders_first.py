@@ -36,7 +36,11 @@ After:
   acc.parallel async(%q) { acc.loop control(%i) = (%lb) to (%ub) … { b[i * n + j] = … } }
   llvm.call @__accopt_border_end(%footprint)
 
-Options: `enabled` (default: no), `target` (`host`: nothing to do).
+The runtime uses the border only where that is expected to take less time than it saves, from the bytes that
+the construct accesses and that are copied (`compiler/base/border_times.py`).
+
+Options: `enabled` (default: yes), `always` (default: no): also where that is not expected; `target` (`host`:
+nothing to do).
 """
 
 from __future__ import annotations
@@ -48,6 +52,7 @@ from xdsl.dialects.builtin import IntegerType, ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from ...compiler.base.abi import ASYNC_BORDER, BORDER_SITES
+from ...compiler.base.border_times import border_limits
 from ...dialects.accx_devices import UpdatePeerOp
 from ..ir.kernels.runtime_calls import RuntimeCalls
 from ..ir.ops.acc_ops import (
@@ -100,9 +105,9 @@ def _window(copy: acc.ParallelOp, low: SSAValue, count: SSAValue, skipped: SSAVa
     )
 
 
-def _offer(construct: acc.ParallelOp, footprint: Footprint, number: int) -> None:
+def _offer(construct: acc.ParallelOp, footprint: Footprint, number: int, *, always: bool) -> None:
     """Places the border of a construct, construct `number` of the module, before it."""
-    memory, trips = emit_footprint(footprint, construct, number)
+    memory, trips = emit_footprint(footprint, construct, number, always=always)
     calls = RuntimeCalls.in_module(enclosing_module(construct))
     at = Cursor.before(construct)
     rows = calls.value(at, "__accopt_border_begin", memory)
@@ -117,6 +122,15 @@ def _offer(construct: acc.ParallelOp, footprint: Footprint, number: int) -> None
     set_prop(copy, "asyncOperandsDeviceType", NONE)
     _window(copy, low, count, skipped)
     calls.call(Cursor.after(construct), "__accopt_border_end", memory)
+
+
+def _check_length(footprint: Footprint) -> None:
+    """Raises `Unfit` if the construct is known to be too short for a border of one row."""
+    total, trips = footprint.accessed(), footprint.trips.as_constant
+    if total is not None and trips:
+        reason = border_limits(0).why_not(total, total // trips)
+        if reason is not None:
+            raise Unfit(reason)
 
 
 def _copies_between_devices(module: ModuleOp) -> bool:
@@ -137,7 +151,8 @@ class ComputeBordersFirstPass(GpuPass):
 
     name = "compute-borders-first"
 
-    enabled: bool = False
+    enabled: bool = True
+    always: bool = False
 
     def rewrite(self, module: ModuleOp) -> None:
         if not self.enabled or not _copies_between_devices(module):
@@ -148,10 +163,15 @@ class ComputeBordersFirstPass(GpuPass):
             try:
                 only_nest(construct)
                 check_operations(construct, machine)
-                found.append((construct, FootprintReader(construct).footprint()))
+                footprint = FootprintReader(construct).footprint()
+                if not self.always:
+                    _check_length(footprint)
+                found.append((construct, footprint))
             except Unfit as reason:
                 note(construct, [(construct, f"its border is not computed first: {reason}")])
         for number, (construct, footprint) in enumerate(found[:BORDER_SITES]):
-            _offer(construct, footprint, number)
+            _offer(construct, footprint, number, always=self.always)
             text = "its border may be computed first, for copies to other devices"
+            if not self.always and footprint.accessed() is None:
+                text += f", when it accesses {border_limits(0).least / 1e6:.0f} MB or more"
             note(construct, [(construct, text)])

@@ -55,6 +55,21 @@ class Footprint:
     upper: Polynomial
     arrays: Sequence[_Array]
 
+    @property
+    def trips(self) -> Polynomial:
+        return self.upper - self.lower
+
+    def accessed(self) -> int | None:
+        """The bytes between the ends of what all iterations access of each array; None if not constant."""
+        total = Polynomial.constant(0)
+        for array in self.arrays:
+            if len(array.bounds.lows) != 1 or len(array.bounds.highs) != 1:
+                return None
+            total += array.bounds.highs[0] - array.bounds.lows[0] + 1
+            if array.slope is not None:
+                total += array.slope * (self.trips - 1)
+        return total.as_constant
+
 
 class FootprintReader:
     """Finds the footprint of one construct."""
@@ -127,15 +142,16 @@ class FootprintReader:
 
 
 def emit_footprint(
-    footprint: Footprint, construct: acc.ParallelOp, number: int
+    footprint: Footprint, construct: acc.ParallelOp, number: int, *, always: bool
 ) -> tuple[SSAValue, SSAValue]:
-    """Stores the footprint of construct `number`; returns its address and the number of iterations."""
+    """Stores the footprint of construct `number`, with `BorderRow.always`; returns its address and the number
+    of iterations."""
     emit = HostEmitter(construct)
     at = Cursor.before(construct)
     lower, upper = emit.emit(footprint.lower), emit.emit(footprint.upper)
     queue = construct_queue(construct, at, ASYNC_ON_DEVICE)
     arrays = footprint.arrays
-    words = [at.i64(number), queue, lower, upper, at.i64(len(arrays)), at.i64(0)]
+    words = [at.i64(number), queue, lower, upper, at.i64(len(arrays)), at.i64(int(always))]
     for array in arrays:
         address = emit.value(llvm.PtrToIntOp(array.base, i64), variable_name(array.base))
         first, last = emit.minimum(array.bounds.lows), emit.maximum(array.bounds.highs)

@@ -40,6 +40,8 @@ class Wish(ctypes.Structure):
     """
     What copies want of a construct: its first `low` rows and its last `high` ones. `wanted`: there are such
     copies, or copies to memory that it does not use. `missed`: the constructs since one has come early.
+    `copied`: the bytes of the largest of these copies, and what follows from it for the bytes that the
+    construct accesses (`BorderLimits`).
     """
 
     _fields_ = (
@@ -47,6 +49,10 @@ class Wish(ctypes.Structure):
         ("high", ctypes.c_int64),
         ("wanted", ctypes.c_int64),
         ("missed", ctypes.c_int64),
+        ("copied", ctypes.c_int64),
+        ("least", ctypes.c_int64),
+        ("most", ctypes.c_int64),
+        ("border", ctypes.c_int64),
     )
 
 
@@ -234,6 +240,46 @@ define internal {{ i64, i64 }} @rows_of(ptr %wish, i64 %trips) {{
   ret {{ i64, i64 }} %both
 }}
 
+; returns whether a border takes less time than it saves (`compiler/base/border_times.py`)
+define internal i1 @saves(ptr %borders, ptr %wish, i64 %trips) {{
+entry:
+  %row = &%borders->borders.row
+  %always = %row->footprint.always
+  if ne i64 %always, 0: yes, add_up
+add_up:
+  %lower = %row->footprint.lower
+  %upper = %row->footprint.upper
+  %count = %row->footprint.count
+  for i64 %i < %count: array, compare
+  %sum = phi i64 [ 0, %add_up ], [ %total, %array ]
+array:
+  %arrays = &%borders->borders.arrays
+  %at = getelementptr %touched, ptr %arrays, i64 %i
+  %span = call {{ i64, i64 }} @span_of(ptr %at, i64 %lower, i64 %upper)
+  %first = extractvalue {{ i64, i64 }} %span, 0
+  %last = extractvalue {{ i64, i64 }} %span, 1
+  %bytes = sub i64 %last, %first
+  %total = add i64 %sum, %bytes
+  next %i
+compare:
+  %least = %wish->wish.least
+  %most = %wish->wish.most
+  %border = %wish->wish.border
+  %rows = call {{ i64, i64 }} @rows_of(ptr %wish, i64 %trips)
+  %low = extractvalue {{ i64, i64 }} %rows, 0
+  %high = extractvalue {{ i64, i64 }} %rows, 1
+  %both = add i64 %low, %high
+  %a_row = sdiv i64 %sum, %trips
+  %its_bytes = mul i64 %a_row, %both
+  %long = icmp sge i64 %sum, %least
+  %short = icmp sle i64 %sum, %most
+  %small = icmp sle i64 %its_bytes, %border
+  %good = all %long %short %small
+  ret i1 %good
+yes:
+  ret i1 true
+}}
+
 ; puts the border queue after the construct's queue; returns whether the driver did
 define internal i1 @put_border(ptr %row, ptr %queue, i64 %slot, ptr %border) {{
 entry:
@@ -357,7 +403,8 @@ ask:
   %apart = call i1 @is_apart(ptr %borders)
   %border = %borders->borders.border as ptr
   %has_border = icmp ne ptr %border, null
-  %may = and i1 %apart, %has_border
+  %saves = call i1 @saves(ptr %borders, ptr %wish, i64 %trips)
+  %may = all %apart %has_border %saves
   br i1 %may, label %put, label %plain
 put:
   %done = call i1 @put_border(ptr %row, ptr %queue, i64 %slot, ptr %border)

@@ -72,7 +72,7 @@ def test_on_so_many_devices(program: Path, target: str, count: int) -> None:
 def test_borders_that_are_computed_first(target: str, count: int) -> None:
     """In the simulator, constructs are performed after all copies that need not wait for them."""
     program = Path(__file__).parent / "devices" / "borders.c"
-    first = "--pass-option=compute-borders-first{enabled=true}"
+    first = "--pass-option=compute-borders-first{always=true}"
     late = ["--late"] if target == "sim" else []
     done = accrun(program, f"--target={target}", f"--devices={count}", first, *late)
     assert done.returncode == 0 and not done.stdout, done.stdout + done.stderr

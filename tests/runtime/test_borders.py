@@ -19,7 +19,17 @@ from accopt.compiler.base.abi import (
     DataFlag,
     DataKind,
 )
+from accopt.compiler.base.border_times import (
+    ADDED,
+    LAUNCH,
+    MEMORY_BYTES,
+    BorderLimits,
+    border_limits,
+    step_times,
+)
+from accopt.runtime import borders
 from accopt.runtime.borders import rows_that_write
+from accopt.runtime.native.borders import FEWEST_INNER
 from test_several_gpus import SITES, Gpus, of
 
 ROWS, WIDTH = 34, 6
@@ -55,8 +65,9 @@ def compute(a, b, i):
 class Slabs(Gpus):
     """Grids of `ROWS` rows on each device, and what they should contain."""
 
-    def __init__(self, count=2):
-        super().__init__(count, sites=[*SITES, _SITE, _SITE])
+    def __init__(self, count=2, *, always=True, real=None):
+        super().__init__(count, sites=[*SITES, _SITE, _SITE], real=real)
+        self.always = always
         self.fake.kernels["stencil"] = stencil
         self.fake.arguments["stencil"] = len(STENCIL_ARGS)
         self.borders: list[tuple[int, int]] = []
@@ -75,7 +86,7 @@ class Slabs(Gpus):
         self.data("data_enter", records, queue)
         a, b = (r.device for r in records)
         row, last = 8 * WIDTH, 8 * (WIDTH - 1)
-        words = [number, queue, lower, upper, 2, 0]
+        words = [number, queue, lower, upper, 2, int(self.always)]
         words += [a + row * (lower - 1), a + row * (upper + 1), 0, 0]
         words += [b + 8, b + last, row, 1]
         footprint = (ctypes.c_int64 * len(words))(*words)
@@ -148,9 +159,9 @@ def _wide(values):
     return tuple(map(ctypes.c_int64, values))
 
 
-@pytest.fixture
-def slabs():
-    slabs = Slabs()
+@pytest.fixture(params=[2, 1], ids=["", "one GPU"])
+def slabs(request):
+    slabs = Slabs(real=request.param)
     yield slabs
     slabs.finish(empty=False)
 
@@ -239,6 +250,70 @@ def test_in_place_constructs_have_no_border(slabs):
     assert set(slabs.borders) == {(0, 0)}
 
 
+_ACCESSED = 8 * (WIDTH * (2 * ROWS - 2) - 2)
+"""The bytes of `Slabs.step`: all of one grid, and of the other without its edges."""
+_A_ROW = _ACCESSED // (ROWS - 2)
+
+
+@pytest.mark.parametrize(
+    ("limits", "first"),
+    [
+        ((_ACCESSED, _ACCESSED, _A_ROW), True),
+        ((0, 1 << 40, 1 << 40), True),
+        ((_ACCESSED + 1, 1 << 40, 1 << 40), False),
+        ((0, _ACCESSED - 1, 1 << 40), False),
+        ((0, 1 << 40, _A_ROW - 1), False),
+    ],
+)
+def test_a_border_is_computed_first_where_that_is_expected_to_pay(limits, first, monkeypatch):
+    """Native code decides as `why_not` does."""
+    asked = []
+
+    def given(copied):
+        asked.append(copied)
+        return BorderLimits(*limits)
+
+    monkeypatch.setattr(borders, "border_limits", given)
+    slabs = Slabs(always=False)
+    for turn in range(8):
+        for device in (0, 1):
+            slabs.step(device, turn % 2, 1 - turn % 2, 1)
+        exchange(slabs, 1 - turn % 2, 1)
+    assert slabs.borders[-2:] == ([(0, 1), (1, 0)] if first else [(0, 0), (0, 0)])
+    assert set(asked) == {8 * WIDTH}
+    for device in (0, 1):
+        native = slabs.runtime.state(device).borders.native
+        arrays = list(native.arrays[: native.row.count])
+        assert borders.accessed_bytes(native.row, arrays) == _ACCESSED
+        assert (borders.why_not(native.row, arrays, native.wishes[0]) is None) == first
+    slabs.run_lanes()
+    slabs.check_all()
+    slabs.finish(empty=False)
+
+
+def test_the_limits_are_where_the_times_cross():
+    """A border within the limits saves time; at their ends it saves nothing, or a hundredth."""
+    for copied in (0, 8, 4096, 65536, 1 << 20, 1 << 26):
+        limits = border_limits(copied)
+        assert limits.least < limits.most
+        for construct in np.geomspace(limits.least, limits.most, 40).astype(np.int64).tolist():
+            for part in (0, limits.border // 2, limits.border - 9, limits.border + 9):
+                border = min(part, construct // FEWEST_INNER)
+                without, first = step_times(construct, border, copied)
+                kernel = construct / MEMORY_BYTES
+                if limits.why_not(construct, border) is None:
+                    assert first <= without
+                elif border == part and kernel > LAUNCH + without - kernel:
+                    assert first >= without - 1e-3, "the border takes too long"
+        longest = step_times(limits.most, 0, copied)
+        assert (longest[0] - longest[1] + ADDED) / (limits.most / MEMORY_BYTES) == pytest.approx(
+            0.01
+        )
+    assert "too little to hide a copy" in (border_limits(0).why_not(4096**2, 8) or "")
+    assert "less than 1%" in (border_limits(8).why_not(1 << 40, 8) or "")
+    assert "longer than a copy" in (border_limits(8).why_not(1 << 29, 1 << 28) or "")
+
+
 EDGES = [0, 1, 2, ROWS - 3, ROWS - 2, ROWS - 1]
 BOUNDS = [(1, ROWS - 1), (1, ROWS - 1), (2, ROWS - 2), (5, 9)]
 
@@ -286,7 +361,7 @@ def some_operations(slabs, chance):
 def test_any_sequence_that_repeats(seed):
     """Once copies are known, those that may come early are performed before anything else."""
     chance = random.Random(seed)
-    slabs = Slabs()
+    slabs = Slabs(real=1 if seed % 4 == 3 else None)
     operations = some_operations(slabs, chance)
     for _ in range(7):
         for operation in operations:

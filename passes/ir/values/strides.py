@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
-from xdsl.dialects import llvm
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects import arith, llvm
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from ....dialects.accx_element import Index
 from ...decisions.polynomials import Polynomial
 from ..ops.acc_ops import accessed_type
 from ..ops.layout import size_of
-from .addresses import steps_to
+from .addresses import PolynomialReader, steps_to
 from .region_values import RegionSymbols
+from .value_polynomials import from_value
 
 NEAR_BYTES = 16
 """
@@ -36,7 +38,7 @@ FlatStep = tuple[Polynomial | None, Attribute]
 """A subscript, None if it is not a polynomial, and the type of the elements that it counts."""
 
 
-def flat_steps(pointer: SSAValue, symbols: RegionSymbols) -> tuple[FlatStep, ...]:
+def flat_steps(pointer: SSAValue, symbols: PolynomialReader) -> tuple[FlatStep, ...]:
     """The subscripts of an address."""
     return tuple(step.read_flat(symbols) for step in steps_to(pointer))
 
@@ -47,7 +49,7 @@ def count_access(
     """Classifies one load or store of `element` bytes at an address of these subscripts."""
     contiguous = strided = False
     for poly, type_ in steps:
-        factor = None if poly is None else poly.slope(variable)
+        factor = None if poly is None else _slope(poly, variable)
         if factor == 0:
             continue
         if factor in (1, -1) and size_of(type_) <= max(element, NEAR_BYTES):
@@ -61,11 +63,55 @@ def count_access(
         into.contiguous += 1
 
 
+def _slope(poly: Polynomial, variable: SSAValue) -> int | None:
+    """The change of a polynomial with a variable; None if that is not a constant."""
+    choices = (s for s in poly.symbols if isinstance(s, SSAValue) and _is_choice(s))
+    return None if any(_depends(s, variable) for s in choices) else poly.slope(variable)
+
+
+def _is_choice(value: SSAValue) -> bool:
+    return isinstance(value.owner, arith.SelectOp)
+
+
+def _depends(value: SSAValue, variable: SSAValue) -> bool:
+    """
+    Whether a value may depend on `variable`, a loop's: true unless only arithmetic leads to it from outside
+    of the loop.
+    """
+    loop = variable.owner
+    assert isinstance(loop, Block)
+    work, seen = [value], {value}
+    while work:
+        owner = work.pop().owner
+        if owner is loop:
+            return True
+        if isinstance(owner, Operation) and loop.is_ancestor(owner):
+            if not owner.name.startswith("arith."):
+                return True
+            work += [operand for operand in owner.operands if operand not in seen]
+            seen.update(owner.operands)
+    return False
+
+
+class _WithChoices:
+    """Reads values as polynomials, in which choices (`c ? a : b`) may be symbols."""
+
+    def __init__(self, symbols: RegionSymbols):
+        self._symbols = symbols
+
+    def polynomial(self, value: SSAValue | Index) -> Polynomial | None:
+        found = self._symbols.polynomial(value)
+        return from_value(value, self._symbol) if found is None else found
+
+    def _symbol(self, value: SSAValue) -> Hashable | None:
+        return value if _is_choice(value) else self._symbols.symbol(value)
+
+
 class AccessCounter:
     """Counts the accesses of the loops of one construct; each address is read once for all loops around."""
 
     def __init__(self, symbols: RegionSymbols):
-        self._symbols = symbols
+        self._symbols = _WithChoices(symbols)
         self._steps: dict[SSAValue, tuple[FlatStep, ...]] = {}
 
     def count(self, ops: Iterable[Operation], variable: SSAValue) -> AccessCounts:
