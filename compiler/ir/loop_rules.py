@@ -310,13 +310,13 @@ def expanded(op: acc.CacheOp | ScanStepOp) -> Iterator[str]:
         yield "it should have been replaced for a GPU (expand-scans, promote-cache-to-shared)"
 
 
-def tile(op: Operation) -> Iterator[str]:
-    """Tiles in shared memory are accessed inside accx.gang_threads."""
+def of_gang_threads(op: Operation) -> Iterator[str]:
+    """Tiles in shared memory, and what gangs share, are accessed inside accx.gang_threads."""
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, GangThreadsOp):
         parent = parent.parent_op()
     if parent is None:
-        yield "a tile in shared memory must be inside accx.gang_threads"
+        yield f"{op.name} must be inside accx.gang_threads"
 
 
 def typed(op: Operation) -> Iterator[str]:

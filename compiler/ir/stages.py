@@ -20,6 +20,7 @@ from xdsl.ir import Operation
 from ...dialects.accx import LaunchHostOp
 from ...dialects.accx_cache import SharedTileOp
 from ...dialects.accx_element import ElementOp
+from ...dialects.accx_gangs import LastGangOp, LaunchMemoryOp
 from ...dialects.accx_scan import ScanStepOp
 from ...dialects.accx_side_by_side import SideBySideOp
 from ...dialects.accx_teams import TaskOp, TeamOp
@@ -87,7 +88,7 @@ RULES: tuple[tuple[tuple[str, ...], tuple[type[Operation], ...], Rule], ...] = (
     (("transformed",), (SideBySideOp,), loop_rules.coarse),
     (("transformed",), loop_rules.MAPPING, loop_rules.packed),
     (("transformed",), (acc.CacheOp, ScanStepOp), loop_rules.expanded),
-    (("transformed",), (SharedTileOp,), loop_rules.tile),
+    (("transformed",), (SharedTileOp, LaunchMemoryOp, LastGangOp), loop_rules.of_gang_threads),
     (("gpu", "runtime", "nvvm"), (gpu.ModuleOp,), kernel_rules.gpu_module),
     (("gpu",), (gpu.LaunchFuncOp,), kernel_rules.launch),
     (("host",), (LaunchHostOp,), kernel_rules.host_launch),

@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xdsl.dialects import arith, gpu, llvm
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i8, i32, i64
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i1, i8, i32, i64
 from xdsl.ir import Block, SSAValue
 
 from ...compiler.base.diagnostics import SourceLoc, error
-from ...dialects import accx_cache, llvm_ext, nvvm
+from ...dialects import accx_cache, accx_gangs, llvm_ext, nvvm
 from ...dialects.accx import DYNAMIC
 from ..decisions.loop_partition import Mode
 from ..ir.variables.combiners import Kind, ScalarOperator
 from .barriers import EffectTracker, accesses
 from .context import Kernel
 from .effects import Effects
-from .warp import all_reduce
+from .warp import all_reduce, by_leader, take_number
 
 
 def coordinates(k: Kernel, op: accx_cache.GangThreadsOp) -> list[SSAValue]:
@@ -91,6 +91,33 @@ def gang_sum(k: Kernel, op: accx_cache.GangSumOp) -> None:
     with k.running(Mode.GANG, k.tracker):
         (total,) = all_reduce(k, [(ScalarOperator(Kind.ADD, i32), value)])
     k.values[op.result] = total
+
+
+def launch_memory(k: Kernel, op: accx_gangs.LaunchMemoryOp) -> None:
+    """Reserves the memory in the scratch memory of the kernel's launches."""
+    name = op.memory_name.data
+    k.values[op.result] = k.launch_scratch(op.bytes.value.data, op.result.name_hint or name)
+
+
+def last_gang(k: Kernel, op: accx_gangs.LastGangOp) -> None:
+    """
+    Emits the test for the last gang, as at the end of a reduction over gangs (`grid_reductions.py`): the
+    leader takes a number after all stores of its gang, and puts the ticket back if it is the last one.
+    """
+    ticket, gangs = k.values[op.ticket], k.values[op.gangs]
+    barrier(k)
+
+    def arrive() -> list[SSAValue]:
+        number = take_number(k, ticket)
+        last = k.compare("eq", number, k.sub(gangs, k.i32(1)), "is_last")
+        with k.at(k.if_then(last)):
+            k.store(k.i32(0), ticket)
+        return [last]
+
+    with k.running(Mode.GANG, k.tracker):
+        (last,) = by_leader(k, [i1], arrive)
+    barrier(k)
+    k.values[op.result] = last
 
 
 def copy_async(k: Kernel, op: accx_cache.CopyAsyncOp) -> None:

@@ -21,7 +21,7 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import i1, i32, i64
 from xdsl.ir import Block, Region, SSAValue
 
-from ...dialects import llvm_ext, nvvm
+from ...dialects import llvm_ext
 from ..decisions.loop_partition import Mode
 from ..decisions.reduction_strategy import Strategy, StrategyOption, choose_strategy
 from ..ir.ops.building import Cursor
@@ -31,7 +31,7 @@ from .context import TICKET_BYTES, Kernel
 from .leaves import Leaf, ReductionSpec
 from .privatise import gang_results
 from .reductions import count_of, counted_once, for_each_scalar, load_leaf, section_start
-from .warp import REDUCE_BUFFER, all_reduce, by_leader, leader_branch
+from .warp import REDUCE_BUFFER, all_reduce, by_leader, leader_branch, take_number
 
 
 @dataclass
@@ -198,13 +198,7 @@ def _last_block(k: Kernel, slots: Sequence[_LeafSlot]) -> None:
             k.store(total, _slot_address(k, slot, index, gang, gangs))
 
     def take_ticket() -> list[SSAValue]:
-        k.insert(nvvm.MemoryBarrierOp(nvvm.MemScope.GPU))
-        number = k.value(
-            llvm_ext.AtomicRMWOp(llvm_ext.AtomicBinOp.add, ticket, k.i32(1), syncscope="device"),
-            "ticket",
-        )
-        k.insert(nvvm.MemoryBarrierOp(nvvm.MemScope.GPU))
-        return [k.compare("eq", number, k.sub(gangs, k.i32(1)), "is_last")]
+        return [k.compare("eq", take_number(k, ticket), k.sub(gangs, k.i32(1)), "is_last")]
 
     _each_total(k, slots, leave)
     (last,) = take_ticket() if k.mode is Mode.THREAD else by_leader(k, [i1], take_ticket)

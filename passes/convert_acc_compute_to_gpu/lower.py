@@ -20,7 +20,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...compiler.base.diagnostics import SourceLoc, error
-from ...dialects import accx_bulk, accx_cache, llvm_ext
+from ...dialects import accx_bulk, accx_cache, accx_gangs, llvm_ext
 from ...dialects.accx import HANDED_OVER
 from ...dialects.accx_scan import ScanOp
 from ...dialects.volatility import is_ordered
@@ -145,6 +145,10 @@ class RegionLowering:
                 cache.barrier(k)
             case accx_cache.GangSumOp():
                 cache.gang_sum(k, op)
+            case accx_gangs.LaunchMemoryOp():
+                cache.launch_memory(k, op)
+            case accx_gangs.LastGangOp():
+                cache.last_gang(k, op)
             case accx_cache.CopyAsyncOp():
                 cache.copy_async(k, op)
             case accx_cache.WaitCopiesOp():

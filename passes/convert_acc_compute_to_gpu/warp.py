@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from ...dialects import nvvm
+from ...dialects import llvm_ext, nvvm
 from ...dialects.layout import is_long_double
 from ..decisions.device import MAX_THREADS, WARP
 from ..decisions.loop_partition import Mode
@@ -127,6 +127,18 @@ def by_leader(
         k.load(shared_field(k, buffer, offset), type)
         for type, offset in zip(types, offsets, strict=True)
     ]
+
+
+def take_number(k: Kernel, ticket: SSAValue) -> SSAValue:
+    """
+    How many gangs have come to the i32 at `ticket`, in device memory, before this one, whose leader runs this
+    code. What those gangs had stored is visible to it then, and what its own gang has stored to later ones.
+    """
+    k.insert(nvvm.MemoryBarrierOp(nvvm.MemScope.GPU))
+    taken = llvm_ext.AtomicRMWOp(llvm_ext.AtomicBinOp.add, ticket, k.i32(1), syncscope="device")
+    number = k.value(taken, "ticket")
+    k.insert(nvvm.MemoryBarrierOp(nvvm.MemScope.GPU))
+    return number
 
 
 def _by_leader_in_warp(

@@ -59,6 +59,14 @@ class Arithmetic:
         rounded = self.add(a, self.subtract(b, 1))
         return self.emit.value(arith.DivSIOp(self.value(rounded), self.value(b)))
 
+    def divide(self, a: Count, b: Count) -> Count:
+        """`a / b` rounded down, for `a >= 0` and `b > 0`."""
+        if isinstance(a, int) and isinstance(b, int):
+            return a // b
+        if b == 1:
+            return a
+        return self.emit.value(arith.DivSIOp(self.value(a), self.value(b)))
+
     def minimum(self, a: Count, b: Count) -> Count:
         if isinstance(a, int) and isinstance(b, int):
             return min(a, b)
@@ -70,7 +78,7 @@ class Arithmetic:
         return self.emit.value(arith.MaxSIOp(self.value(a), self.value(b)))
 
 
-def _host_value(value: SSAValue, symbols: RegionSymbols, math: Arithmetic) -> Count | None:
+def host_value(value: SSAValue, symbols: RegionSymbols, math: Arithmetic) -> Count | None:
     """The value of a region's integer, computed before the construct; None if only the device knows it."""
     poly = symbols.polynomial(value)
     if poly is not None:
@@ -94,7 +102,7 @@ def trip_count(
     inclusive = loop.inclusive_upperbound
     ends = [bool(v) for v in inclusive.get_values()] if inclusive is not None else []
     for index, bounds in enumerate(zip(loop.lowerbound, loop.upperbound, loop.step, strict=True)):
-        lower, upper, step = (_host_value(value, symbols, math) for value in bounds)
+        lower, upper, step = (host_value(value, symbols, math) for value in bounds)
         if lower is None or upper is None or step is None:
             return None
         exact = exact and all(_is_exact(value, symbols) for value in bounds)
@@ -116,7 +124,7 @@ def distance(
     """
     `upper - lower`, both of the region, computed before the construct; None if only the device knows it.
     """
-    low, high = (_host_value(value, symbols, math) for value in (lower, upper))
+    low, high = (host_value(value, symbols, math) for value in (lower, upper))
     return None if low is None or high is None else math.subtract(high, low)
 
 

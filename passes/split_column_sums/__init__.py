@@ -1,0 +1,1 @@
+"""The pass `split-column-sums`: nests that add up columns, and the code of the gangs that share them."""
