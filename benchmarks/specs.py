@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -73,7 +73,6 @@ class Kernel:
     make: Callable[[int], Case]
     size: int
     small: int
-    accumulates: tuple[str, ...] = field(default=())
 
 
 def _rng(name: str) -> np.random.Generator:
@@ -499,7 +498,7 @@ KERNELS: tuple[Kernel, ...] = (
     Kernel("nbody", "compute", _nbody, 65536, 300),
     Kernel("csr", "compute", _csr, 2_097_152, 400),
     Kernel("dyadic", "compute", _dyadic, 65536, 2048),
-    Kernel("histogram", "compute", _histogram, 1 << 28, 5000, accumulates=("bins",)),
+    Kernel("histogram", "compute", _histogram, 1 << 28, 5000),
     Kernel("monte_carlo", "compute", _monte_carlo, 1 << 20, 600),
     Kernel("sum_f32", "reductions", _reduction(np.sum, 1), 1 << 28, 10007),
     Kernel("max_f32", "reductions", _reduction(np.max, 1), 1 << 28, 10007),

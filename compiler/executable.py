@@ -177,7 +177,7 @@ def _translate(
     """
     if after_stage is None and may_be_apart(sources, options):
         files = files_alone(sources, options, kept, sink)
-        host_ir = None if files is None else program_apart(files, options, sink)
+        host_ir = None if files is None else program_apart(files, sink)
         if host_ir is not None:
             return Executable(host_ir, "", (), options)
     checked = CheckAhead(sources, options.target, kept)

@@ -209,9 +209,7 @@ def found_alone(source: PreprocessedSource, options: CompileOptions) -> FileAlon
     return None if tree is None else FileAlone(*tree, warned, translated, llvm_ir)
 
 
-def program_apart(
-    files: Sequence[FileAlone], options: CompileOptions, sink: DiagnosticSink
-) -> str | None:
+def program_apart(files: Sequence[FileAlone], sink: DiagnosticSink) -> str | None:
     """The LLVM IR of a program of these files, with its object code in the cache; None if the files depend
     on each other."""
     from .c.agreement import are_independent, check_agreement

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from .centred import Range, offset_error, to_base
+from .centred import Range, to_base
 
 MAX_MEMBERS = 127
 MIN_BITS = 8
@@ -187,14 +187,3 @@ def member_coefficients(
 ) -> tuple[Coefficients, ...]:
     """The coefficients of each member, from its range. Raises as `coefficients`."""
     return tuple(coefficients(fmt, low, high) for low, high in ranges)
-
-
-def error_bound(fmt: PackedFormat, coefs: Coefficients) -> float:
-    """The largest absolute error of a number of the range; 0, for unknown, with a code that has no
-    range."""
-    rounding = 2.0 ** (-1 - MANTISSA_BITS[fmt.base_bits])
-    bound = coefs.c0 * (2.0 ** (-fmt.bits - 1) + 4 * rounding)
-    if fmt.code != Code.CENTRED:
-        return bound
-    wrong = offset_error(coefs.c0, coefs.c1, coefs.inverse, coefs.offset)
-    return bound + coefs.c0 * wrong + abs(coefs.c1 + 1.5 * coefs.c0) * rounding

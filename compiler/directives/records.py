@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from ..base.diagnostics import SourceLoc
 
 if TYPE_CHECKING:
-    from ..c.ast import Expr, FunctionDecl
+    from ..c.ast import Expr
 
 
 class DirectiveKind(Enum):
@@ -233,8 +233,8 @@ ClauseT = TypeVar("ClauseT", bound=Clause)
 class Directive:
     """
     One directive. `loc` is the place of the word after `#pragma acc`. `atomic` is set on ATOMIC,
-    `routine_name` on a named `routine(name)` (`routine_target` once resolved); the items of
-    `cache(readonly: …)` are in a `VarListClause` named `cache` with the modifier `readonly`.
+    `routine_name` on a named `routine(name)`; the items of `cache(readonly: …)` are in a `VarListClause`
+    named `cache` with the modifier `readonly`.
     """
 
     kind: DirectiveKind
@@ -243,7 +243,6 @@ class Directive:
     clauses: list[Clause] = field(default_factory=list[Clause])
     atomic: AtomicKind | None = None
     routine_name: str | None = None
-    routine_target: FunctionDecl | None = None
 
     def find(self, name: str, cls: type[ClauseT]) -> ClauseT | None:
         """The first clause of that canonical name and class that applies to every device."""

@@ -45,19 +45,22 @@ def integer_text(value: int, width: int) -> str:
     return str(value)
 
 
-def _binary_parts(value: float, exponent_bits: int, fraction_bits: int) -> tuple[int, int, int]:
-    """Sign, biased exponent and fraction of a format at least as wide as double, exactly."""
+_BIAS = (1 << 14) - 1
+"""The exponent bias of f80 and f128, whose exponents have 15 bits (IEEE 754, binary128)."""
+
+
+def _binary_parts(value: float, fraction_bits: int) -> tuple[int, int, int]:
+    """Sign, biased exponent of 15 bits, and fraction of a number in f80 or f128, exactly."""
     sign = int(math.copysign(1.0, value) < 0)
-    bias = (1 << (exponent_bits - 1)) - 1
     if math.isnan(value):
-        return sign, 2 * bias + 1, 1 << (fraction_bits - 1)
+        return sign, 2 * _BIAS + 1, 1 << (fraction_bits - 1)
     if math.isinf(value):
-        return sign, 2 * bias + 1, 0
+        return sign, 2 * _BIAS + 1, 0
     if value == 0:
         return sign, 0, 0
     mantissa, exponent = math.frexp(abs(value))
     fraction = Fraction(mantissa) * 2 - 1
-    return sign, exponent - 1 + bias, int(fraction * (1 << fraction_bits))
+    return sign, exponent - 1 + _BIAS, int(fraction * (1 << fraction_bits))
 
 
 def float_text(value: float, type: Attribute) -> str:
@@ -71,11 +74,11 @@ def float_text(value: float, type: Attribute) -> str:
             rounded = math.copysign(math.inf, value)
         return f"0x{struct.unpack('<Q', struct.pack('<d', rounded))[0]:016X}"
     if isinstance(type, Float80Type):
-        sign, exponent, fraction = _binary_parts(value, 15, 63)
+        sign, exponent, fraction = _binary_parts(value, 63)
         integer_bit = 1 << 63 if exponent else 0
         return f"0xK{(sign << 15) | exponent:04X}{integer_bit | fraction:016X}"
     if isinstance(type, Float128Type):
-        sign, exponent, fraction = _binary_parts(value, 15, 112)
+        sign, exponent, fraction = _binary_parts(value, 112)
         bits = (sign << 127) | (exponent << 112) | fraction
         return f"0xL{bits & ((1 << 64) - 1):016X}{bits >> 64:016X}"
     if isinstance(type, Float16Type):

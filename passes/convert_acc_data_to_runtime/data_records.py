@@ -242,7 +242,7 @@ def _equal(a: SSAValue, b: SSAValue) -> bool:
     return _origin(a) is _origin(b) or (constant is not None and constant == constant_value(b))
 
 
-def is_contiguous(at: Cursor, brackets: Sequence[_Bracket]) -> bool | None:
+def _is_contiguous(brackets: Sequence[_Bracket]) -> bool | None:
     """Whether the section is one run of bytes: True, False, or None if that is known only at run time."""
     answer: bool | None = True
     single = True
@@ -283,7 +283,7 @@ def _section(at: Cursor, record: Record) -> _Section:
         offset = at.mul(first.lower, first.stride, f"{record.name}_offset")
         size = at.mul(first.extent, first.stride, f"{record.name}_bytes")
         return _Section(offset, size, brackets, True)
-    contiguous = is_contiguous(at, brackets)
+    contiguous = _is_contiguous(brackets)
     is_update = record.kind in (DataKind.UPDATE_SELF, DataKind.UPDATE_DEVICE)
     if contiguous is False and not is_update:
         raise error(

@@ -33,7 +33,7 @@ def shared_passes(addresses: Sequence[int], access_bytes: int) -> tuple[int, int
     return max(banks.values()), -(-len(words) // BANKS)
 
 
-def _warp_addresses(coefficients: Sequence[int], threads: Sequence[int]) -> list[int]:
+def warp_addresses(coefficients: Sequence[int], threads: Sequence[int]) -> list[int]:
     """The byte addresses of the first warp's threads (…, y, x): `sum(coefficient · coordinate)`."""
     found: list[int] = []
     for lane in range(WARP):
@@ -43,12 +43,6 @@ def _warp_addresses(coefficients: Sequence[int], threads: Sequence[int]) -> list
             rest //= size
         found.append(address)
     return found
-
-
-def conflict_degree(coefficients: Sequence[int], threads: Sequence[int], access_bytes: int) -> int:
-    """The passes of a warp's access divided by the least number it needs; 1 means no bank conflicts."""
-    passes, ideal = shared_passes(_warp_addresses(coefficients, threads), access_bytes)
-    return passes // ideal
 
 
 def choose_padding(
@@ -100,7 +94,7 @@ def _cost(
     for axis, outputs in enumerate(together):
         if abs(coefficients[axis]) != bytes:
             coefficients[axis] *= outputs
-    addresses = _warp_addresses(coefficients, threads)
+    addresses = warp_addresses(coefficients, threads)
     return sum(
         shared_passes([address + offset for address in addresses], bytes)[0]
         for offset in range(0, BANK_BYTES, bytes if bytes < BANK_BYTES else BANK_BYTES)

@@ -367,7 +367,7 @@ def choose_write_policy(uses: Uses, disjoint: bool) -> tuple[WritePolicy, str]:
     return "mask", "a sequential loop repeatedly writes elements that other blocks hold too"
 
 
-def tiles_are_disjoint(plan: TilePlan, axes: Sequence[Axis], sharing: Sharing) -> bool:
+def tiles_are_disjoint(plan: TilePlan, axes: Sequence[Axis]) -> bool:
     """
     Whether no element is in the tiles of two blocks, because every iteration has elements of its own. In a
     dimension that moves with several loops (rows of a matrix kept in one dimension), each loop must step

@@ -318,11 +318,3 @@ def _in_symbols(poly: Polynomial, early: Early) -> Polynomial | None:
             return None
         poly = replaced
     return poly
-
-
-def independent_subscripts(left: Subscripts, right: Subscripts, loop: LoopContext) -> bool:
-    """
-    Whether accesses with these subscripts to one object never touch the same element in different
-    iterations of the loop, without a test on the host.
-    """
-    return requirement(left, right, loop) == ()

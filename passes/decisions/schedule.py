@@ -143,11 +143,10 @@ _NEST_SHAPES = {
 class _Planner:
     """Assigns levels along the loop trees of one construct."""
 
-    def __init__(self, sizes: Sizes, strategy: Strategy, ceiling: int, tuning: ScheduleTuning):
+    def __init__(self, sizes: Sizes, strategy: Strategy, tuning: ScheduleTuning):
         self.sizes = sizes
         self.tuning = tuning
         self.strategy = strategy
-        self.ceiling = ceiling
         self.plans: dict[LoopNode, LoopPlan] = {}
         self.workers = 1
         self.lanes = 1
@@ -365,7 +364,7 @@ def plan_construct(
         check_nesting(root)
     if target == "host":
         return _plan_host(roots, sizes, widest)
-    planner = _Planner(sizes, strategy, widest + 1, tuning or ScheduleTuning())
+    planner = _Planner(sizes, strategy, tuning or ScheduleTuning())
     planner.share_grid(roots)
     for root in roots:
         planner.visit(root, widest + 1)

@@ -143,7 +143,7 @@ def _write_policy(
     choices: Choices,
 ) -> tuple[plans.WritePolicy, str]:
     """How written elements reach the array, and why."""
-    disjoint = plans.tiles_are_disjoint(plan, result.nest.axes, result.sharing)
+    disjoint = plans.tiles_are_disjoint(plan, result.nest.axes)
     policy, reason = plans.choose_write_policy(uses, disjoint)
     if choices.write != "auto":
         policy, reason = choices.write, "by option"

@@ -34,7 +34,6 @@ class Planned:
     communicate: bool = False
     ahead: bool = False
     """Whether it is filled one turn of the renewing loop ahead, into two alternating buffers."""
-    disjoint: bool = False
     bulk: bool = False
     """Whether it is filled by bulk copies of its rows, if they are aligned."""
     wide: bool = False

@@ -163,7 +163,7 @@ def test_routine_before_and_by_name() -> None:
     )
     f, g, h = (function(unit, n) for n in "fgh")
     assert [len(x.directives) for x in (f, g, h)] == [1, 1, 1]
-    assert g.directives[0].routine_target is g and f.directives[0].routine_target is f
+    assert [d.routine_name for x in (f, g, h) for d in x.directives] == [None, "g", None]
     assert unit.directives == g.directives
 
 

@@ -15,11 +15,12 @@ from accopt.compiler.base.packed import (
     PackedFormat,
     check_format,
     coefficients,
-    error_bound,
 )
 from accopt.runtime.compression.codec import Codec
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from .error_bounds import error_bound
 
 FORMATS = [
     PackedFormat(32, Code.RANGE, 16),

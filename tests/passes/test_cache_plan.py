@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from accopt.passes.decisions.cache_banks import choose_padding, conflict_degree
+from accopt.passes.decisions.cache_banks import choose_padding, shared_passes, warp_addresses
 from accopt.passes.decisions.cache_plan import (
     Axis,
     CacheTuning,
@@ -148,6 +148,10 @@ def test_how_the_factors_of_a_product_are_stored() -> None:
 
 
 def test_bank_conflicts() -> None:
+    def conflict_degree(coefficients: list[int], threads: tuple[int, int], bytes: int) -> int:
+        passes, least = shared_passes(warp_addresses(coefficients, threads), bytes)
+        return passes // least
+
     assert conflict_degree([0, 4], (16, 16), 4) == 1
     assert conflict_degree([0, 128], (8, 32), 4) == 32
     assert conflict_degree([0, 132], (8, 32), 4) == 1
@@ -234,11 +238,11 @@ def test_blocks_that_hold_common_elements_are_found() -> None:
     own = tile(line(I, 1), [ROW], Sharing((0,)), (32,))
     halo = tile(line(I - 1, 3), [ROW], Sharing((0,)), (32,))
     whole = tile(line(number(0), 64), [ROW], Sharing((0,)), (32,))
-    assert tiles_are_disjoint(own, [ROW], Sharing((0,)))
-    assert not tiles_are_disjoint(halo, [ROW], Sharing((0,)))
-    assert not tiles_are_disjoint(whole, [ROW], Sharing((0,)))
+    assert tiles_are_disjoint(own, [ROW])
+    assert not tiles_are_disjoint(halo, [ROW])
+    assert not tiles_are_disjoint(whole, [ROW])
     # Rows of 41 or 43 elements in one dimension, of which 21 iterations take two each.
     short = [ROW, Axis("j", "j", 1, 21)]
     for pitch, apart in ((number(41), False), (number(43), True), (N, False)):
         plan = tile(line(I * pitch + J * 2, 2), short, BOTH, (8, 32))
-        assert tiles_are_disjoint(plan, short, BOTH) == apart
+        assert tiles_are_disjoint(plan, short) == apart

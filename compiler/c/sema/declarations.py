@@ -138,7 +138,7 @@ class DeclarationChecker:
             decl.is_defined = True
             self._initialise(decl, node.init, is_static=True)
             if decl.control is not None:
-                fill_control(self.unit, decl)
+                fill_control(decl)
 
     def _type(self, node: Any) -> QualType:
         """The declared type; that of the initial value for `__auto_type` (GNU C) and `auto` (C23 6.7.9)."""
@@ -213,7 +213,7 @@ class DeclarationChecker:
         define_aliases(self.linkage.linked.values())
         for decl in list(self.linkage.linked.values()):
             if isinstance(decl, VarDecl) and decl.control is not None and decl.is_defined:
-                fill_control(self.unit, decl)
+                fill_control(decl)
         for decl in self.unit.tree.variables:
             if not decl.is_defined or decl.type.is_complete:
                 continue
@@ -325,7 +325,7 @@ class DeclarationChecker:
         if node.init is not None:
             self._initialise(decl, node.init, is_static=is_static)
         if is_thread_local:
-            fill_control(self.unit, decl)
+            fill_control(decl)
         if not decl.type.is_complete:
             remedy = (
                 "write its length"

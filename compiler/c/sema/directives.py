@@ -180,14 +180,12 @@ class DirectiveChecker:
             raise error(
                 directive.loc, f"routine({name}): '{name}' is not a function", "name a function"
             )
-        directive.routine_target = target
         target.directives.append(directive)
         self.unit.tree.directives.append(directive)
 
     def attach_routines(self, decl: FunctionDecl) -> None:
         """Attach the `routine` directives immediately before a function to `decl`."""
         for directive in self._pending:
-            directive.routine_target = decl
             decl.directives.append(directive)
         self._pending.clear()
 

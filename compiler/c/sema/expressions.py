@@ -157,7 +157,7 @@ class ExpressionChecker:
         if isinstance(symbol, VarDecl):
             ref = VarRef(type=symbol.type, loc=loc, decl=symbol)
             if symbol.control is not None:
-                return own_object(self.unit, ref)
+                return own_object(ref)
             return self.unit.openmp.regions.own_copy(ref) if symbol.is_thread_private else ref
         if isinstance(symbol, FunctionDecl):
             return FunctionRef(type=symbol.type, loc=loc, decl=symbol)

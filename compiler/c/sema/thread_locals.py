@@ -63,7 +63,7 @@ def make_thread_local(unit: Unit, decl: VarDecl) -> None:
     unit.tree.variables.append(control)
 
 
-def fill_control(unit: Unit, decl: VarDecl) -> None:
+def fill_control(decl: VarDecl) -> None:
     """Stores size, alignment and initial value in the control object of a variable, whose type is now
     complete."""
     control, loc = decl.control, decl.loc
@@ -79,7 +79,7 @@ def fill_control(unit: Unit, decl: VarDecl) -> None:
     control.init = Initializer(control.type, items, True, loc)
 
 
-def own_object(unit: Unit, ref: VarRef) -> Expr:
+def own_object(ref: VarRef) -> Expr:
     """The calling thread's object of a thread-local variable."""
     control, loc = ref.decl.control, ref.loc
     assert control is not None

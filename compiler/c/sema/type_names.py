@@ -215,10 +215,10 @@ class TypeBuilder:
             only = self.build(nodes[0])
             if isinstance(only.type, VoidType):
                 return FunctionType(result, ()), []
-        params = [self._parameter(p, i) for i, p in enumerate(nodes)]
+        params = [self._parameter(p) for p in nodes]
         return FunctionType(result, tuple(p.type for p in params), variadic), params
 
-    def _parameter(self, node: Any, index: int) -> VarDecl:
+    def _parameter(self, node: Any) -> VarDecl:
         loc = self.loc(node)
         if isinstance(node, c_ast.Decl) and set(node.storage or ()) - {"register"}:
             raise error(loc, f"'{node.storage[0]}' on a parameter", "remove it")

@@ -88,7 +88,7 @@ def decide(
     stores = [op for op in writes if isinstance(op, llvm.StoreOp)]
     reads_first = flow.reads_first(loop, pointer)
     operator = reduction_operator(uses, clauses) if writes and reads_first else None
-    guards = _certain_write(loop, pointer, set(stores)) if writes and not reads_first else None
+    guards = _certain_write(loop, set(stores)) if writes and not reads_first else None
     facts = ScalarFacts(
         written=bool(writes),
         reads_first=reads_first,
@@ -130,9 +130,7 @@ def _body(loop: Operation) -> Block | None:
     return blocks[0] if len(blocks) == 1 else None
 
 
-def _certain_write(
-    loop: Operation, pointer: SSAValue, stores: set[llvm.StoreOp]
-) -> tuple[Guard, ...] | None:
+def _certain_write(loop: Operation, stores: set[llvm.StoreOp]) -> tuple[Guard, ...] | None:
     """
     The inner loops that must run for every iteration to write the variable; whether they run must not
     depend on the iteration. None if an iteration may leave the variable unwritten.
