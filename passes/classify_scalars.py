@@ -53,6 +53,7 @@ from .ir.ops.acc_ops import (
     PRIVATIZING_OPS,
     is_defined_inside,
     is_inside,
+    operations_around,
     source_loc,
     variable_name,
 )
@@ -95,15 +96,11 @@ def unify_globals(function: llvm.FuncOp, names: frozenset[str]) -> None:
 
 def _outermost_directive(op: Operation) -> Operation | None:
     """The compute construct around an operation, otherwise the outermost loop directive."""
-    found: Operation | None = None
-    parent = op.parent_op()
-    while parent is not None:
-        if isinstance(parent, COMPUTE_OPS):
-            return parent
-        if isinstance(parent, acc.LoopOp):
-            found = parent
-        parent = parent.parent_op()
-    return found
+    around = [
+        each for each in operations_around(op) if isinstance(each, (*COMPUTE_OPS, acc.LoopOp))
+    ]
+    construct = (each for each in around if isinstance(each, COMPUTE_OPS))
+    return next(construct, around[-1] if around else None)
 
 
 @dataclass

@@ -32,7 +32,7 @@ from ..compiler.base.diagnostics import error
 from ..dialects.accx import WHY
 from ..dialects.accx_scan import ScanOp, ScanStepOp
 from ..dialects.layout import is_long_double
-from .ir.ops.acc_ops import NONE, has_level, source_loc
+from .ir.ops.acc_ops import NONE, has_level, is_inside, source_loc
 from .ir.ops.building import Cursor, erase
 from .ir.ops.layout import size_of
 from .ir.ops.machine import machine_of
@@ -52,7 +52,7 @@ def _in_first_iteration(at: Cursor, value: SSAValue, loop: acc.LoopOp) -> SSAVal
 
     def copy(wanted: SSAValue) -> SSAValue:
         owner = wanted.owner
-        if wanted in known or not isinstance(owner, Operation) or not _is_within(owner, loop):
+        if wanted in known or not isinstance(owner, Operation) or not is_inside(owner, loop):
             return known.get(wanted, wanted)
         again = owner.clone({operand: copy(operand) for operand in owner.operands})
         at.insert(again)
@@ -60,13 +60,6 @@ def _in_first_iteration(at: Cursor, value: SSAValue, loop: acc.LoopOp) -> SSAVal
         return known[wanted]
 
     return copy(value)
-
-
-def _is_within(op: Operation, loop: acc.LoopOp) -> bool:
-    parent = op.parent_op()
-    while parent is not None and parent is not loop:
-        parent = parent.parent_op()
-    return parent is loop
 
 
 def _element_before(at: Cursor, pointer: SSAValue, type: Attribute) -> SSAValue:

@@ -47,6 +47,7 @@ from .ir.ops.acc_ops import (
     constructs_of,
     enclosing,
     is_defined_inside,
+    loops_around,
     source_loc,
     variable_name,
 )
@@ -266,19 +267,16 @@ def _check_nesting(levels: dict[str, Level], program: _Program) -> None:
         wanted = levels.get(name, program.level(name))
         if wanted is Level.SEQ:
             continue
-        parent = call.parent_op()
-        while parent is not None:
-            if isinstance(parent, acc.LoopOp):
-                narrowest = min(loop_levels(parent), default=None)
-                if narrowest is not None and narrowest <= wanted:
-                    raise error(
-                        source_loc(call),
-                        f"routine '{c_name(name)}' has level {LEVEL_NAMES[wanted]}, but it is called in a"
-                        f" loop that is already partitioned over {LEVEL_NAMES[narrowest]}s",
-                        f"call it in a wider loop, or give '{c_name(name)}' a narrower level",
-                        [(source_loc(parent), "the loop is here")],
-                    )
-            parent = parent.parent_op()
+        for loop in loops_around(call):
+            narrowest = min(loop_levels(loop), default=None)
+            if narrowest is not None and narrowest <= wanted:
+                raise error(
+                    source_loc(call),
+                    f"routine '{c_name(name)}' has level {LEVEL_NAMES[wanted]}, but it is called in a"
+                    f" loop that is already partitioned over {LEVEL_NAMES[narrowest]}s",
+                    f"call it in a wider loop, or give '{c_name(name)}' a narrower level",
+                    [(source_loc(loop), "the loop is here")],
+                )
 
 
 def _check_bodies(levels: dict[str, Level], program: _Program) -> None:

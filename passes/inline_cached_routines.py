@@ -43,7 +43,7 @@ from xdsl.passes import ModulePass
 from ..dialects.accx import WHY
 from .decisions.levels import Level
 from .ir.data.cached_sections import drop
-from .ir.ops.acc_ops import COMPUTE_OPS, callee_of, source_loc
+from .ir.ops.acc_ops import COMPUTE_OPS, callee_of, enclosing, loops_around, source_loc
 from .ir.ops.inlining import defined_functions, inline_call, recursive_functions
 from .ir.ops.levels import bound_symbol, routine_level
 from .ir.ops.machine import machine_of
@@ -90,13 +90,8 @@ def _routines(module: ModuleOp) -> dict[str, _Routine]:
 
 def _loop_of_construct(op: Operation) -> acc.LoopOp | None:
     """The innermost loop around `op`, if both are in a compute construct."""
-    found: acc.LoopOp | None = None
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, COMPUTE_OPS):
-        if found is None and isinstance(parent, acc.LoopOp):
-            found = parent
-        parent = parent.parent_op()
-    return found if parent is not None else None
+    construct = enclosing(op, *COMPUTE_OPS)
+    return None if construct is None else next(loops_around(op, construct), None)
 
 
 def _explain(routine: _Routine) -> None:

@@ -47,7 +47,7 @@ from ..compiler.base.diagnostics import SourceLoc
 from ..dialects.llvm_ext import VaArgOp, VaCopyOp, VaEndOp, VaStartOp
 from .decisions.device_functions import OPENMP_MARK, is_openmp
 from .decisions.levels import Level
-from .ir.ops.acc_ops import COMPUTE_OPS, callee_of, enclosing_function, source_loc
+from .ir.ops.acc_ops import COMPUTE_OPS, callee_of, enclosing, enclosing_function, source_loc
 from .ir.ops.building import constant_value
 from .ir.ops.inlining import defined_functions, inline_call, recursive_functions
 from .ir.ops.levels import bound_symbol, routine_level
@@ -141,11 +141,9 @@ def _front(call: Operation) -> Block:
     """
     The block at whose start the variables of the innermost loop or construct around a call are allocated.
     """
-    parent = call.parent_op()
-    while not isinstance(parent, (*COMPUTE_OPS, acc.LoopOp)):
-        assert parent is not None
-        parent = parent.parent_op()
-    return parent.regions[0].blocks[0]
+    home = enclosing(call, acc.LoopOp, *COMPUTE_OPS)
+    assert home is not None
+    return home.regions[0].blocks[0]
 
 
 def _fits(call: llvm.CallOp, function: llvm.FuncOp) -> bool:

@@ -46,7 +46,14 @@ from xdsl.ir import SSAValue
 from .decisions.polynomials import Polynomial
 from .decisions.short_rows import FEWEST_FOR_LANES, MANY_ROWS, RowAccess, lanes_from
 from .ir.loops.loop_facts import is_tight
-from .ir.ops.acc_ops import child_loops, hands_on, is_defined_inside, loops_in, parallel_constructs
+from .ir.ops.acc_ops import (
+    child_loops,
+    hands_on,
+    is_defined_inside,
+    loops_around,
+    loops_in,
+    parallel_constructs,
+)
 from .ir.ops.building import Cursor, constant_value
 from .ir.ops.gpu_pass import GpuPass
 from .ir.ops.levels import is_parallel, loop_levels
@@ -101,16 +108,8 @@ def _slope(address: Polynomial, variable: SSAValue) -> Polynomial | None:
     return None if parts is None else parts[1]
 
 
-def _loop_around(row: acc.LoopOp) -> acc.LoopOp:
-    around = row.parent_op()
-    while not isinstance(around, acc.LoopOp):
-        assert around is not None
-        around = around.parent_op()
-    return around
-
-
 def _row_access(pointer: SSAValue, row: acc.LoopOp, symbols: RegionSymbols) -> RowAccess:
-    around = _loop_around(row)
+    around = next(loops_around(row))
     address = Polynomial.constant(0)
     for step in steps_to(pointer):
         moved = step.in_bytes(symbols)
@@ -124,7 +123,7 @@ def _row_access(pointer: SSAValue, row: acc.LoopOp, symbols: RegionSymbols) -> R
 def _lanes_from(rows: Sequence[acc.LoopOp], construct: acc.ParallelOp) -> int | None:
     """The number of iterations of `rows` from which on lanes should share them; None: always."""
     symbols = RegionSymbols(construct)
-    around = _loop_around(rows[0])
+    around = next(loops_around(rows[0]))
     beside = not is_tight(around, child_loops(around))
     if beside and around.parent_op() is not construct:
         return None
@@ -160,7 +159,7 @@ def _has_enough(
         return math.emit.value(arith.CmpiOp(value, math.value(limit), predicate))
 
     enough = test(trips, FEWEST_FOR_LANES, "sge")
-    number = trip_count(_loop_around(rows[0]), symbols, math)
+    number = trip_count(next(loops_around(rows[0])), symbols, math)
     if least > FEWEST_FOR_LANES and number is not None:
         few = test(math.value(number[0]), MANY_ROWS, "slt")
         either = math.emit.value(arith.OrIOp(few, test(trips, least, "sge")))

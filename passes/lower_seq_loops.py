@@ -38,7 +38,7 @@ from xdsl.passes import ModulePass
 
 from ..dialects.accx import WHY
 from .ir.loops.loop_facts import constant_trip
-from .ir.ops.acc_ops import enclosing, hands_on, has_level, loops_in
+from .ir.ops.acc_ops import enclosing, hands_on, has_level, loops_around, loops_in
 from .ir.ops.building import erase
 from .ir.ops.levels import loop_levels
 from .ir.values.trip_counts import MOST_SHORT_ITERATIONS
@@ -67,12 +67,7 @@ def _is_free(loop: acc.LoopOp) -> bool:
 
 def _encloses_lanes(loop: acc.LoopOp) -> bool:
     """Whether an enclosing loop may get the lanes."""
-    parent = loop.parent_op()
-    while parent is not None:
-        if isinstance(parent, acc.LoopOp) and _is_free(parent):
-            return True
-        parent = parent.parent_op()
-    return False
+    return any(map(_is_free, loops_around(loop)))
 
 
 def is_short(loop: acc.LoopOp) -> bool:

@@ -26,28 +26,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import arith, llvm
+from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp, i64
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ..compiler.base.diagnostics import SourceLoc
-from ..dialects import llvm_ext
 from ..dialects.accx_teams import TaskOp, TeamOp
-from .ir.kernels.outline import symbol_table
+from .ir.kernels.outline import REMADE_OPS, symbol_table
 from .ir.kernels.runtime_calls import RuntimeCalls
-from .ir.ops.acc_ops import enclosing_function
+from .ir.ops.acc_ops import enclosing, enclosing_function, live_ins, replace_inside
 from .ir.ops.building import PTR, Cursor, erase
 from .ir.ops.layout import layout_of
 
-_REMADE = (
-    arith.ConstantOp,
-    llvm.ConstantOp,
-    llvm.ZeroOp,
-    llvm.UndefOp,
-    llvm.AddressOfOp,
-    llvm_ext.PoisonOp,
-)
 _INTERNAL = llvm.LinkageAttr("internal")
 _VOID = llvm.LLVMVoidType()
 _BODY = llvm.LLVMFunctionType([PTR], _VOID)
@@ -65,22 +56,6 @@ def frame_offsets(types: list[Attribute]) -> tuple[list[int], int]:
     return offsets, max(end, 8)
 
 
-def captured(region: Region) -> list[SSAValue]:
-    """The values from outside that `region` uses, in the order of their first use."""
-    inside: set[SSAValue] = set()
-    for op in region.walk():
-        inside.update(op.results)
-        for nested in op.regions:
-            for block in nested.blocks:
-                inside.update(block.args)
-    for block in region.blocks:
-        inside.update(block.args)
-    found: dict[SSAValue, None] = {}
-    for op in region.walk():
-        found.update((operand, None) for operand in op.operands if operand not in inside)
-    return list(found)
-
-
 class _TeamOutliner:
     """Outlines the regions of one module."""
 
@@ -91,17 +66,14 @@ class _TeamOutliner:
 
     def outline(self, op: TeamOp | TaskOp) -> None:
         """Makes the region of `op` a function, and replaces `op` by a call."""
-        region = Region()
-        op.body.move_blocks(region)
-        block = region.blocks[0]
-        values = captured(region)
-        passed = [value for value in values if not isinstance(value.owner, _REMADE)]
+        values = live_ins(op)
+        passed = [value for value in values if not isinstance(value.owner, REMADE_OPS)]
         offsets, size = frame_offsets([value.type for value in passed])
         at = Cursor.before(op)
         frame = self._frame(op, at, size)
         for value, offset in zip(passed, offsets, strict=True):
             at.store(value, at.field(frame, offset))
-        name = self._define(op, region, block, values, dict(zip(passed, offsets, strict=True)))
+        name = self._define(op, values, dict(zip(passed, offsets, strict=True)))
         function = at.value(llvm.AddressOfOp(name, PTR))
         if isinstance(op, TeamOp):
             arguments = (function, frame, op.threads, op.several, op.place)
@@ -115,10 +87,8 @@ class _TeamOutliner:
             frame = self.calls.value(at, "__accopt_omp_task_frame", at.i64(size))
             frame.name_hint = "frame"
             return frame
-        around: Operation | None = op.parent_op()
-        while not isinstance(around, llvm.FuncOp | TeamOp | TaskOp):
-            assert around is not None
-            around = around.parent_op()
+        around = enclosing(op, llvm.FuncOp, TeamOp, TaskOp)
+        assert around is not None
         first = around.regions[0].blocks[0].first_op
         assert first is not None
         entry = Cursor.before(first, op.location)
@@ -127,15 +97,15 @@ class _TeamOutliner:
     def _define(
         self,
         op: TeamOp | TaskOp,
-        region: Region,
-        block: Block,
         values: list[SSAValue],
         offsets: dict[SSAValue, int],
     ) -> str:
         """
-        Defines the function with body `region`, which loads `values` from the frame or clones their
-        definitions; returns its name.
+        Defines the function whose body is the region of `op`, and which loads `values` from the frame or
+        clones their definitions; returns its name.
         """
+        region = op.body
+        block = region.blocks[0]
         frame = block.insert_arg(PTR, 0)
         frame.name_hint = "frame"
         end = llvm.ReturnOp()
@@ -146,10 +116,12 @@ class _TeamOutliner:
         at = Cursor.before(first, op.location)
         for value in values:
             inner = self._inner(at, frame, value, offsets)
-            value.replace_uses_with_if(inner, lambda use: _is_in(use.operation, region))
+            replace_inside(op, value, inner)
         around = enclosing_function(op)
         name = self._name(op, around.sym_name.data)
-        function = llvm.FuncOp(name, _BODY, _INTERNAL, body=region)
+        body = Region()
+        region.move_blocks(body)
+        function = llvm.FuncOp(name, _BODY, _INTERNAL, body=body)
         function.location = op.location
         self.module.body.block.insert_op_before(function, around)
         self.symbols[name] = function
@@ -171,14 +143,6 @@ class _TeamOutliner:
             count += 1
             name = f"{stem}_{count}"
         return name
-
-
-def _is_in(op: Operation, region: Region) -> bool:
-    parent = op.parent_region()
-    while parent is not None and parent is not region:
-        around = parent.parent
-        parent = None if around is None else around.parent_region()
-    return parent is region
 
 
 @dataclass(frozen=True)

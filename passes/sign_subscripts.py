@@ -44,7 +44,13 @@ from ..dialects.accx_element import ElementOp
 from .ir.data.signed_readings import ARITHMETIC, Reader, Readings
 from .ir.loops.jamming import NSW
 from .ir.loops.products import find_terms
-from .ir.ops.acc_ops import has_level, is_defined_inside, outermost_loop, parallel_constructs
+from .ir.ops.acc_ops import (
+    has_level,
+    is_defined_inside,
+    loops_around,
+    outermost_loop,
+    parallel_constructs,
+)
 from .ir.ops.building import Cursor, constant_value, erase
 from .ir.ops.gpu_pass import GpuPass
 from .ir.ops.loop_bounds import LoopLike, body_of, bounds_of
@@ -179,12 +185,8 @@ def _runs_sequentially(loop: scf.ForOp | acc.LoopOp) -> bool:
 
 def _around(loop: Operation) -> int:
     """The number of variables of the parallel loops that enclose `loop`."""
-    count, parent = 0, loop.parent_op()
-    while parent is not None and not isinstance(parent, acc.ParallelOp):
-        if isinstance(parent, acc.LoopOp) and not has_level(parent.seq):
-            count += len(parent.lowerbound)
-        parent = parent.parent_op()
-    return count
+    parallel = (around for around in loops_around(loop) if not has_level(around.seq))
+    return sum(len(around.lowerbound) for around in parallel)
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,8 @@ from .ir.ops.acc_ops import (
     NONE,
     bit_width,
     has_level,
+    loops_around,
+    loops_in,
     operand_groups,
     replace_inside,
     set_operand_groups,
@@ -112,13 +114,7 @@ def _distribute_levels(loop: acc.LoopOp, tiles: acc.LoopOp) -> None:
         for name in _PROPERTIES[level]:
             set_prop(tiles, name, loop.properties.get(name))
             set_prop(loop, name, None)
-    alone = not any(
-        isinstance(inner, acc.LoopOp) for region in loop.regions for inner in region.walk()
-    )
-    parent = tiles.parent_op()
-    while parent is not None and alone:
-        alone = not isinstance(parent, acc.LoopOp)
-        parent = parent.parent_op()
+    alone = not [*loops_in(loop), *loops_around(tiles)]
     if not levels and alone and not has_level(loop.seq):
         set_prop(tiles, "gang", NONE)
         set_prop(loop, "vector", NONE)

@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects.accx_cache import SharedTileOp
 from ...dialects.accx_compress import PackedType
 from ..decisions.compression import DOUBLE_ISSUES, REPEATS, PackedAccess
-from ..ir.ops.acc_ops import accessed_type, has_level
+from ..ir.ops.acc_ops import accessed_type, has_level, operations_around
 from ..ir.ops.building import constant_value
 from ..ir.ops.layout import size_of
 from ..ir.values.addresses import ADDRESS_OPS, base_of
@@ -28,8 +28,7 @@ _FREE = (arith.ConstantOp, arith.ExtSIOp, arith.ExtUIOp, arith.IndexCastOp, *ADD
 def _repeats(op: Operation, construct: acc.ParallelOp) -> int:
     """How often `op` runs in one iteration of the parallel loops, because of sequential loops around it."""
     total, depth = 1, 0
-    parent = op.parent_op()
-    while parent is not None and parent is not construct:
+    for parent in operations_around(op, construct):
         trips = 1
         if isinstance(parent, scf.ForOp):
             trips = _trips(parent.lb, parent.ub, parent.step)
@@ -42,7 +41,6 @@ def _repeats(op: Operation, construct: acc.ParallelOp) -> int:
                 trips *= _trips(*bounds)
         if trips > 1 and depth < MOST_LOOPS:
             total, depth = total * trips, depth + 1
-        parent = parent.parent_op()
     return total
 
 

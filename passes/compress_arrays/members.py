@@ -15,6 +15,7 @@ from xdsl.ir import SSAValue, Use
 
 from ...compiler.base.diagnostics import CompileError
 from ...dialects.accx_element import ElementOp
+from ..ir.ops.acc_ops import is_inside
 from ..ir.ops.building import Cursor, erase
 from ..ir.values.addresses import ADDRESS_OPS, AddressOp, AddressStep, steps_of
 from .element_code import ElementCode
@@ -38,7 +39,7 @@ class MemberRewriter(ArrayRewriter):
         self._device = device
         self._arrays[0] = device
         for use in list(device.uses):
-            if use.operation is not self.construct and self._inside(use.operation):
+            if use.operation is not self.construct and is_inside(use.operation, self.construct):
                 self._element(use)
 
     def _array(self, member: int) -> SSAValue:

@@ -17,7 +17,7 @@ from ...compiler.base.diagnostics import CompileError, SourceLoc, error
 from ...dialects.accx_cache import CopyAsyncOp
 from ...dialects.accx_element import ElementOp
 from ...dialects.together import TogetherOp
-from ..ir.ops.acc_ops import called
+from ..ir.ops.acc_ops import called, is_inside
 from ..ir.ops.building import Cursor, constant_value, erase
 from ..ir.ops.layout import type_name
 from ..ir.values.addresses import AddressOp
@@ -41,15 +41,9 @@ class ArrayRewriter:
         while work:
             pointer = work.pop()
             for use in list(pointer.uses):
-                if use.operation is self.construct or not self._inside(use.operation):
+                if use.operation is self.construct or not is_inside(use.operation, self.construct):
                     continue
                 work += self._use(use)
-
-    def _inside(self, op: Operation) -> bool:
-        parent = op.parent_op()
-        while parent is not None and parent is not self.construct:
-            parent = parent.parent_op()
-        return parent is not None
 
     def _use(self, use: Use) -> list[SSAValue]:
         """Rewrites one use; returns the pointers that it computes."""

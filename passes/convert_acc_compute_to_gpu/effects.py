@@ -11,7 +11,7 @@ from ...dialects import accx_cache, llvm_ext
 from ...dialects.together import TogetherOp
 from ...dialects.volatility import is_ordered
 from ..ir.kernels.routine_calls import CallKind, Calls
-from ..ir.ops.acc_ops import PRIVATIZING_OPS, has_level
+from ..ir.ops.acc_ops import PRIVATIZING_OPS, has_level, loops_around
 from ..ir.values.addresses import base_of, way_to_base
 from .barriers import ANY_INTERNAL, UNKNOWN, ObjectAccess, Root, Space, accesses
 from .context import Kernel
@@ -65,12 +65,7 @@ def object_of(k: Kernel, pointer: SSAValue) -> tuple[Root | None, SSAValue]:
 
 def _in_vector_loop(op: Operation) -> bool:
     """Whether `op` is in a loop shared by lanes, so that its variables are thread-private."""
-    parent = op.parent_op()
-    while parent is not None:
-        if isinstance(parent, acc.LoopOp) and has_level(parent.vector):
-            return True
-        parent = parent.parent_op()
-    return False
+    return any(has_level(loop.vector) for loop in loops_around(op))
 
 
 def _is_private_to_threads(op: Operation) -> bool:

@@ -31,6 +31,7 @@ from ..decisions.device_math import (
     Libdevice,
     device_function,
 )
+from ..ir.ops.acc_ops import enclosing
 from ..ir.ops.building import Cursor, erase
 
 PTR = llvm.LLVMPointerType()
@@ -248,11 +249,9 @@ def _calloc(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> SSAValue:
 
 def _entry_cursor(op: Operation) -> Cursor:
     """The start of the function around `op`, where stack slots are made."""
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, gpu.FuncOp | llvm.FuncOp):
-        parent = parent.parent_op()
-    assert parent is not None
-    first = parent.regions[0].blocks[0].first_op
+    function = enclosing(op, gpu.FuncOp, llvm.FuncOp)
+    assert function is not None
+    first = function.regions[0].blocks[0].first_op
     assert first is not None
     return Cursor.before(first, op.location)
 

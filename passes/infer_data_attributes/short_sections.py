@@ -15,8 +15,9 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects.layout import size_of
 from ..decisions.ranges import extremes
 from ..ir.data.sections import PointerUses, SectionAccess
-from ..ir.ops.acc_ops import ENTRY_OPS, EntryOp, source_loc
+from ..ir.ops.acc_ops import ENTRY_OPS, EntryOp, is_inside, operations_around, source_loc
 from ..ir.ops.building import constant_value
+from ..ir.ops.loop_bounds import bounds_of
 from ..ir.ops.messages import Messages
 from ..ir.values.region_values import RegionSymbols
 
@@ -110,15 +111,8 @@ def _reached(access: SectionAccess, symbols: RegionSymbols) -> Span | None:
 
 def _always_runs(op: Operation, construct: Operation) -> bool:
     """Whether only loops that count by 1 are between `op` and the construct."""
-    parent = op.parent_op()
-    while parent is not None and parent is not construct:
-        if isinstance(parent, scf.ForOp):
-            steps = [parent.step]
-        elif isinstance(parent, acc.LoopOp):
-            steps = list(parent.step)
-        else:
-            return False
-        if any(constant_value(step) != 1 for step in steps):
-            return False
-        parent = parent.parent_op()
-    return parent is construct
+    return is_inside(op, construct) and all(
+        isinstance(around, scf.ForOp | acc.LoopOp)
+        and all(constant_value(step) == 1 for _, _, _, step in bounds_of(around))
+        for around in operations_around(op, construct)
+    )

@@ -5,7 +5,6 @@ commutative operator, so that partial results can be merged in any order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.dialects import acc, arith
@@ -15,7 +14,7 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects.llvm_ext import AtomicBinOp
 from ..decisions.private_counters import is_worthwhile
 from ..ir.loops.loop_facts import constant_trip
-from ..ir.ops.acc_ops import MAPPING_OPS, has_level, is_inside, mapped_variable
+from ..ir.ops.acc_ops import MAPPING_OPS, has_level, is_inside, loops_around, mapped_variable
 from ..ir.ops.building import constant_value
 from ..ir.ops.layout import size_of
 from ..ir.values.addresses import ADDRESS_OPS
@@ -127,21 +126,13 @@ def _operator(update: acc.AtomicUpdateOp) -> AtomicBinOp | None:
     return AtomicBinOp.add if match.kind is AtomicBinOp.sub else match.kind
 
 
-def enclosing_loops(op: Operation, construct: acc.ParallelOp) -> Iterator[acc.LoopOp]:
-    parent = op.parent_op()
-    while parent is not None and parent is not construct:
-        if isinstance(parent, acc.LoopOp):
-            yield parent
-        parent = parent.parent_op()
-
-
 def _count(update: acc.AtomicUpdateOp, construct: acc.ParallelOp) -> int | None:
     """
     The number of times the construct runs `update`, by the trip counts of its loop directives; None if not
     constant.
     """
     total = 1
-    for loop in enclosing_loops(update, construct):
+    for loop in loops_around(update, construct):
         trips = constant_trip(loop)
         if trips is None:
             return None
@@ -168,7 +159,7 @@ def find_counters(array: SSAValue, construct: acc.ParallelOp) -> CounterArray | 
     if operator is None or operator not in MERGE:
         return None
     for update in updates:
-        if not any(has_level(loop.gang) for loop in enclosing_loops(update, construct)):
+        if not any(has_level(loop.gang) for loop in loops_around(update, construct)):
             return None
     section = _section(entry, size_of(type))
     if section is None:

@@ -72,6 +72,7 @@ from ..decisions.schedule import Target
 from ..ir.ops.acc_ops import (
     NONE,
     has_level,
+    loops_around,
     loops_in,
     parallel_constructs,
     set_operand_groups,
@@ -88,7 +89,7 @@ from ..ir.ops.versions import (
     ready_for_versions,
 )
 from ..ir.values.addresses import ADDRESS_OPS, subscripted_element
-from .atomic_counters import MERGE, Count, CounterArray, enclosing_loops, find_counters, updates_of
+from .atomic_counters import MERGE, Count, CounterArray, find_counters, updates_of
 from .wide_input import find_grouping, group_iterations
 
 
@@ -150,7 +151,7 @@ def _selector(update: acc.AtomicUpdateOp, construct: acc.ParallelOp) -> SSAValue
     The loop variable, around `update`, of which neighbouring lanes have neighbouring values; None if there
     is none.
     """
-    for loop in enclosing_loops(update, construct):
+    for loop in loops_around(update, construct):
         if has_level(loop.vector) or has_level(loop.worker) or has_level(loop.gang):
             return loop.region.blocks[0].args[-1]
     return None

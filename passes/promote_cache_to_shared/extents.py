@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 from ..decisions.declined import Declined
 from ..decisions.ranges import LoopRange, extremes
 from ..ir.data.cached_accesses import Cached, Symbols
-from ..ir.ops.acc_ops import MAPPING_OPS, mapped_variable
+from ..ir.ops.acc_ops import MAPPING_OPS, mapped_variable, operations_around
 from ..ir.ops.building import constant_value
 from ..ir.ops.layout import size_of
 
@@ -64,8 +64,7 @@ def _loops_around(
 ) -> list[LoopRange] | None:
     """The loops between an operation and its scope, innermost first; None if the operation may not run."""
     found: list[LoopRange] = []
-    parent = op.parent_op()
-    while parent is not None and parent is not scope:
+    for parent in operations_around(op, scope):
         if not isinstance(parent, scf.ForOp) or constant_value(parent.step) != 1:
             return None
         low, high = symbols.polynomial(parent.lb), symbols.polynomial(parent.ub)
@@ -73,5 +72,4 @@ def _loops_around(
         if turns is None or turns < 1:
             return None
         found.append(LoopRange(parent.body.block.args[0], low, high - 1))
-        parent = parent.parent_op()
     return found

@@ -24,7 +24,7 @@ from ..ir.data.cached_accesses import (
     usual_turns,
 )
 from ..ir.data.cached_code import polynomial, split, total
-from ..ir.ops.acc_ops import NONE
+from ..ir.ops.acc_ops import NONE, operations_around
 from ..ir.ops.building import Cursor, erase
 from .legality import check_accesses
 from .limits import mapped_bytes
@@ -103,15 +103,12 @@ def _check(cached: Cached, symbols: Symbols, always: bool) -> None:
 def _turns(op: Operation, cache: acc.CacheOp, symbols: Symbols) -> int | None:
     """The number of times one iteration of the parallel loops in the scope runs `op`; None if not known."""
     turns: int | None = 1
-    parent = op.parent_op()
-    scope = cache.parent_op()
-    while parent is not None and parent is not scope:
-        if isinstance(parent, scf.ForOp):
-            own = usual_turns(parent, symbols)
+    for around in operations_around(op, cache.parent_op()):
+        if isinstance(around, scf.ForOp):
+            own = usual_turns(around, symbols)
             turns = None if turns is None or own is None else turns * own
-        elif isinstance(parent, acc.LoopOp) and not is_partitioned(parent):
+        elif isinstance(around, acc.LoopOp) and not is_partitioned(around):
             turns = None
-        parent = parent.parent_op()
     return turns
 
 

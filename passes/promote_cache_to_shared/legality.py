@@ -18,7 +18,7 @@ from ..decisions.cache_section import CachedSection
 from ..decisions.declined import Declined
 from ..ir.data.cached_accesses import Cached, CachedAccess
 from ..ir.data.cached_sections import first_directive
-from ..ir.ops.acc_ops import source_loc
+from ..ir.ops.acc_ops import operations_around, source_loc
 from ..ir.ops.purity import is_pure
 from .nest import CachedNest
 from .uniformity import has_effects, overlapping_store
@@ -104,19 +104,17 @@ def check_accesses(cached: Cached) -> None:
 
 def check_place(op: acc.CacheOp, nest: CachedNest, varying: set[SSAValue]) -> None:
     """Raises `Declined` unless all threads of a block reach the directive together."""
-    parent = op.parent_op()
-    while parent is not None and parent is not nest.loops[-1]:
-        if isinstance(parent, scf.ForOp):
-            control: Sequence[SSAValue] = (parent.lb, parent.ub, parent.step)
-        elif isinstance(parent, scf.IfOp):
-            control = (parent.cond,)
-        elif isinstance(parent, acc.LoopOp):
-            control = (*parent.lowerbound, *parent.upperbound, *parent.step)
+    for around in operations_around(op, nest.loops[-1]):
+        if isinstance(around, scf.ForOp):
+            control: Sequence[SSAValue] = (around.lb, around.ub, around.step)
+        elif isinstance(around, scf.IfOp):
+            control = (around.cond,)
+        elif isinstance(around, acc.LoopOp):
+            control = (*around.lowerbound, *around.upperbound, *around.step)
         else:
             raise Declined("it is in control flow that threads may follow differently")
         if any(value in varying for value in control):
             raise Declined("it is in control flow that depends on the parallel loop variables")
-        parent = parent.parent_op()
 
 
 def check_uniform(

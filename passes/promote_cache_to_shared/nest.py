@@ -16,7 +16,7 @@ from ..decisions.cache_plan import Axis
 from ..decisions.declined import Declined
 from ..decisions.levels import Level
 from ..ir.data.cached_accesses import Cached, Symbols
-from ..ir.ops.acc_ops import has_level, is_defined_inside
+from ..ir.ops.acc_ops import has_level, is_defined_inside, loops_around
 from ..ir.ops.building import Cursor, constant_trips, constant_value
 from ..ir.ops.expressions import is_arithmetic
 from ..ir.ops.layout import size_of
@@ -84,12 +84,7 @@ def is_partitioned(loop: acc.LoopOp) -> bool:
 
 def innermost_parallel(op: Operation) -> acc.LoopOp | None:
     """The partitioned loop directly around `op`."""
-    parent = op.parent_op()
-    while parent is not None:
-        if isinstance(parent, acc.LoopOp) and is_partitioned(parent):
-            return parent
-        parent = parent.parent_op()
-    return None
+    return next(filter(is_partitioned, loops_around(op)), None)
 
 
 def find_nest(inner: acc.LoopOp, construct: acc.ParallelOp) -> CachedNest:

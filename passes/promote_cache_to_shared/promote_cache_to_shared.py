@@ -67,7 +67,7 @@ from ..decisions.cache_plan import CacheTuning, largest_shared
 from ..decisions.declined import Declined
 from ..decisions.device import MULTIPROCESSORS
 from ..ir.data.cached_sections import drop, join_written
-from ..ir.ops.acc_ops import enclosing, has_level, parallel_constructs, source_loc
+from ..ir.ops.acc_ops import enclosing, has_level, loops_around, parallel_constructs, source_loc
 from ..ir.ops.machine import machine_of
 from ..ir.ops.notes import note
 from .choices import Choices, Fetch, MatrixChoice
@@ -127,11 +127,8 @@ def _nest_of(loop: acc.LoopOp | None, construct: acc.ParallelOp) -> CachedNest:
 
 def _surrounds_lanes(op: acc.CacheOp) -> bool:
     """Whether a directive is in code of a gang or worker, around loops that its lanes share."""
-    parent = op.parent_op()
-    while parent is not None:
-        if isinstance(parent, acc.LoopOp) and has_level(parent.vector):
-            return False
-        parent = parent.parent_op()
+    if any(has_level(loop.vector) for loop in loops_around(op)):
+        return False
     block = op.parent_block()
     assert block is not None
     return any(

@@ -7,6 +7,7 @@ from xdsl.ir import Operation
 
 from ..decisions.cache_plan import Uses
 from ..ir.data.cached_accesses import Cached, CachedAccess, Symbols, usual_turns
+from ..ir.ops.acc_ops import operations_around
 from .nest import CachedNest
 
 
@@ -34,8 +35,7 @@ def _trips(access: CachedAccess, scope: Operation, symbols: Symbols) -> tuple[in
     """The number of times an access runs in its scope (None: not known), and whether it is conditional."""
     trips: int | None = 1
     conditional = False
-    parent = access.op.parent_op()
-    while parent is not None and parent is not scope:
+    for parent in operations_around(access.op, scope):
         if isinstance(parent, scf.ForOp):
             own = usual_turns(parent, symbols)
             trips = None if trips is None or own is None else trips * own
@@ -43,5 +43,4 @@ def _trips(access: CachedAccess, scope: Operation, symbols: Symbols) -> tuple[in
             conditional = True
         else:
             trips = None
-        parent = parent.parent_op()
     return trips, conditional

@@ -12,7 +12,7 @@ from __future__ import annotations
 from xdsl.dialects import acc, llvm
 from xdsl.ir import Operation, SSAValue
 
-from ..ir.ops.acc_ops import has_level, loops_in, replace_inside, set_operand_groups
+from ..ir.ops.acc_ops import has_level, loops_around, loops_in, replace_inside, set_operand_groups
 from ..ir.ops.building import Cursor, erase
 from ..lower_seq_loops import is_plain, lower
 from .nest import is_partitioned
@@ -38,13 +38,7 @@ def _outermost_loops(construct: Operation) -> list[acc.LoopOp]:
     for op in construct.walk():
         if not isinstance(op, acc.CacheOp):
             continue
-        outermost: acc.LoopOp | None = None
-        parent = op.parent_op()
-        while parent is not None and parent is not construct:
-            outermost = parent if isinstance(parent, acc.LoopOp) else outermost
-            parent = parent.parent_op()
-        if outermost is not None:
-            found.setdefault(outermost)
+        found.update((outermost, None) for outermost in [*loops_around(op, construct)][-1:])
     return list(found)
 
 

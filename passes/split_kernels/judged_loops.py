@@ -15,6 +15,7 @@ from ..ir.ops.acc_ops import (
     COMPUTE_OPS,
     NONE,
     has_level,
+    loops_around,
     loops_in,
     replace_inside,
     set_operand_groups,
@@ -104,12 +105,7 @@ def is_short(loop: scf.ForOp) -> bool:
 
 
 def _is_within_parallel(loop: scf.ForOp, construct: Operation) -> bool:
-    parent = loop.parent_op()
-    while parent is not None and parent is not construct:
-        if isinstance(parent, acc.LoopOp) and has_level(parent.independent):
-            return True
-        parent = parent.parent_op()
-    return False
+    return any(has_level(around.independent) for around in loops_around(loop, construct))
 
 
 def decide_loops(

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import StringAttr
 
 from ...dialects.accx import WHY
 from ..decisions.levels import Level
-from ..ir.ops.acc_ops import NONE, loops_in, set_operand_groups, set_prop
+from ..ir.ops.acc_ops import NONE, loops_around, loops_in, set_operand_groups, set_prop
 from ..ir.ops.levels import loop_levels
 
 _WHY = "a level that the nest names twice: gang outside, vector inside"
@@ -27,18 +27,8 @@ _PROPERTIES = {
 def settle_repeated_levels(kernels: acc.KernelsOp) -> None:
     """Keeps each level on one loop of every nest."""
     for inner in loops_in(kernels):
-        for outer in _loops_around(inner, kernels):
+        for outer in loops_around(inner, kernels):
             _settle(outer, inner)
-
-
-def _loops_around(loop: acc.LoopOp, kernels: acc.KernelsOp) -> list[acc.LoopOp]:
-    found: list[acc.LoopOp] = []
-    parent = loop.parent_op()
-    while parent is not None and parent is not kernels:
-        if isinstance(parent, acc.LoopOp):
-            found.append(parent)
-        parent = parent.parent_op()
-    return found
 
 
 def _settle(outer: acc.LoopOp, inner: acc.LoopOp) -> None:

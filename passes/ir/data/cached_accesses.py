@@ -29,7 +29,7 @@ from ...decisions.cache_section import is_outside as offset_is_outside
 from ...decisions.declined import Declined
 from ...decisions.polynomials import Polynomial
 from ...decisions.ranges import LoopRange
-from ..ops.acc_ops import accessed_type
+from ..ops.acc_ops import accessed_type, operations_around
 from ..ops.building import constant_value
 from ..ops.layout import size_of
 from ..ops.loop_bounds import bounds_of
@@ -296,12 +296,11 @@ def _range_choices(op: Operation, symbols: Symbols) -> list[list[LoopRange]]:
     The ranges of the loops around `op`, innermost first; one list for each operand where an end is a
     minimum.
     """
-    levels: list[list[LoopRange]] = []
-    parent = op.parent_op()
-    while parent is not None and parent is not symbols.construct:
-        for variable, low, high, _ in reversed(bounds_of(parent)):
-            levels.append(_ranges(variable, low, high, symbols))
-        parent = parent.parent_op()
+    levels = [
+        _ranges(variable, low, high, symbols)
+        for around in operations_around(op, symbols.construct)
+        for variable, low, high, _ in reversed(bounds_of(around))
+    ]
     choices = [list(choice) for choice in product(*levels)][:8]
     return [refine_by_conditions(choice, op, symbols) for choice in choices]  # type: ignore[arg-type]
 

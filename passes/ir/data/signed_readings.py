@@ -18,7 +18,7 @@ from ....dialects.accx_element import ElementOp, Index
 from ...decisions.inequalities import Facts
 from ...decisions.polynomials import Polynomial
 from ...decisions.ranges import LoopRange, extremes
-from ..ops.acc_ops import bit_width, is_defined_inside, is_inside
+from ..ops.acc_ops import bit_width, is_defined_inside, is_inside, operations_around
 from ..ops.building import constant_value
 from ..ops.loop_bounds import LoopLike, bounds_of
 from ..values.host_scalars import HostScalars
@@ -251,14 +251,13 @@ class Reader:
         block = op.parent_block()
         assert block is not None
         if block not in self._ranges:
-            ranges: list[LoopRange] = []
-            parent = op.parent_op() if is_inside(op, self.construct) else None
-            while parent is not None and parent is not self.construct:
-                for bounds in reversed(bounds_of(parent)):
-                    found = self.symbols.loop_range(*bounds)
-                    if found is not None:
-                        ranges.append(found)
-                parent = parent.parent_op()
+            inside = is_inside(op, self.construct)
+            found = (
+                self.symbols.loop_range(*bounds)
+                for around in (operations_around(op, self.construct) if inside else ())
+                for bounds in reversed(bounds_of(around))
+            )
+            ranges = [each for each in found if each is not None]
             ranges = refine_by_conditions(ranges, op, self.symbols) if ranges else []
             self._ranges[block] = ranges, Facts.of_loops(ranges)
         return self._ranges[block]

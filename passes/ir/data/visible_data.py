@@ -11,7 +11,7 @@ from xdsl.dialects import acc, llvm
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.accx import FROM_KERNELS
-from ..ops.acc_ops import ENTRY_OPS, ComputeOp, EntryOp, enclosing
+from ..ops.acc_ops import ENTRY_OPS, ComputeOp, EntryOp, enclosing, operations_around
 from ..values.region_values import same_variable
 
 
@@ -20,13 +20,11 @@ def visible_entry(construct: Operation, value: SSAValue) -> EntryOp | None:
     The data operation for a variable of a lexically visible `data` construct or `declare`; None without
     one.
     """
-    parent = construct.parent_op()
-    while parent is not None:
-        if isinstance(parent, acc.DataOp):
-            entry = _entry_for(parent.data_clause_operands, value)
+    for around in operations_around(construct):
+        if isinstance(around, acc.DataOp):
+            entry = _entry_for(around.data_clause_operands, value)
             if entry is not None:
                 return entry
-        parent = parent.parent_op()
     function = enclosing(construct, llvm.FuncOp)
     if function is not None:
         for block in function.body.blocks:
@@ -76,9 +74,7 @@ def visible_default(construct: ComputeOp) -> acc.ClauseDefaultValue | None:
     """The nearest visible `default` clause: of the construct, or of a `data` construct around it."""
     if construct.default_attr is not None:
         return construct.default_attr.data
-    parent = construct.parent_op()
-    while parent is not None:
-        if isinstance(parent, acc.DataOp) and parent.default_attr is not None:
-            return parent.default_attr.data
-        parent = parent.parent_op()
+    for around in operations_around(construct):
+        if isinstance(around, acc.DataOp) and around.default_attr is not None:
+            return around.default_attr.data
     return None

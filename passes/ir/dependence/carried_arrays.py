@@ -15,7 +15,7 @@ from xdsl.ir import Operation, SSAValue
 from ...decisions.certain_dependence import EVERY, is_met, iterations_apart
 from ...decisions.certain_meeting import LoopPlace, meeting
 from ...decisions.ranges import LoopRange
-from ..ops.acc_ops import PRIVATIZING_OPS, variable_name
+from ..ops.acc_ops import PRIVATIZING_OPS, operations_around, variable_name
 from ..ops.building import constant_value
 from ..ops.loop_bounds import bounds_of
 from ..values.loop_symbols import LoopSymbols
@@ -188,13 +188,11 @@ class _Finder:
         Whether subscripts consist of loop variables that take every value in their range, and invariants.
         """
         variables: set[SSAValue] = set(self.loop.region.block.args)
-        parent = access.op.parent_op()
-        while parent is not None and parent is not self.loop:
-            for variable, _, _, step in bounds_of(parent):
+        for around in operations_around(access.op, self.loop):
+            for variable, _, _, step in bounds_of(around):
                 if constant_value(step) != 1:
                     return False
                 variables.add(variable)
-            parent = parent.parent_op()
         return all(
             poly is not None
             and all(s in variables or self.symbols.is_invariant(s) for s in poly.symbols)

@@ -16,7 +16,15 @@ from xdsl.ir import Operation
 from ...decisions.levels import Level
 from ...decisions.polynomials import Polynomial
 from ...decisions.ranges import LoopRange
-from ..ops.acc_ops import PRIVATIZING_OPS, has_level, is_inside, loops_in, variable_name
+from ..ops.acc_ops import (
+    PRIVATIZING_OPS,
+    has_level,
+    is_inside,
+    loops_around,
+    loops_in,
+    operations_around,
+    variable_name,
+)
 from ..ops.building import constant_value
 from ..ops.levels import is_parallel, loop_levels
 from ..values.loop_symbols import LoopSymbols
@@ -74,12 +82,7 @@ def _may_be_shared(loop: acc.LoopOp, construct: Operation) -> bool:
     levels = loop_levels(loop)
     if levels and Level.GANG not in levels:
         return False
-    parent = loop.parent_op()
-    while parent is not None and parent is not construct:
-        if isinstance(parent, acc.LoopOp) and not has_level(parent.seq):
-            return False
-        parent = parent.parent_op()
-    return True
+    return all(has_level(around.seq) for around in loops_around(loop, construct))
 
 
 def _known(loop: acc.LoopOp) -> _Loop:
@@ -97,12 +100,10 @@ def _known(loop: acc.LoopOp) -> _Loop:
 
 def _repeat_together(one: Operation, other: Operation, construct: Operation) -> bool:
     """Whether a sequential loop encloses both, so that the first runs again after the second."""
-    parent = one.parent_op()
-    while parent is not None and parent is not construct:
-        if isinstance(parent, acc.LoopOp | scf.ForOp | scf.WhileOp) and is_inside(other, parent):
-            return True
-        parent = parent.parent_op()
-    return False
+    return any(
+        isinstance(around, acc.LoopOp | scf.ForOp | scf.WhileOp) and is_inside(other, around)
+        for around in operations_around(one, construct)
+    )
 
 
 def _is_private(access: ArrayAccess) -> bool:

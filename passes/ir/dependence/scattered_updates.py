@@ -21,6 +21,7 @@ from ..ops.acc_ops import (
     COMPUTE_OPS,
     PRIVATIZING_OPS,
     is_defined_inside,
+    operations_around,
     own_copies,
     parent_operation,
     source_loc,
@@ -115,11 +116,9 @@ class _UpdateFinder:
     def is_update(self, store: llvm.StoreOp) -> bool:
         """Whether the stored value, or the condition of the store, depends on the element's old value."""
         values = [store.value]
-        parent = store.parent_op()
-        while parent is not None and parent is not self.loop:
-            if isinstance(parent, scf.IfOp) and self.origins.is_inside(store.value):
-                values.append(parent.cond)
-            parent = parent.parent_op()
+        if self.origins.is_inside(store.value):
+            around = operations_around(store, self.loop)
+            values += [branch.cond for branch in around if isinstance(branch, scf.IfOp)]
         return any(self.alike(load.ptr, store.ptr) for load in self.origins.loads_behind(values))
 
     def alike(self, left: SSAValue, right: SSAValue) -> bool:

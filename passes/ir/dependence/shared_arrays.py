@@ -22,6 +22,7 @@ from ..ops.acc_ops import (
     COMPUTE_OPS,
     MAPPING_OPS,
     is_defined_inside,
+    operations_around,
     replace_inside,
     source_loc,
     variable_name,
@@ -111,11 +112,8 @@ def _is_common(store: llvm.StoreOp, loop: acc.LoopOp) -> bool:
     """Whether every iteration of a loop certainly stores a value of its own to the same elements."""
     if not is_defined_inside(store.value, loop):
         return False
-    parent = store.parent_op()
-    while parent is not None and parent is not loop:
-        if not isinstance(parent, scf.ForOp | acc.LoopOp):
-            return False
-        parent = parent.parent_op()
+    if not all(isinstance(op, scf.ForOp | acc.LoopOp) for op in operations_around(store, loop)):
+        return False
     subscripts, _ = subscripts_of(store.ptr, LoopSymbols(loop, None))
     variables = loop.region.block.args
     return all(poly is not None and not _names(poly, variables) for poly in subscripts)

@@ -63,15 +63,15 @@ DATA_ENTRY = (
 """Data entry operations: their result is a device address."""
 
 
-_REMADE = (
+REMADE_OPS = (
     arith.ConstantOp,
     llvm.ConstantOp,
     llvm.ZeroOp,
     llvm.UndefOp,
     llvm.AddressOfOp,
     llvm_ext.PoisonOp,
-    acc.DataBoundsOp,
 )
+"""Operations whose results an outlined body makes again instead of taking them as arguments."""
 
 
 @dataclass
@@ -154,7 +154,7 @@ class _Outliner:
 
     def _resolve_outside(self, value: SSAValue) -> SSAValue:
         owner = value.owner
-        if isinstance(owner, _REMADE):
+        if isinstance(owner, (*REMADE_OPS, acc.DataBoundsOp)):
             return self._remake(owner)
         if isinstance(owner, PRIVATIZING_OPS):
             return self._privatise(owner)

@@ -186,6 +186,19 @@ def bit_width(type_: Attribute) -> int | None:
 OpT = TypeVar("OpT", bound=Operation)
 
 
+def operations_around(op: Operation, end: Operation | None = None) -> Iterator[Operation]:
+    """The operations around `op`, innermost first, up to but without `end`."""
+    parent = op.parent_op()
+    while parent is not None and parent is not end:
+        yield parent
+        parent = parent.parent_op()
+
+
+def loops_around(op: Operation, end: Operation | None = None) -> Iterator[acc.LoopOp]:
+    """The `acc.loop`s around `op` that are inside `end`, innermost first."""
+    return (around for around in operations_around(op, end) if isinstance(around, acc.LoopOp))
+
+
 def enclosing(op: Operation, *kinds: type[OpT]) -> OpT | None:
     """The innermost operation around `op` of one of these classes."""
     parent = op.parent_op()
@@ -365,12 +378,7 @@ def loops_in(op: Operation) -> Iterator[acc.LoopOp]:
 
 def outermost_loop(loop: Operation, construct: Operation) -> Operation:
     """The outermost `acc.loop` of a construct around a loop in it, or the loop itself."""
-    found, parent = loop, loop.parent_op()
-    while parent is not None and parent is not construct:
-        if isinstance(parent, acc.LoopOp):
-            found = parent
-        parent = parent.parent_op()
-    return found
+    return [loop, *loops_around(loop, construct)][-1]
 
 
 def child_loops(op: Operation) -> list[acc.LoopOp]:

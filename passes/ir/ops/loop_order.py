@@ -14,7 +14,17 @@ from xdsl.ir import Operation
 
 from ....dialects.accx import FROM_KERNELS, NOTE, WHY
 from ...decisions.levels import Level
-from .acc_ops import NONE, child_loops, drop_gang, drop_levels, has_level, loops_in, set_prop
+from .acc_ops import (
+    NONE,
+    child_loops,
+    drop_gang,
+    drop_levels,
+    has_level,
+    loops_around,
+    loops_in,
+    operations_around,
+    set_prop,
+)
 from .levels import is_parallel, loop_levels
 
 _LEVELS = ("gang", "worker", "vector")
@@ -37,12 +47,10 @@ def _is_open(loop: acc.LoopOp) -> bool:
 def _is_within_order(loop: acc.LoopOp, construct: Operation) -> bool:
     """Whether a sequential loop encloses `loop`, and no parallel loop encloses either."""
     ordered = False
-    parent = loop.parent_op()
-    while parent is not None and parent is not construct:
-        if is_parallel(parent):
+    for around in operations_around(loop, construct):
+        if is_parallel(around):
             return False
-        ordered = ordered or isinstance(parent, acc.LoopOp | scf.ForOp | scf.WhileOp)
-        parent = parent.parent_op()
+        ordered = ordered or isinstance(around, acc.LoopOp | scf.ForOp | scf.WhileOp)
     return ordered
 
 
@@ -51,14 +59,11 @@ def _is_within_work(loop: Operation, construct: Operation) -> bool:
     Whether a parallel loop without levels encloses `loop` and has other work too: if gangs shared `loop`,
     every gang would repeat that work.
     """
-    parent = loop.parent_op()
-    while parent is not None and parent is not construct:
-        if isinstance(parent, acc.LoopOp) and is_parallel(parent) and _is_open(parent):
-            works = bool(parent.private_operands or parent.reduction_operands)
-            if works or _stores(parent):
-                return True
-        parent = parent.parent_op()
-    return False
+    return any(
+        bool(around.private_operands or around.reduction_operands) or _stores(around)
+        for around in loops_around(loop, construct)
+        if is_parallel(around) and _is_open(around)
+    )
 
 
 def _stores(op: Operation) -> bool:

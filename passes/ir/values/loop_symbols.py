@@ -18,7 +18,7 @@ from ....dialects.accx_element import Index
 from ...decisions.dependence import Subscripts, Unknown
 from ...decisions.polynomials import Polynomial
 from ...decisions.ranges import LoopRange
-from ..ops.acc_ops import bit_width, is_defined_inside
+from ..ops.acc_ops import bit_width, is_defined_inside, operations_around
 from ..ops.loop_bounds import LoopLike, bounds_of
 from .accesses import place_key
 from .host_scalars import HostScalars
@@ -148,12 +148,11 @@ class LoopSymbols(RegionSymbols):
         return self.ranges_of[parent]
 
     def _ranges(self, op: Operation, end: Operation | None) -> tuple[LoopRange, ...]:
-        found: list[LoopRange] = []
-        parent = op.parent_op()
-        while parent is not None and parent is not end:
-            found += [self.range_of(*bounds) for bounds in reversed(bounds_of(parent))]
-            parent = parent.parent_op()
-        return tuple(found)
+        return tuple(
+            self.range_of(*bounds)
+            for around in operations_around(op, end)
+            for bounds in reversed(bounds_of(around))
+        )
 
     def own_ranges(
         self, variable: SSAValue

@@ -22,7 +22,7 @@ from xdsl.rewriter import InsertPoint
 from ....dialects.accx_element import Index
 from ...decisions.polynomials import Polynomial
 from ...decisions.ranges import LoopRange
-from ..ops.acc_ops import ENTRY_OPS, is_defined_inside, is_inside
+from ..ops.acc_ops import ENTRY_OPS, is_defined_inside, is_inside, operations_around
 from ..ops.building import Cursor, constant_value
 from ..ops.fixed_values import CopiesBefore
 from ..ops.loop_bounds import bounds_of
@@ -239,14 +239,12 @@ class RegionSymbols:
 
     def _find_ranges(self, op: Operation) -> list[LoopRange] | None:
         ranges: list[LoopRange] = []
-        parent = op.parent_op()
-        while parent is not None and parent is not self.construct:
-            for bounds in reversed(bounds_of(parent)):
+        for around in operations_around(op, self.construct):
+            for bounds in reversed(bounds_of(around)):
                 found = self.loop_range(*bounds)
                 if found is None:
                     return None
                 ranges.append(found)
-            parent = parent.parent_op()
         return ranges
 
     def loop_range(

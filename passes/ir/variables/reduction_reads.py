@@ -16,9 +16,9 @@ from xdsl.traits import IsTerminator
 from ....dialects.accx import FROM_KERNELS, FROM_SERIAL
 from ..data.callees import is_harmless
 from ..ops.acc_ops import (
-    COMPUTE_OPS,
     has_level,
     is_inside,
+    loops_around,
     loops_in,
     replace_inside,
     set_operand_groups,
@@ -111,11 +111,8 @@ def _is_run_once(loop: acc.LoopOp, loops: Sequence[acc.LoopOp], construct: Opera
     """Whether no other thread runs a sequential loop on the same variables."""
     if FROM_KERNELS in construct.attributes or FROM_SERIAL in construct.attributes:
         return True
-    parent = loop.parent_op()
-    while parent is not None and not isinstance(parent, COMPUTE_OPS):
-        if isinstance(parent, acc.LoopOp) and not has_level(parent.seq):
-            return True
-        parent = parent.parent_op()
+    if any(not has_level(around.seq) for around in loops_around(loop, construct)):
+        return True
     return (
         isinstance(construct, acc.ParallelOp)
         and not construct.num_gangs
