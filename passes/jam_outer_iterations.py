@@ -39,16 +39,15 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import acc, arith
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp, i32
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import UNROLL
 from .decisions.declined import Declined
+from .ir.loops.jammed_nests import JammedNest, jammed_nest
 from .ir.loops.jamming import (
     NSW,
     Jam,
-    body_of,
-    check_body,
     explain,
     set_bounds,
     trip_count,
@@ -56,63 +55,7 @@ from .ir.loops.jamming import (
 from .ir.loops.row_gangs import settle_rows
 from .ir.ops.acc_ops import loops_in, parallel_constructs
 from .ir.ops.building import Cursor, constant_value, erase
-from .ir.ops.purity import is_pure
 from .ir.ops.schedules import schedule_of
-
-
-@dataclass(frozen=True)
-class JammedNest:
-    """
-    A gang loop `outer`, the loop `inner` with the lanes, and the pure operations between them that
-    depend on the outer variable (`sunk`), which move into the body.
-    """
-
-    outer: acc.LoopOp
-    inner: acc.LoopOp
-    sunk: tuple[Operation, ...]
-    elements: int
-
-
-def _depends(op: Operation, values: set[SSAValue]) -> bool:
-    return any(operand in values for inner in op.walk() for operand in inner.operands)
-
-
-def _between(loop: acc.LoopOp, rows: set[SSAValue], sunk: list[Operation]) -> acc.LoopOp:
-    """
-    The single loop directly in `loop`. Adds values that depend on the row to `rows`, and their operations
-    to `sunk`.
-    """
-    inner: acc.LoopOp | None = None
-    for op in body_of(loop).ops:
-        if isinstance(op, acc.LoopOp):
-            if inner is not None:
-                raise Declined("the loop's body has several loops")
-            inner = op
-            if any(operand in rows for operand in op.operands):
-                raise Declined("an inner loop's bounds change from row to row")
-        elif not isinstance(op, acc.YieldOp):
-            if inner is not None or not is_pure(op):
-                raise Declined("there is other code between the loops")
-            if _depends(op, rows):
-                rows.update(op.results)
-                sunk.append(op)
-    if inner is None:
-        raise Declined("there is no loop inside")
-    return inner
-
-
-def find_nest(outer: acc.LoopOp) -> JammedNest:
-    """The nest of `outer`, checked for jamming. Raises `Declined` with the reason if it cannot be jammed."""
-    count = schedule_of(outer).elements
-    if outer.reduction_operands or outer.private_operands or outer.firstprivate_operands:
-        raise Declined("the loop has variables of its own")
-    rows: set[SSAValue] = set(body_of(outer).args)
-    sunk: list[Operation] = []
-    inner = _between(outer, rows, sunk)
-    while inner.vector is None:
-        inner = _between(inner, rows, sunk)
-    check_body(inner)
-    return JammedNest(outer, inner, tuple(sunk), count)
 
 
 def _row_values(nest: JammedNest, row: SSAValue, cursor: Cursor) -> dict[SSAValue, SSAValue]:
@@ -200,7 +143,7 @@ class JamOuterIterationsPass(ModulePass):
         ]
         for construct, loop in loops:
             try:
-                nest = find_nest(loop)
+                nest = jammed_nest(loop)
             except Declined as reason:
                 explain(loop, f"rows not kept side by side: {reason}")
                 settle_rows(loop, 1, construct)

@@ -28,13 +28,10 @@ from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import (
     AnyFloat,
     DenseArrayBase,
-    Float32Type,
-    Float64Type,
     IntegerType,
     ModuleOp,
     UnitAttr,
     i1,
-    i32,
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -44,62 +41,13 @@ from ..compiler.base.diagnostics import SourceLoc, error
 from ..dialects.accx import ATOMIC
 from ..dialects.llvm_ext import AtomicBinOp, AtomicOrdering, AtomicRMWOp, CmpXchgOp
 from ..dialects.volatility import set_volatile
+from .ir.ops.atomic_updates import RmwMatch, match_rmw
 from .ir.ops.building import Cursor, erase
 from .ir.ops.layout import size_of
 
-_COMMUTATIVE: dict[type[Operation], AtomicBinOp] = {
-    arith.AddiOp: AtomicBinOp.add,
-    arith.AndIOp: AtomicBinOp.and_,
-    arith.OrIOp: AtomicBinOp.or_,
-    arith.XOrIOp: AtomicBinOp.xor,
-    arith.MaxSIOp: AtomicBinOp.max,
-    arith.MinSIOp: AtomicBinOp.min,
-    arith.MaxUIOp: AtomicBinOp.umax,
-    arith.MinUIOp: AtomicBinOp.umin,
-    arith.AddfOp: AtomicBinOp.fadd,
-}
 _ATOMIC_WIDTHS = (8, 16, 32, 64)
 _ATOMICS = (acc.AtomicReadOp, acc.AtomicWriteOp, acc.AtomicUpdateOp, acc.AtomicCaptureOp)
 _ORDERING = AtomicOrdering.monotonic
-
-
-@dataclass(frozen=True)
-class RmwMatch:
-    """
-    An update that one `atomicrmw` can do: `old <kind> operand`, the operand negated first if
-    `negate` (a subtraction of floats is an addition). `op` is the operation it stands for.
-    """
-
-    kind: AtomicBinOp
-    operand: SSAValue
-    op: Operation
-    negate: bool = False
-
-
-def match_rmw(update: acc.AtomicUpdateOp) -> RmwMatch | None:
-    """
-    The `atomicrmw` for `update`; None if there is none. The last operation must be the only use of the old
-    value.
-    """
-    block = update.region.block
-    old, type = block.args[0], block.args[0].type
-    if not isinstance(type, Float32Type | Float64Type) and type not in (i32, i64):
-        return None
-    uses = list(old.uses)
-    end = block.last_op
-    assert end is not None
-    op = end.operands[0].owner
-    if isinstance(op, Block) or len(uses) != 1 or uses[0].operation is not op:
-        return None
-    left, right = op.operands[0], op.operands[-1]
-    kind = _COMMUTATIVE.get(op.__class__)
-    if kind is not None:
-        return RmwMatch(kind, right if left is old else left, op)
-    if left is old and isinstance(op, arith.SubiOp):
-        return RmwMatch(AtomicBinOp.sub, right, op)
-    if left is old and isinstance(op, arith.SubfOp):
-        return RmwMatch(AtomicBinOp.fadd, right, op, negate=True)
-    return None
 
 
 def _bits_type(op: Operation, type: Attribute) -> IntegerType:

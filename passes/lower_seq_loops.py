@@ -31,33 +31,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import acc, scf
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
-from xdsl.ir import Block, Operation, Region
+from xdsl.dialects import acc
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ..dialects.accx import WHY
 from .ir.loops.loop_facts import constant_trip
-from .ir.ops.acc_ops import enclosing, hands_on, has_level, loops_around, loops_in
-from .ir.ops.building import erase
+from .ir.loops.seq_loops import is_plain_seq, to_for_loops
+from .ir.ops.acc_ops import hands_on, loops_around, loops_in
 from .ir.ops.levels import loop_levels
+from .ir.ops.loop_order import make_sequential
 from .ir.values.trip_counts import MOST_SHORT_ITERATIONS
-
-
-def is_plain(loop: acc.LoopOp) -> bool:
-    """Whether `loop` can become `scf.for`s (see the contract)."""
-    only_seq = has_level(loop.seq) and not (loop.gang or loop.worker or loop.vector)
-    own = (
-        *loop.private_operands,
-        *loop.firstprivate_operands,
-        *loop.reduction_operands,
-        *loop.cache_operands,
-        *loop.tile_operands,
-    )
-    whole = len(loop.region.blocks) == 1 and len(loop.lowerbound) > 0
-    inner = any(True for _ in loops_in(loop))
-    whole = whole and not hands_on(loop)
-    return only_seq and not own and whole and not inner and enclosing(loop, acc.LoopOp) is not None
 
 
 def _is_free(loop: acc.LoopOp) -> bool:
@@ -80,43 +63,6 @@ def is_short(loop: acc.LoopOp) -> bool:
     return iterations is not None and iterations <= MOST_SHORT_ITERATIONS
 
 
-def leave_to_one_thread(loop: acc.LoopOp) -> None:
-    """Marks `loop` as `seq`."""
-    for name in ("independent", "auto_"):
-        loop.properties.pop(name, None)
-    loop.properties["seq"] = ArrayAttr([acc.DeviceTypeAttr(acc.DeviceType.NONE)])
-    loop.attributes[WHY] = StringAttr("it has too few iterations to give each one a thread")
-
-
-def lower(loop: acc.LoopOp) -> None:
-    """Replaces `loop` by nested `scf.for`s."""
-    body = loop.region.block
-    end = body.last_op
-    assert end is not None
-    erase(end)
-    inside: list[Operation] = []
-    for op in list(body.ops):
-        op.detach()
-        inside.append(op)
-    bounds = list(zip(body.args, loop.lowerbound, loop.upperbound, loop.step, strict=True))
-    for variable, lower_, upper, step in reversed(bounds):
-        block = Block(arg_types=[variable.type])
-        block.args[0].name_hint = variable.name_hint
-        variable.replace_all_uses_with(block.args[0])
-        end = scf.YieldOp()
-        end.location = loop.location
-        block.add_ops([*inside, end])
-        plain = scf.ForOp(lower_, upper, step, [], Region(block))
-        plain.location = loop.location
-        inside = [plain]
-    why = loop.attributes.get(WHY)
-    inside[0].attributes[WHY] = why if isinstance(why, StringAttr) else StringAttr("marked seq")
-    outer = loop.parent_block()
-    assert outer is not None
-    outer.insert_op_before(inside[0], loop)
-    erase(loop)
-
-
 @dataclass(frozen=True)
 class LowerSeqLoopsPass(ModulePass):
     """See the contract at the top of this file."""
@@ -127,6 +73,6 @@ class LowerSeqLoopsPass(ModulePass):
         loops = [inner for inner in op.walk() if isinstance(inner, acc.LoopOp)]
         for loop in reversed(loops):
             if is_short(loop):
-                leave_to_one_thread(loop)
-            if is_plain(loop):
-                lower(loop)
+                make_sequential(loop, "it has too few iterations to give each one a thread")
+            if is_plain_seq(loop):
+                to_for_loops(loop)

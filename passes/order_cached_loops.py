@@ -26,16 +26,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.dialects import acc
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from ..dialects.accx import WHY
 from .decisions.cache_plan import Axis, overlaps, section_rates
 from .decisions.declined import Declined
 from .ir.data.cached_accesses import Symbols, read_section
-from .ir.ops.acc_ops import COMPUTE_OPS, NONE, has_level, loops_in, set_prop
+from .ir.ops.acc_ops import COMPUTE_OPS, has_level, loops_in
 from .ir.ops.building import constant_value
 from .ir.ops.gpu_pass import GpuPass
+from .ir.ops.loop_order import make_sequential
 
 _WHY = "the loops around it share what it reads in shared memory"
 
@@ -102,7 +102,4 @@ class OrderCachedLoopsPass(GpuPass):
     def rewrite(self, module: ModuleOp) -> None:
         for loop in [inner for inner in module.walk() if isinstance(inner, acc.LoopOp)]:
             if becomes_sequential(loop):
-                set_prop(loop, "seq", NONE)
-                set_prop(loop, "independent", None)
-                set_prop(loop, "auto_", None)
-                loop.attributes[WHY] = StringAttr(_WHY)
+                make_sequential(loop, _WHY)

@@ -29,32 +29,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.dialects import acc
-from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
 
-from ..dialects.accx import WHY
 from .ir.loops.products import find_terms, free_constructs
-from .ir.ops.acc_ops import NONE, is_defined_inside, loops_in, set_operand_groups, set_prop
-from .ir.ops.building import erase
+from .ir.ops.acc_ops import is_defined_inside, loops_in
 from .ir.ops.gpu_pass import GpuPass
 from .ir.ops.levels import loop_levels
-
-
-def make_sequential(loop: acc.LoopOp) -> None:
-    """Turns a reducing loop into one that each thread runs sequentially on the variable itself."""
-    for value in loop.reduction_operands:
-        entry = value.owner
-        assert isinstance(entry, acc.ReductionOp)
-        value.replace_uses_with_if(entry.var, lambda use: use.operation is not loop)
-    entries = [value.owner for value in loop.reduction_operands]
-    set_operand_groups(loop, reduction_operands=[])
-    for entry in dict.fromkeys(entries):
-        if isinstance(entry, Operation) and not entry.results[0].uses:
-            erase(entry)
-    set_prop(loop, "seq", NONE)
-    set_prop(loop, "independent", None)
-    set_prop(loop, "auto_", None)
-    loop.attributes[WHY] = StringAttr("the loops around it share what it reads in shared memory")
+from .ir.ops.loop_order import make_sequential
+from .ir.variables.reduction_reads import use_variables
 
 
 def _is_of_iteration(value: SSAValue, loop: acc.LoopOp) -> bool:
@@ -95,4 +78,7 @@ class OrderProductLoopsPass(GpuPass):
         for construct in free_constructs(module):
             for loop in list(loops_in(construct)):
                 if _reduces_alone(loop) and find_terms(loop) is not None:
-                    make_sequential(loop)
+                    use_variables(loop, loop.reduction_operands)
+                    make_sequential(
+                        loop, "the loops around it share what it reads in shared memory"
+                    )

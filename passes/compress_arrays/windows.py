@@ -24,13 +24,13 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ..decisions.declined import Declined
 from ..decisions.polynomials import ZERO, Polynomial, product
 from ..ir.loops.groups import body_operations, is_plain, reads_late
+from ..ir.loops.jammed_nests import JammedNest, jammed_nest
 from ..ir.ops.acc_ops import accessed_type, has_level
 from ..ir.ops.building import constant_value
 from ..ir.ops.layout import size_of
 from ..ir.ops.schedules import schedule_of
 from ..ir.values.addresses import ADDRESS_OPS, steps_of
 from ..ir.values.region_values import RegionSymbols
-from ..jam_outer_iterations import JammedNest, find_nest
 
 MAX_REGISTERS = 144
 """The most 32-bit words of decoded elements and results in a thread."""
@@ -163,7 +163,7 @@ def _rows(inner: acc.LoopOp) -> JammedNest | Declined | None:
     while isinstance(around, acc.LoopOp):
         if schedule_of(around).elements > 1 and around.vector is None:
             try:
-                nest = find_nest(around)
+                nest = jammed_nest(around)
             except Declined as reason:
                 return reason
             return nest if constant_value(around.step[0]) == 1 else Declined("rows in steps")

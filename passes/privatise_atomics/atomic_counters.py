@@ -15,10 +15,10 @@ from ...dialects.llvm_ext import AtomicBinOp
 from ..decisions.private_counters import is_worthwhile
 from ..ir.loops.loop_facts import constant_trip
 from ..ir.ops.acc_ops import MAPPING_OPS, has_level, is_inside, loops_around, mapped_variable
+from ..ir.ops.atomic_updates import match_rmw
 from ..ir.ops.building import constant_value
 from ..ir.ops.layout import size_of
 from ..ir.values.addresses import ADDRESS_OPS
-from ..lower_acc_atomics import match_rmw
 
 MERGE: dict[AtomicBinOp, type[Operation]] = {
     AtomicBinOp.add: arith.AddiOp,

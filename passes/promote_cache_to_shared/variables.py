@@ -12,9 +12,16 @@ from __future__ import annotations
 from xdsl.dialects import acc, llvm
 from xdsl.ir import Operation, SSAValue
 
-from ..ir.ops.acc_ops import has_level, loops_around, loops_in, replace_inside, set_operand_groups
-from ..ir.ops.building import Cursor, erase
-from ..lower_seq_loops import is_plain, lower
+from ..ir.loops.seq_loops import is_plain_seq, to_for_loops
+from ..ir.ops.acc_ops import (
+    drop_operands,
+    has_level,
+    loops_around,
+    loops_in,
+    replace_inside,
+)
+from ..ir.ops.building import Cursor
+from ..ir.variables.reduction_reads import use_variables
 from .nest import is_partitioned
 
 
@@ -27,9 +34,9 @@ def simplify(construct: Operation) -> None:
             _declare_privates(loop)
         elif has_level(loop.seq) and not any(True for _ in loops_in(loop)):
             _declare_privates(loop)
-            _reduce_in_place(loop)
-            if is_plain(loop):
-                lower(loop)
+            use_variables(loop, loop.reduction_operands)
+            if is_plain_seq(loop):
+                to_for_loops(loop)
 
 
 def _outermost_loops(construct: Operation) -> list[acc.LoopOp]:
@@ -46,32 +53,14 @@ def _declare_privates(loop: acc.LoopOp) -> None:
     """Turns private scalars and whole arrays into variables of the loop's body."""
     first = loop.region.blocks[0].first_op
     assert first is not None
-    left: list[SSAValue] = []
+    declared: list[SSAValue] = []
     for value in loop.private_operands:
         owner = value.owner
         if not isinstance(owner, acc.PrivateOp) or owner.bounds:
-            left.append(value)
             continue
+        declared.append(value)
         at = Cursor.before(first, owner.location)
         one = at.i32(1)
         name = "private" if owner.var_name is None else owner.var_name.data
         replace_inside(loop, value, at.value(llvm.AllocaOp(one, owner.var_type, 16), name))
-    _keep(loop, "private_operands", list(loop.private_operands), left)
-
-
-def _reduce_in_place(loop: acc.LoopOp) -> None:
-    """Replaces the copies of a sequential loop's reductions by the variables: one thread needs no copies."""
-    for value in loop.reduction_operands:
-        owner = value.owner
-        if isinstance(owner, acc.ReductionOp):
-            replace_inside(loop, value, owner.var)
-    _keep(loop, "reduction_operands", list(loop.reduction_operands), [])
-
-
-def _keep(loop: acc.LoopOp, group: str, old: list[SSAValue], left: list[SSAValue]) -> None:
-    """Sets the loop's operands of one clause to `left`, and erases operations of `old` that become unused."""
-    set_operand_groups(loop, **{group: left})
-    for value in old:
-        owner = value.owner
-        if isinstance(owner, Operation) and not any(r.uses for r in owner.results):
-            erase(owner)
+    drop_operands(loop, "private_operands", declared)

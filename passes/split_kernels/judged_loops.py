@@ -11,6 +11,7 @@ from ..decisions.levels import Level
 from ..ir.dependence.loop_classifier import LoopClassifier
 from ..ir.dependence.loop_dependence import judge_loop
 from ..ir.dependence.loop_verdicts import Verdict
+from ..ir.kernels.constructs import one_before
 from ..ir.ops.acc_ops import (
     COMPUTE_OPS,
     NONE,
@@ -28,7 +29,6 @@ from ..ir.ops.loop_order import confine_to_gang, make_sequential
 from ..ir.values.trip_counts import MOST_SHORT_ITERATIONS
 from ..ir.variables.scalar_classes import ScalarClass
 from ..ir.variables.scalar_clauses import add_private
-from ..legalize_serial import one_before
 from .inner_loops import inner_loops
 from .ordered_tiles import drop_ordered_tiles
 

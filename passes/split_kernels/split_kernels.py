@@ -46,6 +46,7 @@ from xdsl.passes import ModulePass
 
 from ..infer_data_attributes.infer_data_attributes import infer_construct
 from ..ir.dependence.loop_classifier import LoopClassifier
+from ..ir.kernels.constructs import one_before, single_gang_parallel
 from ..ir.ops.acc_ops import (
     COMPUTE_OPS,
     constructs_of,
@@ -59,7 +60,6 @@ from ..ir.ops.messages import Messages
 from ..ir.values.region_values import HostEmitter
 from ..ir.variables.function_scalars import FunctionScalars, exposed_globals, global_scalars
 from ..ir.variables.reduction_reads import reduce_in_place
-from ..legalize_serial import one_before, single_gang_parallel
 from .inner_loops import inner_loops
 from .judged_loops import decide_loops, mark_inner_loops
 from .kernel_constructs import (

@@ -7,7 +7,7 @@ segments of xDSL's operations.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import TypeVar, cast
 
@@ -27,7 +27,7 @@ from xdsl.traits import SymbolTable
 from ....compiler.base.diagnostics import SourceLoc
 from ....compiler.base.names import c_name
 from ....dialects.together import HandsOnOp
-from .building import constant_value
+from .building import constant_value, erase
 from .complex_values import is_complex
 
 ComputeOp = acc.ParallelOp | acc.SerialOp | acc.KernelsOp
@@ -309,6 +309,18 @@ def set_operand_groups(op: IRDLOperation, **changed: Sequence[SSAValue]) -> None
     op.properties["operandSegmentSizes"] = DenseArrayBase.from_list(
         i32, [len(group) for group in groups.values()]
     )
+
+
+def drop_operands(op: IRDLOperation, group: str, dropped: Collection[SSAValue]) -> None:
+    """
+    Removes operands from an operand group of a construct or loop, and erases the operations that made them
+    if nothing else uses these.
+    """
+    left = [value for value in operand_groups(op)[group] if value not in dropped]
+    set_operand_groups(op, **{group: left})
+    for owner in dict.fromkeys(value.owner for value in dropped):
+        if isinstance(owner, Operation) and not any(result.uses for result in owner.results):
+            erase(owner)
 
 
 def has_level(attr: ArrayAttr[acc.DeviceTypeAttr] | None) -> bool:

@@ -33,6 +33,7 @@ _LEVELS = ("gang", "worker", "vector")
 def make_sequential(loop: acc.LoopOp, why: str) -> None:
     """Makes a loop `seq`; `why` is the reason for remarks."""
     set_prop(loop, "independent", None)
+    set_prop(loop, "auto_", None)
     set_prop(loop, "seq", NONE)
     drop_levels(loop)
     loop.attributes[WHY] = StringAttr(why)

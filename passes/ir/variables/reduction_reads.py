@@ -16,14 +16,13 @@ from xdsl.traits import IsTerminator
 from ....dialects.accx import FROM_KERNELS, FROM_SERIAL
 from ..data.callees import is_harmless
 from ..ops.acc_ops import (
+    drop_operands,
     has_level,
     is_inside,
     loops_around,
     loops_in,
     replace_inside,
-    set_operand_groups,
 )
-from ..ops.building import erase
 
 
 def use_of_partial_sum(accesses: Sequence[Operation]) -> Operation | None:
@@ -86,21 +85,25 @@ def reduce_in_place(construct: Operation) -> None:
 
 
 def _reduce_in_place(loop: acc.LoopOp) -> None:
-    kept: list[SSAValue] = []
+    found: list[SSAValue] = []
     for copy in loop.reduction_operands:
-        reduction = copy.owner
         uses = [use.operation for use in copy.uses if is_inside(use.operation, loop)]
-        if not isinstance(reduction, acc.ReductionOp) or use_of_partial_sum(uses) is None:
-            kept.append(copy)
-            continue
+        if isinstance(copy.owner, acc.ReductionOp) and use_of_partial_sum(uses) is not None:
+            found.append(copy)
+    if found:
+        use_variables(loop, found)
+
+
+def use_variables(loop: acc.LoopOp, copies: Sequence[SSAValue]) -> None:
+    """
+    Makes a loop that one thread runs from start to end work on the variables themselves instead of these
+    copies of its reduction clauses.
+    """
+    for copy in copies:
+        reduction = copy.owner
+        assert isinstance(reduction, acc.ReductionOp)
         replace_inside(loop, copy, reduction.var)
-    if len(kept) < len(loop.reduction_operands):
-        dropped = [copy for copy in loop.reduction_operands if copy not in kept]
-        set_operand_groups(loop, reduction_operands=kept)
-        for copy in dropped:
-            entry = copy.owner
-            if isinstance(entry, Operation) and copy.first_use is None:
-                erase(entry)
+    drop_operands(loop, "reduction_operands", copies)
 
 
 def _is_in_order(loop: acc.LoopOp, construct: Operation) -> bool:

@@ -1,0 +1,68 @@
+"""Nests of which a thread processes several rows side by side (`jam-outer-iterations`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects import acc
+from xdsl.ir import Operation, SSAValue
+
+from ...decisions.declined import Declined
+from ..ops.purity import is_pure
+from ..ops.schedules import schedule_of
+from .jamming import body_of, check_body
+
+
+@dataclass(frozen=True)
+class JammedNest:
+    """
+    A gang loop `outer`, the loop `inner` with the lanes, and the pure operations between them that
+    depend on the outer variable (`sunk`), which move into the body.
+    """
+
+    outer: acc.LoopOp
+    inner: acc.LoopOp
+    sunk: tuple[Operation, ...]
+    elements: int
+
+
+def _depends(op: Operation, values: set[SSAValue]) -> bool:
+    return any(operand in values for inner in op.walk() for operand in inner.operands)
+
+
+def _between(loop: acc.LoopOp, rows: set[SSAValue], sunk: list[Operation]) -> acc.LoopOp:
+    """
+    The single loop directly in `loop`. Adds values that depend on the row to `rows`, and their operations
+    to `sunk`.
+    """
+    inner: acc.LoopOp | None = None
+    for op in body_of(loop).ops:
+        if isinstance(op, acc.LoopOp):
+            if inner is not None:
+                raise Declined("the loop's body has several loops")
+            inner = op
+            if any(operand in rows for operand in op.operands):
+                raise Declined("an inner loop's bounds change from row to row")
+        elif not isinstance(op, acc.YieldOp):
+            if inner is not None or not is_pure(op):
+                raise Declined("there is other code between the loops")
+            if _depends(op, rows):
+                rows.update(op.results)
+                sunk.append(op)
+    if inner is None:
+        raise Declined("there is no loop inside")
+    return inner
+
+
+def jammed_nest(outer: acc.LoopOp) -> JammedNest:
+    """The nest of `outer`, checked for jamming. Raises `Declined` with the reason if it cannot be jammed."""
+    count = schedule_of(outer).elements
+    if outer.reduction_operands or outer.private_operands or outer.firstprivate_operands:
+        raise Declined("the loop has variables of its own")
+    rows: set[SSAValue] = set(body_of(outer).args)
+    sunk: list[Operation] = []
+    inner = _between(outer, rows, sunk)
+    while inner.vector is None:
+        inner = _between(inner, rows, sunk)
+    check_body(inner)
+    return JammedNest(outer, inner, tuple(sunk), count)
