@@ -404,6 +404,18 @@ class Device(Protocol):
         """Copies from `origin` by the `peer_driver`; None if all copies go through Python."""
         ...
 
+    def cuda_device(self) -> int:
+        """CUDA's handle of the device; 0 also for other devices."""
+        ...
+
+    def share_stream(self, queue: Queue) -> int:
+        """The CUDA stream of a queue, on which the program may put work from now on; 0 if it has none."""
+        ...
+
+    def use_stream(self, queue: Queue, stream: int) -> bool:
+        """Puts the queue's later work on a CUDA stream of the program; False if the device has no streams."""
+        ...
+
     def native_stream(self) -> int:
         """The handle of the synchronous queue for functions of the native driver."""
         ...

@@ -1,4 +1,5 @@
-"""The `acc_*` routines about devices, queues and profiling (OpenACC 3.4, 3.2.1 to 3.2.17 and 5.3)."""
+"""The `acc_*` routines about devices, queues, CUDA's streams and profiling (OpenACC 3.4, 3.2.1 to 3.2.17,
+A.2.1 and 5.3)."""
 
 from __future__ import annotations
 
@@ -137,6 +138,29 @@ class DeviceRoutines:
 
     def set_default_async(self, queue: int) -> None:
         self._runtime.set_default_async(queue)
+
+    # CUDA (appendix A.2.1); null on other devices
+
+    def get_current_cuda_device(self) -> int:
+        return self._runtime.current.device.cuda_device()
+
+    def get_current_cuda_context(self) -> int:
+        return self._runtime.current.device.native_context()
+
+    def get_cuda_stream(self, queue: int) -> int:
+        """`acc_get_cuda_stream`: from now on the host waits after each synchronous construct, as for device
+        addresses."""
+        state = self._runtime.current
+        with self._runtime.visiting(state):
+            return state.share_stream(queue, self._runtime.thread.default_async)
+
+    def set_cuda_stream(self, queue: int, stream: int) -> int:
+        """`acc_set_cuda_stream`: 1 if the queue uses the stream from now on, 0 on devices without streams."""
+        state = self._runtime.current
+        with self._runtime.visiting(state):
+            used = state.use_stream(queue, self._runtime.thread.default_async, stream)
+        self._runtime.native.forget_launches(state)
+        return int(used)
 
     # Profiling (5.3)
 

@@ -168,6 +168,15 @@ class InProcessDevice:
     def native_queue(self, queue: Queue) -> NativeQueue | None:
         """None: queues have no events."""
 
+    def cuda_device(self) -> int:
+        return 0
+
+    def share_stream(self, queue: Queue) -> int:
+        return 0
+
+    def use_stream(self, queue: Queue, stream: int) -> bool:
+        return False
+
     def enter_function(self) -> int:
         return 0
 

@@ -168,6 +168,26 @@ class DeviceState:
             self.native.waits = 1
             self.sync_queue.wait()
 
+    def share_stream(self, number: int, default: int) -> int:
+        """The CUDA stream of the queue for a value of the async clause, for the program; 0 if it has none."""
+        stream = self.device.share_stream(self.queue(number, default))
+        self.expose()
+        return stream
+
+    def use_stream(self, number: int, default: int, stream: int) -> bool:
+        """
+        Puts later work for a value of the async clause on a CUDA stream of the program; False if the device
+        has no streams.
+        """
+        queue = self.queue(number, default)
+        if not self.device.use_stream(queue, stream):
+            return False
+        if queue is self.sync_queue:
+            with self.lock:
+                self.quick.follow(stream)
+        self.expose()
+        return True
+
     def leaves_device(self, queue: Queue) -> None:
         """Records that an asynchronous queue has work that accesses memory outside of this device."""
         known = self.device.native_queue(queue)

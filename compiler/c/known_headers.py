@@ -44,7 +44,8 @@ _BY_HEADER = {
     "acc_is_present acc_memcpy_to_device acc_memcpy_from_device acc_attach acc_detach "
     "acc_get_property acc_async_noval acc_async_sync acc_async_default acc_device_nvidia "
     "acc_device_host acc_device_default acc_device_not_host acc_get_default_async "
-    "acc_set_default_async",
+    "acc_set_default_async acc_get_cuda_stream acc_set_cuda_stream acc_get_current_cuda_device "
+    "acc_get_current_cuda_context",
 }
 
 _HEADER_OF = {name: header for header, names in _BY_HEADER.items() for name in names.split()}

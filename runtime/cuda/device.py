@@ -109,7 +109,8 @@ class CudaDevice:
         self._context_handle = int(self.context)
         self.make_current()
         self._queues: list[CudaQueue] = []
-        self.sync_queue = self.new_queue()
+        self.sync_queue = CudaQueue(self, ordered=True)
+        self._queues.append(self.sync_queue)
         self.memory = CudaMemory(self.driver, self.handle)
         self.modules = CudaModules(self.driver, self.handle, self.memory)
         self._staging: StagingCopier | None = None
@@ -155,6 +156,18 @@ class CudaDevice:
         assert isinstance(queue, CudaQueue)
         queue.event()
         return queue.native
+
+    def cuda_device(self) -> int:
+        return int(self.handle)
+
+    def share_stream(self, queue: Queue) -> int:
+        assert isinstance(queue, CudaQueue)
+        return queue.share()
+
+    def use_stream(self, queue: Queue, stream: int) -> bool:
+        assert isinstance(queue, CudaQueue)
+        queue.use(stream)
+        return True
 
     def enter_function(self) -> int:
         return self.driver.address("cuCtxSetCurrent")

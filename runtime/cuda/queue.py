@@ -17,17 +17,23 @@ _URGENT = -100
 
 
 class CudaQueue:
-    """A CUDA stream as a queue."""
+    """
+    A CUDA stream as a queue. One that is `ordered` takes turns with CUDA's default stream, on which
+    libraries put their work unless they are told otherwise: its later work starts after that of the default
+    stream (CUDA programming guide, "Implicit Synchronization").
+    """
 
-    def __init__(self, device: CudaDevice, *, urgent: bool = False):
+    def __init__(self, device: CudaDevice, *, urgent: bool = False, ordered: bool = False):
         self._device = device
         self._driver = device.driver
         api = self._driver.api
-        flags = int(api.CUstream_flags.CU_STREAM_NON_BLOCKING)
+        known = api.CUstream_flags
+        flags = int(known.CU_STREAM_DEFAULT if ordered else known.CU_STREAM_NON_BLOCKING)
         if urgent:
             self.handle = self._driver.call(api.cuStreamCreateWithPriority, flags, _URGENT)
         else:
             self.handle = self._driver.call(api.cuStreamCreate, flags)
+        self._is_own = True
         self.native = NativeQueue(stream=int(self.handle))
         self._event: Any = None
 
@@ -39,6 +45,20 @@ class CudaQueue:
         if native.count:
             self._device.catch_up(native)
         return native.stream
+
+    def share(self) -> int:
+        """The driver's handle for the program, which may put work on the stream from now on."""
+        self.native.shared = 1
+        return self.stream
+
+    def use(self, stream: int) -> None:
+        """Puts later work on a stream of the program (0: CUDA's default one), after all work so far."""
+        self.wait()
+        if self._is_own:
+            self._driver.call(self._driver.api.cuStreamDestroy, self.handle)
+        self._is_own = False
+        self.native.shared = 1
+        self.native.stream = stream
 
     def wait(self) -> None:
         self._device.make_current()
@@ -90,7 +110,8 @@ class CudaQueue:
         if self._event is not None:
             self._driver.call(self._driver.api.cuEventDestroy, self._event)
             self._event = None
-        self._driver.call(self._driver.api.cuStreamDestroy, self.handle)
+        if self._is_own:
+            self._driver.call(self._driver.api.cuStreamDestroy, self.handle)
 
 
 def stream_of(queue: Queue) -> int:

@@ -114,6 +114,12 @@ class QuickEntry:
                 stream=self._stream,
             )
 
+    def follow(self, stream: int) -> None:
+        """Makes `stream` that of synchronous constructs."""
+        self._stream = stream
+        if self._native is not None:
+            self._native.rows.follow(stream)
+
     def settle(self) -> None:
         """Adds native code's counts to the table's counters, before other code reads them."""
         if self._native is not None:

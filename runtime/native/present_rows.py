@@ -244,6 +244,10 @@ class PresentRows:
             self._book.followed = 1
         self.publish()
 
+    def follow(self, stream: int) -> None:
+        """Makes `stream` that of the device's synchronous constructs."""
+        self._book.stream = stream
+
     def detach(self) -> None:
         """Removes all rows, after their counts were added to the entries' counters."""
         if self._table is None:

@@ -46,7 +46,7 @@ class NativeQueue(ctypes.Structure):
     `lock` is held while the list of `count` asides changes. `work` counts what native code has put on the
     stream, `work_of_python` rises at the end of each entry point in Python; `marked` is one more than their
     sum when the event was last recorded. `borders`: the address of the device's `Borders`, 0 if it has
-    none.
+    none. `shared`: 1 if the program has the stream and may put work on it that is not counted.
 
     Each count is raised after the work was enqueued, and a thread that waits reads it before waiting: so
     the value that it then stores to `settled` or `joined` covers only finished work, whatever other threads
@@ -66,6 +66,7 @@ class NativeQueue(ctypes.Structure):
         ("work_of_python", ctypes.c_int64),
         ("marked", ctypes.c_int64),
         ("borders", ctypes.c_int64),
+        ("shared", ctypes.c_int64),
         ("asides", _Aside * ASIDES),
     )
 
@@ -244,7 +245,11 @@ entry:
   %all = add i64 %work, %of_python
   %stamp = add i64 %all, 1
   %marked = %queue->queue.marked seq_cst
-  if eq i64 %marked, %stamp: done, again
+  %same = icmp eq i64 %marked, %stamp
+  %shared = %queue->queue.shared
+  %all_known = icmp eq i64 %shared, 0
+  %covered = and i1 %same, %all_known
+  br i1 %covered, label %done, label %again
 again:
   %stream = %queue->queue.stream
   %event = %queue->queue.event

@@ -69,6 +69,7 @@ class Context:
 @dataclass(eq=False)
 class Stream:
     context: Context
+    flags: int = 0
     work: list[Callable[[], None]] = field(default_factory=list)
     done: int = 0
 
@@ -417,7 +418,7 @@ class FakeCuda:
         own.peers.add(other.device)
 
     def cuStreamCreate(self, flags: int) -> int:
-        return self._add(Stream(self._context()))
+        return self._add(Stream(self._context(), flags))
 
     def cuStreamCreateWithPriority(self, flags: int, priority: int) -> int:
         return self.cuStreamCreate(flags)

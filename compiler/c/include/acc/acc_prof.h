@@ -1,6 +1,6 @@
 /* Profiling and error callbacks (OpenACC 3.4, 5). */
 #pragma once
-#include "acc_device_t.h"
+#include "openacc.h"
 #include <sys/types.h>
 #include <stddef.h>
 

@@ -75,7 +75,13 @@ void acc_attach(void **), acc_attach_async(void **, int);
 void acc_detach(void **), acc_detach_async(void **, int);
 void acc_detach_finalize(void **), acc_detach_finalize_async(void **, int);
 
+/* CUDA: null and 0 on other devices */
+void *acc_get_current_cuda_device(void), *acc_get_current_cuda_context(void);
+void *acc_get_cuda_stream(int);
+int acc_set_cuda_stream(int, void *);
+
 /* Deprecated spellings */
+void acc_async_wait(int), acc_async_wait_all(void);
 void *acc_pcopyin(void *, size_t), *acc_present_or_copyin(void *, size_t);
 void *acc_pcreate(void *, size_t), *acc_present_or_create(void *, size_t);
 
