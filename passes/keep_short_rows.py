@@ -65,8 +65,9 @@ from .ir.ops.versions import (
     move_construct,
     ready_for_versions,
 )
-from .ir.values.addresses import base_of, steps_to
+from .ir.values.addresses import base_of
 from .ir.values.region_values import HostEmitter, RegionSymbols
+from .ir.values.stable_loads import distance_from_base
 from .ir.values.trip_counts import Arithmetic, trip_count
 
 _INNER_LOOPS = (acc.LoopOp, scf.ForOp, scf.WhileOp, scf.ExecuteRegionOp)
@@ -110,12 +111,9 @@ def _slope(address: Polynomial, variable: SSAValue) -> Polynomial | None:
 
 def _row_access(pointer: SSAValue, row: acc.LoopOp, symbols: RegionSymbols) -> RowAccess:
     around = next(loops_around(row))
-    address = Polynomial.constant(0)
-    for step in steps_to(pointer):
-        moved = step.in_bytes(symbols)
-        if moved is None:
-            return RowAccess(None, None)
-        address = address + moved
+    address = distance_from_base(pointer, symbols)
+    if address is None:
+        return RowAccess(None, None)
     inner, outer = row.region.block.args[-1], around.region.block.args[-1]
     return RowAccess(_slope(address, inner), _slope(address, outer))
 
@@ -124,7 +122,7 @@ def _lanes_from(rows: Sequence[acc.LoopOp], construct: acc.ParallelOp) -> int | 
     """The number of iterations of `rows` from which on lanes should share them; None: always."""
     symbols = RegionSymbols(construct)
     around = next(loops_around(rows[0]))
-    beside = not is_tight(around, child_loops(around))
+    beside = not is_tight(around, child_loops(around), symbols)
     if beside and around.parent_op() is not construct:
         return None
     stores, accesses, lengths = 0, list[RowAccess](), list[Polynomial]()

@@ -20,6 +20,7 @@ from ..ops.levels import is_parallel, loop_levels
 from ..ops.purity import is_pure_call
 from ..values.addresses import steps_to
 from ..values.region_values import RegionSymbols
+from ..values.stable_loads import are_stable
 from ..values.strides import AccessCounter
 
 
@@ -53,10 +54,10 @@ def gang_argument(loop: acc.LoopOp, kind: acc.GangArgType) -> SSAValue | None:
     return None
 
 
-def is_tight(loop: acc.LoopOp, children: list[acc.LoopOp]) -> bool:
+def is_tight(loop: acc.LoopOp, children: list[acc.LoopOp], symbols: RegionSymbols) -> bool:
     """
-    Whether the body has one child loop and otherwise only computes values, without many instructions: each of
-    the threads that share the child loop may do that.
+    Whether the body has one child loop and otherwise only computes values, without many instructions, from
+    what the child loop does not change: each of the threads that share the child loop may do that.
     """
     if len(children) != 1 or len(loop.region.blocks) != 1:
         return False
@@ -64,7 +65,10 @@ def is_tight(loop: acc.LoopOp, children: list[acc.LoopOp]) -> bool:
     block = loop.region.blocks.first
     if block is None or child.parent_block() is not block:
         return False
-    return all(op is child or _is_cheap_value(op) for op in block.ops)
+    if not all(op is child or _is_cheap_value(op) for op in block.ops):
+        return False
+    others = (op for each in block.ops if each is not child for op in each.walk())
+    return are_stable((op for op in others if isinstance(op, llvm.LoadOp)), child, symbols)
 
 
 def _is_cheap_value(op: Operation) -> bool:
@@ -269,7 +273,7 @@ class _Reader:
         """Fills in `node` what the iterations of `loop` access and compute."""
         node.trip = constant_trip(loop)
         node.host_trip = _is_bound_of(loop, self.symbols)
-        node.tight = is_tight(loop, children)
+        node.tight = is_tight(loop, children, self.symbols)
         node.hands_on = hands_on(loop)
         node.reduction = bool(loop.reduction_operands) or node.hands_on
         node.gang_reduction = any(_is_of_gang(v, self.construct) for v in loop.reduction_operands)

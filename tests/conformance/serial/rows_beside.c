@@ -1,6 +1,7 @@
 /*
  * Loops over rows, in a parallel loop, beside other statements: calls, conditional values, stores that the loops
- * read or overwrite, values that they compute; some of the loops are independent, some are not.
+ * read or overwrite, values that they compute or
+ * change; some of the loops are independent, some are not.
  */
 #include <math.h>
 #include <stdio.h>
@@ -32,6 +33,8 @@ static void show(const char *name, int m) {
 
 #define ROWS _Pragma("acc parallel loop copy(a, b, r, q, p)") for (int i = 0; i < n; i++)
 #define EACH for (int j = 0; j < m; j++)
+#define SHARED _Pragma("acc loop") EACH
+#define SHARED_FROM(k) _Pragma("acc loop") for (int j = k; j < m; j++)
 #define PROGRAM(name, ...)                 \
   static void name(int n, int m) {         \
     set();                                 \
@@ -67,6 +70,9 @@ PROGRAM(several, int s = 0, t = 1; EACH s += q[i*m+j]; if (s > 0) t = s; EACH a[
 PROGRAM(products, unsigned s = 1; EACH s *= q[i*m+j] | 1; p[i] = s % 1000;)
 PROGRAM(longer, long s = 1; EACH s += (long)q[i*m+j] << 20; for (int j = 1; j < m - 1; j++) b[i*m+j] = s % 100; p[i] = s % 1000;)
 PROGRAM(short_inside, EACH { int s = 0; for (int k = 0; k < 3; k++) s += q[i*m+j] * k; a[i*m+j] = s; } r[i] = 2;)
+PROGRAM(own, float w = a[i*m+m/2]; EACH a[i*m+j] = w + b[i*m+j];)
+PROGRAM(own_shared, float w = a[i*m+m/2]; SHARED a[i*m+j] = w + b[i*m+j];)
+PROGRAM(own_before, float w = a[i*m]; SHARED_FROM(1) a[i*m+j] = w + b[i*m+j];)
 PROGRAM(alternate, for (int j = 0; j < m; j += 2) a[i*m+j] = 1; for (int j = 1; j < m; j += 2) a[i*m+j] = a[i*m+j-1] + 1; r[i] = a[i*m];)
 static void scalars(int n, int m) {
   int s, t;
@@ -112,6 +118,9 @@ int main(void) {
     products(N, m);
     longer(N, m);
     short_inside(N, m);
+    own(N, m);
+    own_shared(N, m);
+    own_before(N, m);
     alternate(N, m);
     scalars(N, m);
   }
