@@ -84,13 +84,14 @@ def accessed_bytes(row: BorderRow, arrays: list[BorderArray]) -> int:
     return sum(last - first for first, last in spans)
 
 
-def why_not(row: BorderRow, arrays: list[BorderArray], wish: Wish) -> str | None:
-    """Why the border of a construct is not computed first, although copies want it; None if it is."""
+def why_not(row: BorderRow, arrays: list[BorderArray], wish: Wish, devices: int = 1) -> str | None:
+    """Why the border of a construct is not computed first in a process that uses so many devices, although
+    copies want it; None if it is."""
     if row.always:
         return None
     total = accessed_bytes(row, arrays)
     border = total // (row.upper - row.lower) * (wish.low + wish.high)
-    return border_limits(wish.copied).why_not(total, border)
+    return border_limits(wish.copied, devices).why_not(total, border)
 
 
 class DeviceBorders:
@@ -101,6 +102,7 @@ class DeviceBorders:
         self.native = Borders()
         self.address = 0
         """That of `native`, once the program has such a construct."""
+        self._devices = 1
         self._queue: Queue | None = None
         """The queue of the last construct, on a simulated device."""
         self._position: int | None = None
@@ -135,12 +137,22 @@ class DeviceBorders:
     def _grant(self, wish: Wish, memory: tuple[int, int]) -> None:
         wish.wanted, wish.missed = 1, 0
         wish.copied = max(wish.copied, memory[1] - memory[0])
-        limits = border_limits(wish.copied)
-        wish.least, wish.most, wish.border = limits.least, limits.most, limits.border
+        self._limit(wish)
         if not self.native.border:
             known = self._state.device.native_queue(self._state.queue(ASYNC_BORDER, 0))
             if known is not None:
                 self.native.border = ctypes.addressof(known)
+
+    def _limit(self, wish: Wish) -> None:
+        limits = border_limits(wish.copied, self._devices)
+        wish.least, wish.most, wish.border = limits.least, limits.most, limits.border
+
+    def used(self, devices: int) -> None:
+        """The process uses so many devices from now on."""
+        self._devices = devices
+        for wish in self.native.wishes:
+            if wish.wanted:
+                self._limit(wish)
 
     def open(self, footprint: int) -> None:
         """Lets native code find the borders, before the first construct."""
@@ -157,7 +169,11 @@ class DeviceBorders:
             return 0
         row, arrays = native.row, self._known()
         wish = native.wishes[row.number]
-        if not wish.wanted or not _is_apart(row, arrays) or why_not(row, arrays, wish):
+        if (
+            not wish.wanted
+            or not _is_apart(row, arrays)
+            or why_not(row, arrays, wish, self._devices)
+        ):
             return 0
         if FEWEST_INNER * (wish.low + wish.high) <= row.upper - row.lower:
             native.low, native.high = wish.low, wish.high

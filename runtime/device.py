@@ -168,8 +168,8 @@ class NativeDriver:
     """
     A driver that compiled code may call: addresses of functions with the signatures of `cuLaunchKernel`,
     `cuStreamSynchronize`, `cuEventRecord`, `cuStreamWaitEvent`, `cuEventSynchronize` and `cuStreamQuery`,
-    the last four 0 if kernels have finished when their launch returns, `cuMemcpyHtoDAsync` and
-    `cuMemcpyDtoHAsync`.
+    the last four 0 if kernels have finished when their launch returns, `cuMemcpyHtoDAsync`,
+    `cuMemcpyDtoHAsync` and `cuMemcpy2DAsync`.
     """
 
     launch_kernel: int
@@ -180,6 +180,7 @@ class NativeDriver:
     stream_query: int = 0
     copy_in: int = 0
     copy_out: int = 0
+    copy_rows: int = 0
 
     @property
     def addresses(self) -> dict[str, int]:

@@ -173,6 +173,8 @@ class Runtime:
         used = [other.native for other in self.devices if other.row < self.native_devices.count]
         for other in used:
             other.postpones = int(len(used) > 1)
+        for other in self.devices:
+            other.borders.used(len(used))
 
     def settle(self) -> None:
         """Waits for all work and prints the summary; raises an error that occurred in pending work."""

@@ -17,8 +17,8 @@ MEMORY_BYTES, LINK_BYTES = 4.5e6, 0.39e6
 LAUNCH, COPY, WAITS, ADDED = 4.0, 7.0, 3.0, 2.5
 """A launch; a copy of few bytes; the waits of GPUs for one another around it; what a border's launch and its
 two events take of both GPUs."""
-SHORTEST = 30.0
-"""Shorter constructs are limited by the calls on the host, of which a border needs five more."""
+HOST = 27.0
+"""What a step takes of the host for each device: a launch, a border, waits and two copies."""
 LEAST_GAIN = 0.01
 """Less than this share of the construct is not worth a second kernel."""
 
@@ -49,11 +49,14 @@ class BorderLimits:
         return None
 
 
-def border_limits(copied: int) -> BorderLimits:
-    """The limits for copies of at most `copied` bytes."""
+def border_limits(copied: int, devices: int) -> BorderLimits:
+    """
+    The limits for copies of at most `copied` bytes in a process that uses so many devices: if kernels take
+    less than the host needs for all of them, more calls make a step longer.
+    """
     exchange = COPY + WAITS + copied / LINK_BYTES
     return BorderLimits(
-        least=round(SHORTEST * MEMORY_BYTES),
+        least=round(HOST * devices * MEMORY_BYTES),
         most=round(exchange / LEAST_GAIN * MEMORY_BYTES),
         border=round((exchange - ADDED) * MEMORY_BYTES),
     )

@@ -128,7 +128,7 @@ def _check_length(footprint: Footprint) -> None:
     """Raises `Unfit` if the construct is known to be too short for a border of one row."""
     total, trips = footprint.accessed(), footprint.trips.as_constant
     if total is not None and trips:
-        reason = border_limits(0).why_not(total, total // trips)
+        reason = border_limits(0, 1).why_not(total, total // trips)
         if reason is not None:
             raise Unfit(reason)
 
@@ -173,5 +173,5 @@ class ComputeBordersFirstPass(GpuPass):
             _offer(construct, footprint, number, always=self.always)
             text = "its border may be computed first, for copies to other devices"
             if not self.always and footprint.accessed() is None:
-                text += f", when it accesses {border_limits(0).least / 1e6:.0f} MB or more"
+                text += f", when it accesses {border_limits(0, 2).least / 1e6:.0f} MB or more (two devices)"
             note(construct, [(construct, text)])

@@ -357,6 +357,7 @@ class CudaDevice:
             address("cuStreamQuery"),
             address("cuMemcpyHtoDAsync_v2"),
             address("cuMemcpyDtoHAsync_v2"),
+            address("cuMemcpy2DAsync_v2"),
         )
 
     def native_stream(self) -> int:

@@ -106,9 +106,10 @@ class DirectPeer:
         driver.call(api.cuMemcpy3DPeerAsync, copy, queue.stream)
 
     def lane(self) -> NativeQueue:
-        """As `PeerWay.lane`."""
+        """As `PeerWay.lane`. The queue is urgent: a copy within a GPU, and one by a kernel, would otherwise
+        begin when most gangs of the kernels that run have ended."""
         if self._lane is None:
-            self._lane = self._origin.new_queue()
+            self._lane = self._origin.new_queue(urgent=True)
         return self._origin.native_queue(self._lane)
 
     def rectangles(

@@ -4,9 +4,10 @@ for data that is present.
 
 Native code looks all of a directive's sections up in the rows of the present table (`present_rows.py`),
 then has the driver copy them: on the synchronous queue, which the host waits for, or on a queue that has
-been used natively before. It leaves to Python: sections that are not one run of bytes or need more than a
-copy (packed arrays, attached pointers, arrays of pointers), large ones, which go through pinned memory,
-data that is absent but with `if_present`, and copies that fail, which Python tries again and reports.
+been used natively before. It leaves to Python: sections that are not one rectangle of rows or need more
+than a copy (packed arrays, attached pointers, arrays of pointers), large runs, which go through pinned
+memory, data that is absent but with `if_present`, and copies that fail, which Python tries again and
+reports.
 
 A synchronous update comes after the queues that may use the data, as in Python (`data/ordering.py`). Native
 code does not know which those are: so it handles only data that no queue uses, and data that any queue may
@@ -28,7 +29,7 @@ from .launch import NUMBER_IR, NUMBERS
 from .present_rows import LAYOUT
 from .present_rows_code import TEMPLATE as ROWS_TEMPLATE
 from .queues import ORDER_IR, QUEUE_ADDRESSES, QUEUE_IR, RECORD_IR, WAIT_IR
-from .runs_code import RUN_IR
+from .runs_code import RECTANGLE_IR
 from .text import structure
 from .updates_code import ROUTINE_IR, UPDATE_IR
 
@@ -40,14 +41,47 @@ _ROUTINES = {"acc_update_device": DataKind.UPDATE_DEVICE, "acc_update_self": Dat
 
 @structure("move")
 class _Move(ctypes.Structure):
-    """A copy between a device and the host; to the host if `home` is not 0."""
+    """
+    A copy between a device and the host, to the host if `home` is not 0: `rows` rows of `bytes` bytes that
+    are `pitch` bytes apart on both sides.
+    """
 
     _fields_ = (
         ("device", ctypes.c_int64),
         ("host", ctypes.c_int64),
         ("bytes", ctypes.c_int64),
         ("home", ctypes.c_int64),
+        ("rows", ctypes.c_int64),
+        ("pitch", ctypes.c_int64),
     )
+
+
+@structure("rows_copy")
+class _RowsCopy(ctypes.Structure):
+    """`CUDA_MEMCPY2D`."""
+
+    _fields_ = (
+        ("from_x", ctypes.c_int64),
+        ("from_y", ctypes.c_int64),
+        ("from_kind", ctypes.c_int64),
+        ("from_host", ctypes.c_int64),
+        ("from_device", ctypes.c_int64),
+        ("from_array", ctypes.c_int64),
+        ("from_pitch", ctypes.c_int64),
+        ("to_x", ctypes.c_int64),
+        ("to_y", ctypes.c_int64),
+        ("to_kind", ctypes.c_int64),
+        ("to_host", ctypes.c_int64),
+        ("to_device", ctypes.c_int64),
+        ("to_array", ctypes.c_int64),
+        ("to_pitch", ctypes.c_int64),
+        ("width", ctypes.c_int64),
+        ("height", ctypes.c_int64),
+    )
+
+
+_HOST_MEMORY, _DEVICE_MEMORY = 1, 2
+"""Values of `CUmemorytype`."""
 
 
 class NativeUpdates:
@@ -75,7 +109,7 @@ class NativeUpdates:
             + NUMBER_IR
             + WAIT_IR
             + LOCK_IR
-            + RUN_IR
+            + RECTANGLE_IR
             + UPDATE_IR
             + "".join(ROUTINE_IR.format(name=name, kind=kind) for name, kind in _ROUTINES.items()),
             {
@@ -93,6 +127,8 @@ class NativeUpdates:
                 "staged": STAGED_BYTES,
                 "to_device": int(DataKind.UPDATE_DEVICE),
                 "to_host": int(DataKind.UPDATE_SELF),
+                "host_memory": _HOST_MEMORY,
+                "device_memory": _DEVICE_MEMORY,
                 **NUMBERS,
             },
         )

@@ -10,6 +10,7 @@ UPDATE_IR = """
 ; must have one of the flags %wanted. Sets %ordered to nonzero if asynchronous queues may use the data
 define internal i32 @move_of(ptr %book, ptr %record, ptr %move, i64 %wanted, ptr %ordered) {{
 entry:
+  %words = alloca [4 x i64]
   %base = %record->record.base
   %bytes = %record->record.bytes
   %kind = %record->record.kind
@@ -50,12 +51,16 @@ measure:
   %flat = or i1 %no_dims, %no_shape
   %count = select i1 %flat, i64 0, i64 %wide_dims
   %counted_from = select i1 %flat, i64 %start, i64 %base
-  %run = call {{ i64, i64 }} @run_of(i64 %counted_from, i64 %bytes, i64 %count, ptr %shape)
-  %first = extractvalue {{ i64, i64 }} %run, 0
-  %length = extractvalue {{ i64, i64 }} %run, 1
-  %is_run = icmp sgt i64 %length, 0
+  %is_rectangle = call i1 @rectangle_of(i64 %counted_from, i64 %bytes, i64 %count, ptr %shape, ptr %words)
+  br i1 %is_rectangle, label %size, label %python
+size:
+  %first = load i64, ptr %words
+  %length = load i64, ptr %words[i64 1]
+  %rows = load i64, ptr %words[i64 2]
+  %pitch = load i64, ptr %words[i64 3]
   %little = icmp slt i64 %length, {staged}
-  %suits = and i1 %is_run, %little
+  %several = icmp sgt i64 %rows, 1
+  %suits = or i1 %little, %several
   br i1 %suits, label %note, label %python
 note:
   %address = call i64 @device_address(ptr %row, i64 %first)
@@ -68,6 +73,8 @@ note:
   %move->move.host = %first
   %move->move.bytes = %length
   %move->move.home = %home_word
+  %move->move.rows = %rows
+  %move->move.pitch = %pitch
   %same = icmp eq i64 %address, %first ; memory that host and device share
   %answer = select i1 %same, i32 1, i32 2
   ret i32 %answer
@@ -111,6 +118,34 @@ busy:
   ret i64 -1
 }}
 
+; lets the driver copy the rows of a move on a stream; returns its status
+define internal i32 @copy_rectangle(ptr %move, i64 %stream) {{
+entry:
+  %copy = alloca %rows_copy
+  %device = %move->move.device
+  %host = %move->move.host
+  %bytes = %move->move.bytes
+  %home = %move->move.home
+  %rows = %move->move.rows
+  %pitch = %move->move.pitch
+  %out = icmp ne i64 %home, 0
+  %from_kind = select i1 %out, i64 {device_memory}, i64 {host_memory}
+  %to_kind = select i1 %out, i64 {host_memory}, i64 {device_memory}
+  store %rows_copy zeroinitializer, ptr %copy
+  %copy->rows_copy.from_kind = %from_kind
+  %copy->rows_copy.from_host = %host
+  %copy->rows_copy.from_device = %device
+  %copy->rows_copy.from_pitch = %pitch
+  %copy->rows_copy.to_kind = %to_kind
+  %copy->rows_copy.to_host = %host
+  %copy->rows_copy.to_device = %device
+  %copy->rows_copy.to_pitch = %pitch
+  %copy->rows_copy.width = %bytes
+  %copy->rows_copy.height = %rows
+  %status = call i32 inttoptr (i64 {copy_rows} to ptr)(ptr %copy, i64 %stream)
+  ret i32 %status
+}}
+
 ; lets the driver copy on a stream; returns its status
 define internal i32 @copy_all(ptr %moves, i64 %count, i64 %stream) {{
 entry:
@@ -121,6 +156,13 @@ look:
   %host = %moves[i64 %i]->move.host
   %bytes = %moves[i64 %i]->move.bytes
   %home = %moves[i64 %i]->move.home
+  %rows = %moves[i64 %i]->move.rows
+  if sgt i64 %rows, 1: rectangle, run
+rectangle:
+  %move = getelementptr %move, ptr %moves, i64 %i
+  %sent_rows = call i32 @copy_rectangle(ptr %move, i64 %stream)
+  br label %copied
+run:
   if ne i64 %home, 0: out, in
 in:
   %sent = call i32 inttoptr (i64 {copy_in} to ptr)(i64 %device, i64 %host, i64 %bytes, i64 %stream)
@@ -129,7 +171,7 @@ out:
   %fetched = call i32 inttoptr (i64 {copy_out} to ptr)(i64 %host, i64 %device, i64 %bytes, i64 %stream)
   br label %copied
 copied:
-  %status = phi i32 [ %sent, %in ], [ %fetched, %out ]
+  %status = phi i32 [ %sent_rows, %rectangle ], [ %sent, %in ], [ %fetched, %out ]
   %total = or i32 %sum, %status
   next %i
 done:

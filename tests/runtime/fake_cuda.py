@@ -318,6 +318,7 @@ class FakeCuda:
             ),
             "cuMemcpyPeerAsync": ([_d, _p, _d, _p, _z, _p], self._peer),
             "cuMemcpy3DPeerAsync": ([_p, _p], self._rectangle),
+            "cuMemcpy2DAsync_v2": ([_p, _p], self._host_rectangle),
             "cuMemcpyAsync": ([_d, _d, _z, _p], self._any_copy),
             "cuEventSynchronize": ([_p], lambda e: self._context() and self._known(e, Event).run()),
             "cuEventQuery": ([_p], lambda e: self._context() and self._known(e, Event).run()),
@@ -555,6 +556,25 @@ class FakeCuda:
                 copy["width"],
                 stream,
             )
+
+    def _host_rectangle(self, words: int, stream: int) -> None:
+        """From the structure in memory."""
+        side = ("x", "y", "type", "host", "device", "array", "pitch")
+        names = [f"{s}_{name}" for s in ("src", "dst") for name in side] + ["width", "rows"]
+        copy = dict(zip(names, (ctypes.c_int64 * len(names)).from_address(words), strict=True))
+        if {copy["src_type"], copy["dst_type"]} != {1, 2}:
+            raise Fault(INVALID_VALUE)
+        if min(copy["src_pitch"], copy["dst_pitch"]) < copy["width"]:
+            raise Fault(INVALID_VALUE)
+        own = self._context().device
+        places, homes = {}, {}
+        for s in ("src", "dst"):
+            on_host = copy[f"{s}_type"] == 1
+            places[s] = copy[f"{s}_host" if on_host else f"{s}_device"]
+            homes[s] = None if on_host else own
+        for row in range(copy["rows"]):
+            to, origin = (places[s] + row * copy[f"{s}_pitch"] for s in ("dst", "src"))
+            self._copy(to, origin, copy["width"], stream, homes["dst"], homes["src"])
 
     def cuMemcpy3DPeerAsync(self, copy: Any, stream: int) -> None:
         for row in range(copy.Height):

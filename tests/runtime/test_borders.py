@@ -6,6 +6,7 @@ copy that comes too early copies what was there before.
 from __future__ import annotations
 
 import ctypes
+import itertools
 import random
 
 import numpy as np
@@ -269,8 +270,8 @@ def test_a_border_is_computed_first_where_that_is_expected_to_pay(limits, first,
     """Native code decides as `why_not` does."""
     asked = []
 
-    def given(copied):
-        asked.append(copied)
+    def given(copied, devices):
+        asked.append((copied, devices))
         return BorderLimits(*limits)
 
     monkeypatch.setattr(borders, "border_limits", given)
@@ -280,12 +281,12 @@ def test_a_border_is_computed_first_where_that_is_expected_to_pay(limits, first,
             slabs.step(device, turn % 2, 1 - turn % 2, 1)
         exchange(slabs, 1 - turn % 2, 1)
     assert slabs.borders[-2:] == ([(0, 1), (1, 0)] if first else [(0, 0), (0, 0)])
-    assert set(asked) == {8 * WIDTH}
+    assert set(asked) == {(8 * WIDTH, 2)}
     for device in (0, 1):
         native = slabs.runtime.state(device).borders.native
         arrays = list(native.arrays[: native.row.count])
         assert borders.accessed_bytes(native.row, arrays) == _ACCESSED
-        assert (borders.why_not(native.row, arrays, native.wishes[0]) is None) == first
+        assert (borders.why_not(native.row, arrays, native.wishes[0], 2) is None) == first
     slabs.run_lanes()
     slabs.check_all()
     slabs.finish(empty=False)
@@ -293,8 +294,9 @@ def test_a_border_is_computed_first_where_that_is_expected_to_pay(limits, first,
 
 def test_the_limits_are_where_the_times_cross():
     """A border within the limits saves time; at their ends it saves nothing, or a hundredth."""
-    for copied in (0, 8, 4096, 65536, 1 << 20, 1 << 26):
-        limits = border_limits(copied)
+    sizes = (0, 8, 4096, 65536, 1 << 20, 1 << 26)
+    for copied, devices in itertools.product(sizes, (1, 2, 4, 8)):
+        limits = border_limits(copied, devices)
         assert limits.least < limits.most
         for construct in np.geomspace(limits.least, limits.most, 40).astype(np.int64).tolist():
             for part in (0, limits.border // 2, limits.border - 9, limits.border + 9):
@@ -309,9 +311,9 @@ def test_the_limits_are_where_the_times_cross():
         assert (longest[0] - longest[1] + ADDED) / (limits.most / MEMORY_BYTES) == pytest.approx(
             0.01
         )
-    assert "too little to hide a copy" in (border_limits(0).why_not(4096**2, 8) or "")
-    assert "less than 1%" in (border_limits(8).why_not(1 << 40, 8) or "")
-    assert "longer than a copy" in (border_limits(8).why_not(1 << 29, 1 << 28) or "")
+    assert "too little to hide a copy" in (border_limits(0, 1).why_not(4096**2, 8) or "")
+    assert "less than 1%" in (border_limits(8, 2).why_not(1 << 40, 8) or "")
+    assert "longer than a copy" in (border_limits(8, 2).why_not(1 << 29, 1 << 28) or "")
 
 
 EDGES = [0, 1, 2, ROWS - 3, ROWS - 2, ROWS - 1]

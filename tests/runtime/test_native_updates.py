@@ -98,7 +98,7 @@ def test_both_ways_without_python(gpus):
     gpus.leave(x, y)
 
 
-def test_rows_of_an_array_are_runs_and_columns_are_not(gpus):
+def test_rows_and_columns_of_an_array(gpus):
     x = floats(8, 16)
     gpus.enter(x)
     there = gpus.there(x)
@@ -110,9 +110,59 @@ def test_rows_of_an_array_are_runs_and_columns_are_not(gpus):
         np.testing.assert_array_equal(there, expected)
     assert gpus.update(shaped(x, IN, (5, 1, 64), (2, 3, 4))) == []
     expected[5, 2:5] = -1
-    assert gpus.update(shaped(x, IN, (0, 8, 64), (9, 1, 4))) == ["update"]
+    gpus.fake.log.clear()
+    assert gpus.update(shaped(x, IN, (0, 8, 64), (9, 1, 4))) == []
     expected[:, 9] = -1
     np.testing.assert_array_equal(there, expected)
+    copies = [name for name, _ in gpus.fake.log if "Memcpy" in name]
+    assert copies == ["cuMemcpy2DAsync_v2"]
+    gpus.leave(x)
+
+
+def _is_rectangle(chosen) -> bool:
+    """Whether the chosen elements of an array are runs of one length, at one distance from each other."""
+    (places,) = np.nonzero(chosen.ravel())
+    starts = [p for p in places if p - 1 not in places]
+    widths = {next(n for n in range(1, 999) if p + n not in places) for p in starts}
+    return len(widths) == 1 and len(set(np.diff(starts))) <= 1
+
+
+@pytest.mark.parametrize("kind", [IN, OUT])
+@pytest.mark.parametrize("queue", [ASYNC_SYNC, 3])
+def test_sections_that_are_one_rectangle_take_no_python(gpus, kind, queue):
+    draw, x = random.Random(int(kind)), floats(3, 4, 5)
+    gpus.enter(x)
+    there = gpus.there(x)
+    r = of(x, DataKind.PRESENT)
+    for _ in range(3):  # from then on the queue is known
+        gpus.data("data_enter", [r], queue)
+        gpus.launch(r, x.size, 1.0, queue)
+        gpus.data("data_exit", [r], queue)
+        gpus.update(of(x, OUT), queue=queue)
+    seen = {True: 0, False: 0}
+    for turn in range(120):
+        bounds = []
+        for length in x.shape:
+            lower = draw.choice((0, 0, draw.randrange(length)))
+            bounds.append(
+                (lower, draw.choice((1, length - lower, draw.randint(1, length - lower))))
+            )
+        chosen = np.zeros(x.shape, bool)
+        chosen[tuple(slice(lower, lower + count) for lower, count in bounds)] = True
+        x[:] = turn
+        gpus.call("acc_wait_all")
+        there[:] = -turn
+        triples = [(*bound, stride) for bound, stride in zip(bounds, x.strides, strict=True)]
+        came = gpus.update(shaped(x, kind, *triples), queue=queue)
+        gpus.call("acc_wait_all")
+        moved, kept = (x, there) if kind == OUT else (there, x)
+        sign = -1 if kind == OUT else 1
+        np.testing.assert_array_equal(moved, np.where(chosen, sign * turn, -sign * turn))
+        assert (kept == sign * turn).all()
+        native = _is_rectangle(chosen)
+        assert came == ([] if native else ["update"]), bounds
+        seen[native] += 1
+    assert min(seen.values()) > 10
     gpus.leave(x)
 
 
