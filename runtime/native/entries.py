@@ -17,6 +17,7 @@ from .data import NativeData
 from .devices import NativeDevices
 from .launch import NativeLauncher
 from .peers import Known, NativePeers
+from .queries import NativeQueries
 from .updates import NativeUpdates
 from .waits import NativeWaits
 
@@ -36,6 +37,7 @@ class NativeEntries:
         self._waits: NativeWaits | None = None
         self._clocks: NativeClocks | None = None
         self._updates: NativeUpdates | None = None
+        self._queries: NativeQueries | None = None
         self._borders: NativeBorders | None = None
         self._keep: list[Any] = []
 
@@ -88,7 +90,9 @@ class NativeEntries:
     def _of_queues(
         self, slow: Mapping[str, int], driver: NativeDriver, enter_context: int
     ) -> dict[str, int]:
-        """The entry points for devices whose queues have events: waits, clocks and updates."""
+        """The entry points for devices whose queues have events: waits, clocks, updates and questions."""
+        if self._queries is None:
+            self._queries = NativeQueries(self._devices, driver, enter_context, slow)
         if self._waits is None or self._clocks is None or self._updates is None:
             self._waits = NativeWaits(self._devices, driver, slow)
             self._clocks = NativeClocks(self._devices, driver, enter_context)
@@ -97,6 +101,7 @@ class NativeEntries:
             **self._waits.addresses,
             **self._clocks.addresses,
             **self._updates.addresses,
+            **self._queries.addresses,
         }
 
     def _new_launcher(

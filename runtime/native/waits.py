@@ -20,7 +20,7 @@ from .queues import ASIDE_IR, QUEUE_ADDRESSES, QUEUE_IR, RECORD_IR, WAIT_IR
 
 _ROUTINES = ("acc_wait", "acc_wait_async", "acc_wait_all", "__accopt_wait")
 
-_IR = """
+QUEUE_OF_IR = """
 ; returns the state of a queue of the thread's device, null if it has not been used natively
 define internal ptr @queue_of(ptr %row, i64 %number) {{
 entry:
@@ -35,7 +35,10 @@ look:
 none:
   ret ptr null
 }}
+"""
+"""Behind `ROW_IR` and `QUEUE_IR`; `max_queues`: the number of queues in the tables of launches."""
 
+_IR = """
 define internal i1 @waits(ptr %row) {{
   %waits = %row->row.waits seq_cst
   %told = icmp ne i64 %waits, 0
@@ -245,7 +248,7 @@ class NativeWaits:
 
     def __init__(self, devices: NativeDevices, driver: NativeDriver, slow: Mapping[str, int]):
         self._code = NativeCode(
-            ROW_IR + QUEUE_IR + RECORD_IR + ASIDE_IR + WAIT_IR + _IR,
+            ROW_IR + QUEUE_IR + RECORD_IR + ASIDE_IR + WAIT_IR + QUEUE_OF_IR + _IR,
             {
                 **devices.addresses,
                 **QUEUE_ADDRESSES,

@@ -19,7 +19,9 @@ from accopt.compiler.base.abi import (
     DeviceType,
 )
 from accopt.runtime.data.clauses import Request
+from accopt.runtime.data_routines import DataRoutines
 from accopt.runtime.device import STAGED_BYTES
+from accopt.runtime.device_routines import DeviceRoutines
 from accopt.runtime.errors import AccRuntimeError
 from accopt.runtime.native.updates import MOST
 from runtime_harness import DYNAMIC, record
@@ -437,3 +439,102 @@ def test_random_updates_move_what_python_moves(seed):
     assert in_python[True] < in_python[False]
     for mine, theirs in zip(found[:2], found[2:], strict=True):
         np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """The questions that came to Python."""
+    names: list[str] = []
+
+    def note(owner, name):
+        method = getattr(owner, name)
+
+        def noted(self, *args):
+            names.append(name)
+            return method(self, *args)
+
+        monkeypatch.setattr(owner, name, noted)
+
+    note(DataRoutines, "is_present")
+    note(DeviceRoutines, "async_test")
+    note(DeviceRoutines, "async_test_all")
+    return names
+
+
+def test_what_is_present_is_known_without_python(asked):
+    gpus = Updates(2)
+    x, y = floats(N), floats(N)
+
+    def there(a, size=4 * N, offset=0):
+        return gpus.call("acc_is_present", a.ctypes.data + offset, size)
+
+    for device in (0, 1, 0):
+        gpus.use(device)
+        gpus.enter(x)
+        asked.clear()
+        assert (there(x), there(x, 4), there(x, 4, 4 * N - 4)) == (1, 1, 1)
+        assert (there(x, 4 * N + 1), there(x, 4, 4 * N - 3), there(y)) == (0, 0, 0)
+        r = of(y, DataKind.COPY)
+        gpus.data("data_enter", [r])
+        assert there(y) == 1
+        gpus.data("data_exit", [r])
+        assert there(y) == 0
+        assert asked == []
+        assert there(x, 0) in (0, 1) and asked == ["is_present"]
+        gpus.leave(x)
+        assert there(x) == 0
+    gpus.call("acc_shutdown", DeviceType.DEFAULT)
+    assert there(x) == 0
+    gpus.finish()
+
+
+@pytest.mark.parametrize("devices", [1, 2])
+def test_queues_are_tested_without_python(asked, devices):
+    gpus = Updates(devices)
+    x = floats(N)
+    gpus.enter(x)
+    gpus.fake.pin(x)
+    r = of(x, DataKind.PRESENT)
+    for queue in (1, 2):
+        for _ in range(2):
+            gpus.data("data_enter", [r], queue)
+            gpus.launch(r, queue=queue)
+            gpus.data("data_exit", [r], queue)
+    gpus.call("acc_wait_all")
+    asked.clear()
+
+    def test(queue):
+        return gpus.call("acc_async_test", queue)
+
+    for _ in range(3):
+        assert (test(1), test(2), gpus.call("acc_async_test_all")) == (1, 1, 1)
+        gpus.data("data_enter", [r], 1)
+        gpus.launch(r, queue=1)
+        gpus.data("data_exit", [r], 1)
+        assert (test(1), test(2), gpus.call("acc_async_test_all")) == (0, 1, 0)
+        gpus.call("acc_wait", 1)
+    assert asked == []
+    assert test(ASYNC_SYNC) == test(9) == 1 and asked == ["async_test"] * 2
+    gpus.leave(x)
+    gpus.finish()
+
+
+def test_a_queue_whose_wait_was_postponed_is_tested_by_python(asked):
+    gpus = Updates(2)
+    x = floats(N)
+    for device in (1, 0):
+        gpus.use(device)
+        gpus.enter(x)
+    r = of(x, DataKind.PRESENT)
+    for _ in range(3):
+        gpus.data("data_enter", [r], 1)
+        gpus.launch(r, queue=1)
+        gpus.data("data_exit", [r], 1)
+        gpus.call("acc_wait", 1)
+    asked.clear()
+    assert gpus.call("acc_async_test", 1) == 1 and asked == ["async_test"]
+    assert gpus.call("acc_async_test", 1) == 1 and asked == ["async_test"], "it has waited"
+    for device in (0, 1):
+        gpus.use(device)
+        gpus.leave(x)
+    gpus.finish()
