@@ -60,7 +60,8 @@ _DATA = Stage(
 _SCHEDULED = Stage(
     "scheduled",
     passes_to("scheduled", for_gpu=True),
-    "Clauses that are only advice are removed first, so that all later passes see the nest without them. "
+    "Private scalars become values first, and clauses that are only advice are removed, so that all later "
+    "passes see the nest without them. "
     "Parallel loops then count up, and bounds are computed before the nest, as for collapsed loops; loops "
     "that number the elements of rows become collapsed loops. "
     "Tiles become loops like others, and so do the chunks of static gang loops. "

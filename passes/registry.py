@@ -28,6 +28,7 @@ PASSES: dict[str, dict[str, str]] = {
         "compute-borders-first": "ComputeBordersFirstPass",
     },
     "scheduled": {
+        "declare-privates": "DeclarePrivatesPass",
         "free-mapping": "FreeMappingPass",
         "turn-loops": "TurnLoopsPass",
         "hoist-loop-bounds": "HoistLoopBoundsPass",

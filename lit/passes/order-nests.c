@@ -24,14 +24,15 @@ void columns(long n, int m, float *restrict a)
     }
 }
 
-// A nest from the other end turns around, collapsed as well, with reductions, and with variables of an iteration.
+// A nest from the other end turns around, collapsed as well, with reductions, and with variables of an iteration
+// (which are values by then).
 // CHECK-LABEL: llvm.func @turned
 // CHECK:         control(%k : i32, %j{{[_0-9]*}} : i32, %i{{[_0-9]*}} : i32)
 // CHECK:         acc.loop {{.*}}reduction({{.*}} control(%j{{[_0-9]*}} : i32, %i{{[_0-9]*}} : i32)
 // CHECK:         acc.loop {{.*}}reduction({{.*}} control(%j
 // CHECK:           acc.loop reduction({{.*}} control(%i
-// CHECK:         acc.loop {{.*}}private({{.*}} control(%j
-// CHECK:           acc.loop private({{.*}} control(%i
+// CHECK:         acc.loop combined(parallel) control(%j
+// CHECK:           acc.loop control(%i
 float turned(int n, float (*restrict a)[n][n], const float (*restrict b)[n])
 {
     float sum = 0, t;

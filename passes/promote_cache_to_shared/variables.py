@@ -9,18 +9,12 @@ variable itself and becomes a loop like one without a directive, so that a matri
 
 from __future__ import annotations
 
-from xdsl.dialects import acc, llvm
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects import acc
+from xdsl.ir import Operation
 
 from ..ir.loops.seq_loops import is_plain_seq, to_for_loops
-from ..ir.ops.acc_ops import (
-    drop_operands,
-    has_level,
-    loops_around,
-    loops_in,
-    replace_inside,
-)
-from ..ir.ops.building import Cursor
+from ..ir.ops.acc_ops import has_level, loops_around, loops_in
+from ..ir.variables.declared_privates import declare_privates
 from ..ir.variables.reduction_reads import use_variables
 from .nest import is_partitioned
 
@@ -31,9 +25,9 @@ def simplify(construct: Operation) -> None:
     loops = [op for nest in nests for op in nest.walk() if isinstance(op, acc.LoopOp)]
     for loop in reversed(loops):
         if is_partitioned(loop):
-            _declare_privates(loop)
+            declare_privates(loop, _is_any)
         elif has_level(loop.seq) and not any(True for _ in loops_in(loop)):
-            _declare_privates(loop)
+            declare_privates(loop, _is_any)
             use_variables(loop, loop.reduction_operands)
             if is_plain_seq(loop):
                 to_for_loops(loop)
@@ -49,18 +43,5 @@ def _outermost_loops(construct: Operation) -> list[acc.LoopOp]:
     return list(found)
 
 
-def _declare_privates(loop: acc.LoopOp) -> None:
-    """Turns private scalars and whole arrays into variables of the loop's body."""
-    first = loop.region.blocks[0].first_op
-    assert first is not None
-    declared: list[SSAValue] = []
-    for value in loop.private_operands:
-        owner = value.owner
-        if not isinstance(owner, acc.PrivateOp) or owner.bounds:
-            continue
-        declared.append(value)
-        at = Cursor.before(first, owner.location)
-        one = at.i32(1)
-        name = "private" if owner.var_name is None else owner.var_name.data
-        replace_inside(loop, value, at.value(llvm.AllocaOp(one, owner.var_type, 16), name))
-    drop_operands(loop, "private_operands", declared)
+def _is_any(_: acc.PrivateOp) -> bool:
+    return True
