@@ -146,7 +146,10 @@ def recognize(loop: c.For, effects_of: EffectsOf, *, directive: bool) -> Counted
             return "it compares with != but its step is not 1"
         op = ">" if down else "<"
     if (op in ("<", "<=")) == down:
-        return f"its step moves '{var.name}' away from the bound"
+        if isinstance(amount, int) or not directive or not _may_be_negative(amount, var):
+            return f"its step moves '{var.name}' away from the bound"
+        # Under a directive the loop must end (2.9), so the amount is negative.
+        amount, down = c.UnaryOp(type=amount.type, loc=amount.loc, op="-", operand=amount), not down
     effects = effects_of(loop.body)
     if var in effects.variables:
         return f"its body assigns '{var.name}'"
@@ -217,6 +220,12 @@ def _is_value(e: c.Expr, var: c.VarDecl) -> bool:
     """Whether `e` is the loop variable's value, as it is or in a type that holds as many bits."""
     e = _whole(e, var)
     return isinstance(e, c.Load) and isinstance(e.lvalue, c.VarRef) and e.lvalue.decl is var
+
+
+def _may_be_negative(e: c.Expr, var: c.VarDecl) -> bool:
+    """Whether adding `e` to the variable can make it smaller: also if it is unsigned, and wraps around."""
+    t = e.type
+    return isinstance(t, IntType) and (t.signed or t.size >= var.type.size)
 
 
 def _amount(e: c.Expr) -> int | c.Expr:

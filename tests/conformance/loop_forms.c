@@ -353,8 +353,34 @@ static void without_effects(int n) {
   CHECK_EQ(count(a, 40), 40 * (n / 3 + 4));
 }
 
+/* Steps whose sign only the run shows: under a directive the loop ends, so it is that of the comparison. */
+static void signs(int back, long long wide, unsigned wrapped, short narrow) {
+  int a[N], i;
+  unsigned u;
+  memset(a, 0, sizeof a);
+#pragma acc parallel loop copy(a)
+  for (i = N - 1; i > 5; i += back)
+    a[i] += 1;
+#pragma acc parallel loop copy(a)
+  for (long long l = 2; l <= N - 2; l -= wide)
+    a[l] += 10;
+#pragma acc parallel loop copy(a)
+  for (u = N - 1; u >= 7; u += wrapped)
+    a[u] += 100;
+#pragma acc parallel loop gang vector collapse(2) copy(a)
+  for (short k = 4; 0 < k; k = narrow + k)
+    for (int *p = a + 9; p >= a + 1; p = p + back)
+      p[10 * k] += 1000;
+  for (i = 0; i < N; i++) {
+    int down = i > 5 && (N - 1 - i) % 3 == 0, up = i >= 2 && i <= N - 2 && (i - 2) % 5 == 0;
+    int wraps = i >= 7 && (N - 1 - i) % 4 == 0, pair = i >= 20 && (i / 10) % 2 == 0 && (9 - i % 10) % 3 == 0 && i % 10;
+    CHECK_EQ(a[i], down + 10 * up + 100 * wraps + 1000 * pair);
+  }
+}
+
 int main(void) {
   forms();
+  signs(-3, -5, -4u, -2);
   without_effects(7);
   tiles_in_order();
   collapse();
