@@ -289,6 +289,13 @@ def test_inputs_of_accrun_that_are_no_c(tmp_path: Path):
     assert "cannot find the library" in run.stderr
 
 
+def test_a_file_of_another_suffix_is_c_behind_x(tmp_path: Path) -> None:
+    (tmp_path / "prog.cpp").write_text("int main(void) { int class = 4; return class; }\n")
+    run = command(RUN, "--target=host", tmp_path / "prog.cpp")
+    assert run.returncode == 1 and "prog.cpp' is not a C file, but C++" in run.stderr
+    assert command(RUN, "--target=host", "-x", "c", tmp_path / "prog.cpp").returncode == 4
+
+
 @pytest.mark.parametrize("stage", ["acc", "scheduled"])
 def test_saved_ir_is_run(stage: str, tmp_path: Path):
     source, saved = tmp_path / "prog.c", tmp_path / "prog.mlir"

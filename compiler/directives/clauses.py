@@ -212,12 +212,17 @@ def _device_type_name(cursor: TokenCursor) -> DirectiveToken:
     return cursor.advance()
 
 
+def _device_type_word(token: DirectiveToken) -> str:
+    """A device type in lower case; `acc_device_nvidia` is `nvidia`, as for other compilers."""
+    return token.text.lower().removeprefix("acc_device_")
+
+
 # '(' device-type ')'
 def _device_type(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
     with cursor.argument(word.text):
         token = _device_type_name(cursor)
         known = [t for t in DEVICE_TYPES if t != "*"]
-        if token.text.lower() not in known:
+        if _device_type_word(token) not in known:
             raise error(
                 cursor.loc_of(token),
                 f"unknown device type '{token.text}'{or_did_you_mean(token.text.lower(), known)}",
@@ -229,7 +234,7 @@ def _device_type(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause
         name=name,
         spelling=word.text,
         loc=cursor.loc_of(word),
-        types=(token.text.lower(),),
+        types=(_device_type_word(token),),
     )
 
 
@@ -239,13 +244,13 @@ def parse_device_types(cursor: TokenCursor, spelling: str, sink: DiagnosticSink)
     with cursor.argument(spelling):
         tokens = cursor.listed(lambda: _device_type_name(cursor))
     for token in tokens:
-        if token.text.lower() not in DEVICE_TYPES:
+        if _device_type_word(token) not in DEVICE_TYPES:
             sink.warn(
                 cursor.loc_of(token),
                 f"unknown device type '{token.text}': the clauses after it will not apply",
                 f"the device types are {', '.join(DEVICE_TYPES)}",
             )
-    return tuple(token.text.lower() for token in tokens)
+    return tuple(map(_device_type_word, tokens))
 
 
 # '(' ( name | string ) ')'

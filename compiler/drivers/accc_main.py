@@ -49,7 +49,7 @@ from .driver_options import (
     collected_remarks,
     compile_options,
 )
-from .file_kinds import refuse_machine_code, refuse_other_language
+from .file_kinds import language_of, refuse_machine_code, refuse_other_language
 from .object_file import ObjectFile, needed, read_objects
 from .outputs import STANDARD_OUTPUT, write_output, write_text
 from .reporting import options_or_leave, report, require_no_failing, take_options
@@ -278,10 +278,7 @@ class _Command:
         )
 
     def _language(self, path: Path) -> str | None:
-        """The language of an input by `-x`, or else by its name; None if it is not a source file."""
-        by_name = {".c": "c", ".i": "cpp-output"}.get(path.suffix)
-        said = [each.partition("=") for each in self.args.languages]
-        return next((word for word, _, file in said if Path(file) == path), by_name)
+        return language_of(path, self.args.languages)
 
     def _link(self) -> None:
         with phase(LOADING):

@@ -37,7 +37,7 @@ from .driver_options import (
     collected_remarks,
     compile_options,
 )
-from .file_kinds import IR, refuse_machine_code, refuse_other_language
+from .file_kinds import IR, language_of, refuse_machine_code, refuse_other_language
 from .native_ahead import native_code_ahead, native_code_is_known
 from .reporting import options_or_leave, require_no_failing, take_options
 from .run_program import (
@@ -154,7 +154,8 @@ def _program_files(args: argparse.Namespace) -> list[Path]:
             args.libraries = [*args.libraries, str(path.resolve())]
             continue
         if path.suffix != IR:
-            refuse_other_language(path, "a C file")
+            if language_of(path, args.languages) is None:
+                refuse_other_language(path, "a C file")
             refuse_machine_code(path, "a C file")
         found.append(path)
     if len(found) > 1 and any(path.suffix == IR for path in found):

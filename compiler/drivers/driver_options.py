@@ -162,6 +162,8 @@ def _add_preprocessing(group: argparse._ArgumentGroup) -> None:  # pyright: igno
     )
     group.add_argument(
         "--openmp",
+        "-fopenmp",
+        "-mp",
         action="store_true",
         help="run host code with directives of OpenMP by threads (also -fopenmp, -mp)",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..base.diagnostics import UNKNOWN_LOC, CompileError, error
@@ -37,6 +38,16 @@ _MACHINE_CODE = (".o", ".a", ".s", ".S", ".sx")
 _ELF_AND_ARCHIVES = (b"\x7fELF", b"!<arch>\n", b"!<thin>\n")
 _BEGINNING = 4096
 """The number of bytes of a file that are examined."""
+
+
+def language_of(path: Path, said: Sequence[str]) -> str | None:
+    """
+    The language of a file: by `-x`, whose arguments `said` are "LANGUAGE=FILE", or else by its name ("c",
+    "cpp-output"); None if it is not a source file.
+    """
+    by_name = {".c": "c", ".i": "cpp-output"}.get(path.suffix)
+    pairs = [each.partition("=") for each in said]
+    return next((word for word, _, file in pairs if Path(file) == path), by_name)
 
 
 def refuse_other_language(path: Path, wanted: str) -> None:

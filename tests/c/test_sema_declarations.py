@@ -277,6 +277,8 @@ def test_gnu_spellings_keep_columns() -> None:
         ("int a[];", "array 'a' has no length"),
         ('char s[2] = "abc";', "initialising 's': the string is longer"),
         ("void f(int *p, char *q) { if (p == q) ; }", "comparison of incompatible pointers"),
+        ("int f(int k) { return k == (void *)0; }", "comparison of 'int' with 'void *', a pointer"),
+        ("int f(char *p) { return 7 < p; }", "comparison of 'int' with 'char *', a pointer with"),
         ("int f(void) { return; }", "'return' without a value in 'f', which returns 'int'"),
         ("void f(void) { return 1; }", "'f' returns void but this returns a value"),
         ("extern size;", "the type is missing: taken as int"),

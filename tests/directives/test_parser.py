@@ -10,6 +10,7 @@ from accopt.compiler.directives.records import (
     BindClause,
     Clause,
     ClauseT,
+    DeviceTypeClause,
     Directive,
     DirectiveKind,
     ExprClause,
@@ -215,6 +216,10 @@ def test_commas_between_clauses_are_optional() -> None:
     for text in ("loop gang, worker, vector", "loop gang worker vector"):
         assert [c.name for c in parse(text).clauses] == ["gang", "worker", "vector"]
     assert parse("loop device_type(host), seq").clauses[0].device_types == ("host",)
+    routines_name = parse("loop device_type(acc_device_nvidia, HOST) seq").clauses[0]
+    assert routines_name.device_types == ("nvidia", "host")
+    (clause,) = parse("init device_type(acc_device_radeon)").clauses
+    assert isinstance(clause, DeviceTypeClause) and clause.types == ("radeon",)
 
 
 def test_unknown_device_type_is_warned_about() -> None:

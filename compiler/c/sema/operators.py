@@ -181,16 +181,21 @@ class OperatorChecker:
         return None
 
     def _compare_pointers(self, op: str, lhs: Expr, rhs: Expr, loc: SourceLoc) -> Expr:
-        if is_null_constant(rhs):
-            rhs = cast(rhs, lhs.type)
-        elif is_null_constant(lhs):
-            lhs = cast(lhs, rhs.type)
-        if not (isinstance(lhs.type, PointerType) and isinstance(rhs.type, PointerType)):
-            raise error(
-                loc,
-                f"comparison of '{lhs.type}' with '{rhs.type}'",
-                "dereference the pointer, or compare with NULL",
+        said = f"comparison of '{lhs.type}' with '{rhs.type}'"
+        pointer = lhs.type if isinstance(lhs.type, PointerType) else rhs.type
+        for one, other in ((lhs, rhs), (rhs, lhs)):
+            if isinstance(one.type, PointerType) or is_null_constant(one):
+                continue
+            if not isinstance(one.type, IntType):
+                raise error(loc, said, "dereference the pointer, or compare with NULL")
+            number = "0" if is_null_constant(other) else "what it points to"
+            self.unit.sink.warn(
+                loc, f"{said}, a pointer with a number", f"compare with {number}, or cast one"
             )
+        if is_null_constant(rhs) or not isinstance(rhs.type, PointerType):
+            rhs = cast(rhs, pointer)
+        elif is_null_constant(lhs) or not isinstance(lhs.type, PointerType):
+            lhs = cast(lhs, pointer)
         a, b = _bare(lhs.type), _bare(rhs.type)
         is_void = isinstance(a, VoidType) or isinstance(b, VoidType)
         if not is_void and not compatible(a, b):
