@@ -56,10 +56,8 @@ from .ir.kernels.runtime_calls import RuntimeCalls
 from .ir.loops.loop_facts import LoopForest, loop_forest
 from .ir.ops.acc_ops import (
     MAPPING_OPS,
-    NONE,
     enclosing_module,
     parallel_constructs,
-    set_operand_groups,
 )
 from .ir.ops.building import PTR, Cursor, constant_value
 from .ir.ops.layout import size_of
@@ -70,6 +68,7 @@ from .ir.ops.versions import (
     can_have_versions,
     copy_construct,
     erase_original,
+    give_block,
     queue_outside,
 )
 from .ir.values.addresses import base_of, steps_to
@@ -234,11 +233,8 @@ def _mean(rows: Rows) -> SSAValue | None:
 
 def _version(construct: acc.ParallelOp, version: LaneVersion, elements: int, at: Cursor) -> None:
     """A copy of the construct with the version's block shape, at `at`."""
-    workers, lanes = at.i32(version.workers), at.i32(version.lanes)
     copy = copy_construct(construct, at)
-    set_operand_groups(copy, num_workers=[workers], vector_length=[lanes])
-    copy.properties["numWorkersDeviceType"] = NONE
-    copy.properties["vectorLengthDeviceType"] = NONE
+    give_block(copy, version.workers, version.lanes)
     rows = "rows of any length"
     if version.longest is not None:
         rows = f"rows of at most {version.longest} iterations on average"

@@ -1,18 +1,20 @@
 """
-Let one thread process each short row: choose at launch between lanes and threads for an innermost loop.
+Give short rows fewer lanes: choose at launch between versions of a nest by the length of its rows.
 
 Lanes share the innermost loop of a nest, so that they access neighbouring elements together. If it has few
-iterations, most lanes are idle, while threads that process one row each access neighbouring elements, too, if
-the rows follow one another in memory. The number of iterations is often known only at run time.
+iterations, most lanes are idle. The number of iterations is often known only at run time.
 
 Takes:  data level, nests in their final order, a loop for each variable of a collapsed one, bounds of inner
         loops computed before the construct.
 Leaves: a construct that is such a nest (`decisions/short_rows.py`), without levels and sizes, of which the
-        innermost loop, or several in one loop, contain no loop, is in an `scf.if` on the number of iterations
-        of the longest of them. The first version, for `lanes_from` and more, is unchanged, in the second the
-        innermost loops are `seq`. A note on the construct says so. Other constructs are unchanged, also those
-        with several nests, with a reduction over rows, with a `cache` directive, or with a queue or wait
-        clause that versions cannot have.
+        innermost loop, or several in one loop, contain no loop, is in an `scf.if` on the number of
+        iterations of the longest of them. If the nest is tight, its first version, for short rows, is one
+        loop of several variables. If other statements are beside the innermost loops, these are `seq` in
+        the first version, and the construct has several workers of a few lanes, for a row each, in the
+        others; each needs enough rows to fill a device. The last version is unchanged. If the number of
+        iterations is a constant, there are only the versions for it. A note on the construct says so. Other
+        constructs are unchanged, also those with several nests, with a reduction over rows, with a `cache`
+        directive, or with a queue or wait clause that versions cannot have.
 Fails:  never.
 
 Before:
@@ -23,30 +25,43 @@ Before:
       }
   } }
 After:
-  %long_rows = arith.cmpi sge, %trip, %c8 : i64
-  scf.if %long_rows {
-    acc.parallel { acc.loop … { acc.loop … } }
+  %short_rows = arith.cmpi slt, %trip, %c128 : i64
+  scf.if %short_rows {
+    acc.parallel { acc.loop control(%i : i32, %j : i32) = (%c0, %c0) to (%n, %m) … { … } }
   } else {
-    acc.parallel { acc.loop … { acc.loop … {seq} } }
+    acc.parallel { acc.loop … { acc.loop … } }
   }
 
-Options: `target` (`host`: nothing to do).
+Options: `target` (`host`: nothing to do). `threads`: the threads of all rows together from which on a version
+for short rows runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
+from typing import Literal
 
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import SSAValue
 
+from ..dialects.accx import NOTE
+from .decisions.lane_choice import BLOCK
 from .decisions.polynomials import Polynomial
-from .decisions.short_rows import FEWEST_FOR_LANES, MANY_ROWS, RowAccess, lanes_from
+from .decisions.short_rows import (
+    MANY_THREADS,
+    SIDE_BY_SIDE,
+    RowAccess,
+    RowLoop,
+    RowVersion,
+    row_versions,
+)
+from .ir.loops.joining import join
 from .ir.loops.loop_facts import is_tight
 from .ir.ops.acc_ops import (
+    PRIVATIZING_OPS,
     child_loops,
     hands_on,
     is_defined_inside,
@@ -60,15 +75,17 @@ from .ir.ops.levels import is_parallel, loop_levels
 from .ir.ops.loop_order import make_sequential
 from .ir.ops.machine import machine_of
 from .ir.ops.notes import note
+from .ir.ops.schedules import schedule_of, set_schedule
 from .ir.ops.versions import (
     copy_construct,
+    give_block,
     move_construct,
     ready_for_versions,
 )
 from .ir.values.addresses import base_of
 from .ir.values.region_values import HostEmitter, RegionSymbols
 from .ir.values.stable_loads import distance_from_base
-from .ir.values.trip_counts import Arithmetic, trip_count
+from .ir.values.trip_counts import MOST_SHORT_ITERATIONS, Arithmetic, Count, trip_count
 
 _INNER_LOOPS = (acc.LoopOp, scf.ForOp, scf.WhileOp, scf.ExecuteRegionOp)
 
@@ -118,23 +135,41 @@ def _row_access(pointer: SSAValue, row: acc.LoopOp, symbols: RegionSymbols) -> R
     return RowAccess(_slope(address, inner), _slope(address, outer))
 
 
-def _lanes_from(rows: Sequence[acc.LoopOp], construct: acc.ParallelOp) -> int | None:
-    """The number of iterations of `rows` from which on lanes should share them; None: always."""
+def _versions(rows: Sequence[acc.LoopOp], construct: acc.ParallelOp) -> list[RowVersion]:
+    """The versions that `rows` should have, from short rows to long ones; none if the schedule suits all."""
     symbols = RegionSymbols(construct)
     around = next(loops_around(rows[0]))
     beside = not is_tight(around, child_loops(around), symbols)
     if beside and around.parent_op() is not construct:
-        return None
-    stores, accesses, lengths = 0, list[RowAccess](), list[Polynomial]()
+        return []
+    loops: list[RowLoop] = []
     for row in rows:
         low, high = (symbols.polynomial(v) for v in (row.lowerbound[0], row.upperbound[0]))
         if low is None or high is None:
-            return None
-        lengths.append(high - low)
+            return []
         ops = [op for op in row.region.walk() if isinstance(op, llvm.LoadOp | llvm.StoreOp)]
-        accesses += [_row_access(op.ptr, row, symbols) for op in ops]
-        stores += any(isinstance(op, llvm.StoreOp) and _is_shared(op, row) for op in ops)
-    return lanes_from(accesses, lengths, stores, beside=beside)
+        accesses = [_row_access(op.ptr, row, symbols) for op in ops]
+        stores = any(isinstance(op, llvm.StoreOp) and _is_shared(op, row) for op in ops)
+        loops.append(RowLoop(high - low, accesses, stores))
+    trips = [loop.trips.as_constant for loop in loops]
+    if all(count is not None and count <= MOST_SHORT_ITERATIONS for count in trips):
+        return []
+    if not beside and not _can_be_joined(rows[0], construct):
+        return []
+    return row_versions(loops, beside=beside)
+
+
+def _can_be_joined(row: acc.LoopOp, construct: acc.ParallelOp) -> bool:
+    """Whether the loops around `row` and it may be one loop of several variables."""
+    loops = list(loops_in(construct))
+    around = [loop for loop in loops if loop is not row]
+    inner = [v for loop in loops[1:] for v in (*loop.lowerbound, *loop.upperbound, *loop.step)]
+    own = [v for loop in around for v in (*loop.private_operands, *loop.firstprivate_operands)]
+    copies = [
+        op for loop in around for op in loop.region.block.ops if isinstance(op, PRIVATIZING_OPS)
+    ]
+    values = (*inner, *(v for op in copies for v in op.operands))
+    return not own and not any(is_defined_inside(value, loops[0]) for value in values)
 
 
 def _is_shared(store: llvm.StoreOp, row: acc.LoopOp) -> bool:
@@ -142,49 +177,131 @@ def _is_shared(store: llvm.StoreOp, row: acc.LoopOp) -> bool:
     return base_of(store.ptr) not in (*row.reduction_operands, *row.private_operands)
 
 
-def _has_enough(
-    rows: Sequence[acc.LoopOp], construct: acc.ParallelOp, least: int
-) -> SSAValue | None:
-    """Emits the test that lanes should share `rows`; None if only the device knows their lengths."""
-    symbols, math = RegionSymbols(construct), Arithmetic(HostEmitter(construct))
-    found = [trip_count(row, symbols, math) for row in rows]
-    known = [count[0] for count in found if count is not None]
-    if len(known) != len(rows):
-        return None
-    trips = math.value(reduce(math.maximum, known))
-
-    def test(value: SSAValue, limit: int, predicate: str) -> SSAValue:
-        return math.emit.value(arith.CmpiOp(value, math.value(limit), predicate))
-
-    enough = test(trips, FEWEST_FOR_LANES, "sge")
-    number = trip_count(next(loops_around(rows[0])), symbols, math)
-    if least > FEWEST_FOR_LANES and number is not None:
-        few = test(math.value(number[0]), MANY_ROWS, "slt")
-        either = math.emit.value(arith.OrIOp(few, test(trips, least, "sge")))
-        enough = math.emit.value(arith.AndIOp(enough, either))
-    enough.name_hint = "long_rows"
-    return enough
+Condition = SSAValue | bool
+"""An i1 before the construct, or a constant."""
 
 
-def keep_short_rows(construct: acc.ParallelOp) -> None:
-    """Makes a version of a construct with a thread for each row, if that pays."""
+class _Tests:
+    """Tests of the rows of a construct, before it. `trips`: their length; `number`: how many they are."""
+
+    def __init__(self, rows: Sequence[acc.LoopOp], construct: acc.ParallelOp, threads: int):
+        self._threads = threads
+        symbols, self._math = RegionSymbols(construct), Arithmetic(HostEmitter(construct))
+
+        def counts(loops: Iterable[acc.LoopOp]) -> list[Count | None]:
+            found = [trip_count(loop, symbols, self._math) for loop in loops]
+            return [None if count is None else count[0] for count in found]
+
+        around = [loop for loop in loops_in(construct) if loop not in rows]
+        self.trips = self._combined(counts(rows), self._math.maximum)
+        self.number = self._combined(counts(around), self._math.multiply)
+
+    @staticmethod
+    def _combined(
+        counts: Sequence[Count | None], operation: Callable[[Count, Count], Count]
+    ) -> Count | None:
+        known = [count for count in counts if count is not None]
+        return reduce(operation, known) if len(known) == len(counts) else None
+
+    def _is(self, count: Count, predicate: Literal["slt", "sge"], limit: int) -> Condition:
+        if isinstance(count, int):
+            return count < limit if predicate == "slt" else count >= limit
+        compare = arith.CmpiOp(count, self._math.value(limit), predicate)
+        return self._math.emit.value(compare)
+
+    def _combine(self, a: Condition, b: Condition) -> Condition:
+        for known, other in ((a, b), (b, a)):
+            if isinstance(known, bool):
+                return other if known else False
+        assert isinstance(a, SSAValue) and isinstance(b, SSAValue)
+        return self._math.emit.value(arith.AndIOp(a, b))
+
+    def fits(self, version: RowVersion) -> Condition:
+        """Whether the rows should be processed by `version` if no version for shorter ones fits."""
+        assert self.trips is not None
+        short = self._is(self.trips, "slt", version.below)
+        if version.lanes is None:
+            return self._named(short)
+        if self.number is None:
+            return False
+        enough = self._is(self.number, "sge", self._threads // version.lanes)
+        return self._named(self._combine(short, enough))
+
+    @staticmethod
+    def _named(condition: Condition) -> Condition:
+        if isinstance(condition, SSAValue):
+            condition.name_hint = "short_rows"
+        return condition
+
+
+def _number_iterations(loops: Sequence[acc.LoopOp]) -> None:
+    """Makes one loop of a tight nest."""
+    for loop in loops[:-1]:
+        before = Cursor.before(loops[0])
+        for op in [op for op in loop.region.block.ops if isinstance(op, PRIVATIZING_OPS)]:
+            before.move(op)
+    reduce(join, loops)
+
+
+def _apply(version: RowVersion, construct: acc.ParallelOp, rows: int) -> None:
+    """Makes a construct, whose last `rows` loops are the rows, the version `version`."""
+    loops = list(loops_in(construct))
+    if version.lanes is None:
+        _number_iterations(loops)
+        return
+    if version.lanes > 1:
+        give_block(construct, BLOCK // version.lanes, version.lanes)
+    for row in loops[-rows:]:
+        if version.lanes == 1:
+            make_sequential(row, "it has too few iterations to give each one a thread")
+            continue
+        text = f"the version for rows of fewer than {version.below} iterations"
+        row.attributes[NOTE] = StringAttr(text)
+        set_schedule(row, replace(schedule_of(row), elements=SIDE_BY_SIDE))
+
+
+_WHO = {None: "the iterations of all rows are one sequence for rows", 1: "one thread takes a row"}
+
+
+def _text(row: acc.LoopOp, versions: Sequence[RowVersion]) -> str:
+    """The remark on a loop with versions."""
+    name = row.region.block.args[0].name_hint or "…"
+    parts = [
+        f"{_WHO.get(v.lanes, f'{v.lanes} lanes take a row')} of fewer than {v.below} iterations"
+        for v in versions
+    ]
+    return f"loop over '{name}': {', '.join(parts)} (tested at launch)"
+
+
+def keep_short_rows(construct: acc.ParallelOp, threads: int = MANY_THREADS) -> None:
+    """Makes the versions of a construct for short rows, if they pay."""
     rows = rows_of(construct)
-    least = _lanes_from(rows, construct) if rows else None
-    if least is None or not ready_for_versions(construct):
+    versions = _versions(rows, construct) if rows else []
+    if not versions or not ready_for_versions(construct):
         return
-    enough = _has_enough(rows, construct, least)
-    if enough is None:
+    tests = _Tests(rows, construct, threads)
+    if tests.trips is None:
         return
-    then, otherwise = Cursor.before(construct).if_else(enough)
-    copy = copy_construct(construct, otherwise)
-    for short in list(loops_in(copy))[-len(rows) :]:
-        make_sequential(short, "it has too few iterations to give each one a thread")
-    move_construct(construct, then)
-    name = rows[0].region.block.args[0].name_hint or "…"
-    text = f"loop over '{name}': lanes share it if it has {least} iterations or more"
-    if least > FEWEST_FOR_LANES:
-        text += f", or {FEWEST_FOR_LANES} in fewer than {MANY_ROWS} rows"
-    note(construct, [(rows[0], f"{text} (tested at launch), else a thread runs all of them")])
+    possible: list[tuple[RowVersion, Condition]] = []
+    for version in versions:
+        fits = tests.fits(version)
+        if fits is not False:
+            possible.append((version, fits))
+        if isinstance(tests.trips, int) and tests.trips < version.below:
+            break
+    if not possible:
+        return
+    text = _text(rows[0], [version for version, _ in possible])
+    at: Cursor | None = None
+    for version, fits in possible:
+        if not isinstance(fits, SSAValue):
+            _apply(version, construct, len(rows))
+            break
+        then, at = (at or Cursor.before(construct)).if_else(fits)
+        _apply(version, copy_construct(construct, then), len(rows))
+    if at is not None:
+        move_construct(construct, at)
+    note(construct, [(rows[0], text)])
 
 
 @dataclass(frozen=True)
@@ -193,8 +310,10 @@ class KeepShortRowsPass(GpuPass):
 
     name = "keep-short-rows"
 
+    threads: int = MANY_THREADS
+
     def rewrite(self, module: ModuleOp) -> None:
         if machine_of(module).as_written:
             return
         for construct in parallel_constructs(module):
-            keep_short_rows(construct)
+            keep_short_rows(construct, self.threads)

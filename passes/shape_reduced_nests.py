@@ -36,6 +36,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from .decisions.reduced_nests import ReducedNest, pays_as_one
 from .ir.data.cached_accesses import Symbols
+from .ir.loops.joining import join, joined_reductions
 from .ir.loops.loop_facts import is_long
 from .ir.loops.product_loads import offset_of
 from .ir.loops.products import free_constructs
@@ -61,32 +62,13 @@ def _is_plain(loop: Operation | None) -> bool:
     )
 
 
-def _reductions(outer: acc.LoopOp, inner: acc.LoopOp) -> dict[acc.ReductionOp, SSAValue] | None:
-    """
-    The inner loop's reductions, each with the outer loop's variable that it reduces; None if the two loops
-    do not reduce the same variables.
-    """
-    found: dict[acc.ReductionOp, SSAValue] = {}
-    wanted = list(outer.reduction_operands)
-    for value in inner.reduction_operands:
-        entry = value.owner
-        if not isinstance(entry, acc.ReductionOp) or entry.var not in wanted:
-            return None
-        source = entry.var.owner
-        if not isinstance(source, acc.ReductionOp) or source.recipe != entry.recipe:
-            return None
-        found[entry] = entry.var
-    same = len(found) == len(wanted) == len(set(found.values()))
-    return found if same else None
-
-
 def _inside(outer: acc.LoopOp, construct: acc.ParallelOp) -> acc.LoopOp | None:
     """The loop directly in `outer` that can be collapsed with it; None if there is none."""
     ops = [op for op in outer.region.block.ops if not isinstance(op, acc.YieldOp)]
     inner = next((op for op in ops if isinstance(op, acc.LoopOp)), None)
     if inner is None or not _is_plain(inner):
         return None
-    entries = _reductions(outer, inner)
+    entries = joined_reductions(outer, inner)
     if entries is None or outer.private_operands or outer.firstprivate_operands:
         return None
     others = [op for op in ops if op is not inner and op not in entries]
@@ -123,45 +105,6 @@ def _pays(loops: Sequence[acc.LoopOp]) -> bool:
     columns = constant_trips(*bounds_of(last)[-1][1:])
     streaming = not any(map(is_long, body))
     return pays_as_one(ReducedNest(len(moving), streaming, distances, columns))
-
-
-def join(outer: acc.LoopOp, inner: acc.LoopOp) -> acc.LoopOp:
-    """Replaces both loops by one."""
-    entries = _reductions(outer, inner)
-    assert entries is not None
-    before, body = outer.region.block, inner.region.block
-    loops = outer, inner
-    variables = [argument for loop in loops for argument in loop.region.block.args]
-    block = Block(arg_types=[argument.type for argument in variables])
-    for old, new in zip(variables, block.args, strict=True):
-        new.name_hint = old.name_hint
-        old.replace_all_uses_with(new)
-    for op in list(before.ops):
-        if op is not inner and not isinstance(op, acc.YieldOp) and op not in entries:
-            op.detach()
-            block.add_op(op)
-    for op in list(body.ops):
-        op.detach()
-        block.add_op(op)
-    for entry, variable in entries.items():
-        entry.results[0].replace_uses_with_if(variable, lambda use: use.operation is not inner)
-    new = acc.LoopOp(
-        region=Region(block),
-        lowerbound=[value for loop in loops for value in loop.lowerbound],
-        upperbound=[value for loop in loops for value in loop.upperbound],
-        step=[value for loop in loops for value in loop.step],
-        inclusive_upperbound=DenseArrayBase.from_list(i1, [0] * len(variables)),
-        reduction_operands=list(outer.reduction_operands),
-        private_operands=list(inner.private_operands),
-        firstprivate_operands=list(inner.firstprivate_operands),
-        independent=outer.independent,
-        combined=outer.combined,
-    )
-    new.attributes |= outer.attributes
-    Cursor.before(outer).insert(new)
-    new.location = outer.location
-    erase(outer)
-    return new
 
 
 def _can_part(loop: acc.LoopOp) -> bool:

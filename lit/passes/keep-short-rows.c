@@ -3,19 +3,19 @@
 // RUN: accopt %s --target=host --stop-before sign-subscripts | filecheck %s --check-prefix=OTHER
 // RUN: accopt %s --emit=transformed --remarks -o /dev/null 2>&1 | filecheck %s --check-prefix=SAYS
 
-// Rows of m elements, one after the other: lanes share rows of 8 elements and more, threads take shorter ones.
+// Rows of m elements, one after the other: iterations of rows of fewer than 128 elements are one sequence.
 // CHECK-LABEL: @packed
-// CHECK:         %long_rows = arith.cmpi sge, %{{.*}}, %c8
-// CHECK:         scf.if %long_rows {
-// CHECK:           acc.loop combined(parallel) control(%i : i32)
-// CHECK:             acc.loop control(%j : i32)
-// CHECK:             } attributes {accx.why = "found independent: {{.*}}independent
+// CHECK:         %short_rows = arith.cmpi slt, %{{.*}}, %c128
+// CHECK:         scf.if %short_rows {
+// CHECK:           acc.loop combined(parallel) control(%i : i32, %j : i32) = (%{{.*}}, %{{.*}} : i32, i32) to (%n, %m : i32, i32)
+// CHECK-NOT:       acc.loop
+// CHECK:             %b_i = llvm.load
 // CHECK:         } else {
 // CHECK:           acc.loop combined(parallel) control(%i{{.*}} : i32)
 // CHECK:             acc.loop control(%j{{.*}} : i32)
-// CHECK:             } attributes {accx.why = "it has too few iterations {{.*}}seq
-// OTHER-NOT:     long_rows
-// SAYS:          keep-short-rows.c:[[# @LINE + 7]]:9: remark: loop over 'j': lanes share it if it has 8 iterations or more (tested at launch), else a thread runs all of them
+// CHECK:             } attributes {accx.why = "found independent: {{.*}}independent
+// OTHER-NOT:     short_rows
+// SAYS:          keep-short-rows.c:[[# @LINE + 7]]:9: remark: loop over 'j': the iterations of all rows are one sequence for rows of fewer than 128 iterations (tested at launch)
 void packed(int n, int m, float *restrict a, const float *restrict b)
 {
 #pragma acc parallel loop gang vector present(a[0:n*m], b[0:n*m])
@@ -29,8 +29,8 @@ void packed(int n, int m, float *restrict a, const float *restrict b)
 
 // The same of arrays with dimensions, from another first element, of small structures, in three loops.
 // CHECK-LABEL: @dimensions
-// CHECK:         scf.if %long_rows
-// CHECK:         scf.if %long_rows
+// CHECK:         scf.if %short_rows
+// CHECK:         scf.if %short_rows
 void dimensions(int n, int m, double (*restrict a)[m], int first)
 {
 #pragma acc parallel loop present(a[0:n])
@@ -44,7 +44,7 @@ void dimensions(int n, int m, double (*restrict a)[m], int first)
             flat[i * (m - first) + j] += 1;
 }
 // CHECK-LABEL: @structures
-// CHECK:         scf.if %long_rows
+// CHECK:         scf.if %short_rows
 struct point { float x, y, z; };
 void structures(int n, int m, struct point *restrict p)
 {
@@ -54,13 +54,12 @@ void structures(int n, int m, struct point *restrict p)
             p[i * m + j].x += p[i * m + j].y;
 }
 // CHECK-LABEL: @three
-// CHECK:         scf.if %long_rows
+// CHECK:         scf.if %short_rows
+// CHECK:           acc.loop combined(parallel) control(%i{{.*}} : i32, %j{{.*}} : i32, %k : i32)
 // CHECK:         } else {
 // CHECK:           acc.loop combined(parallel) control(%i
 // CHECK:             acc.loop control(%j
 // CHECK:               acc.loop control(%k
-// CHECK:               } {{.*}}seq
-// CHECK:             } {{.*}}independent
 void three(int n, int m, int l, float *restrict a)
 {
 #pragma acc parallel loop present(a[0:n*m*l])
@@ -73,7 +72,7 @@ void three(int n, int m, int l, float *restrict a)
 // The same with directives on the loop, whatever their levels and sizes, with a collapsed loop, and where the
 // nest is turned around.
 // CHECK-LABEL: @spelled
-// CHECK-COUNT-7: scf.if %long_rows
+// CHECK-COUNT-7: scf.if %short_rows
 // CHECK:         llvm.return
 void spelled(int n, int m, float *restrict a)
 {
@@ -114,33 +113,39 @@ void spelled(int n, int m, float *restrict a)
         }
 }
 
-// Sums of rows: many of them take a thread each up to a greater length, as a row takes a gang otherwise. With
-// stores in the loops, up to a smaller one; of several loops, by the longest. Rows need not follow one another.
+// Sums of rows: a thread each for rows shorter than a cache line, then 8 lanes, if rows are enough to fill a
+// device. With stores, a thread for fewer elements, then 4 lanes and 8; of several loops, by the longest. Rows
+// need not follow one another.
 // CHECK-LABEL: @sums
-// CHECK:         %[[SOME:.*]] = arith.cmpi sge, %{{.*}}, %c8
-// CHECK:         %[[FEW:.*]] = arith.cmpi slt, %{{.*}}, %c32768
-// CHECK:         %[[MANY:.*]] = arith.cmpi sge, %{{.*}}, %c192
-// CHECK:         %[[EITHER:.*]] = arith.ori %[[FEW]], %[[MANY]]
-// CHECK:         %[[LONG:.*]] = arith.andi %[[SOME]], %[[EITHER]]
-// CHECK:         scf.if %[[LONG]]
-// CHECK:         } else {
+// CHECK:         %[[LINE:.*]] = arith.cmpi slt, %{{.*}}, %c32
+// CHECK:         %[[MANY:.*]] = arith.cmpi sge, %{{.*}}, %c32768
+// CHECK:         %[[THREAD:.*]] = arith.andi %[[LINE]], %[[MANY]]
+// CHECK:         arith.cmpi slt, %{{.*}}, %c1024
+// CHECK:         arith.cmpi sge, %{{.*}}, %c4096
+// CHECK:         %[[LANES:.*]] = arith.andi
+// CHECK:         scf.if %[[THREAD]]
 // CHECK:           acc.loop combined(parallel) control(%i
 // CHECK:             acc.loop {{.*}}reduction(
 // CHECK:             } {{.*}}seq
-// CHECK:         arith.cmpi sge, %{{.*}}, %c40
 // CHECK:         } else {
-// CHECK:           acc.loop combined(parallel) control(%i
-// CHECK:             acc.loop
-// CHECK:             } {{.*}}seq
+// CHECK:           scf.if %[[LANES]]
+// CHECK:             acc.parallel {{.*}} num_workers(%c32{{.*}}) vector_length(%c8{{.*}})
+// CHECK:               acc.loop {{.*}}reduction(
+// CHECK:               } attributes {accx.note = "the version for rows of fewer than 1024 iterations", accx.schedule = #accx.schedule<elements = 2>
+// CHECK:           } else {
+// CHECK:             acc.parallel
+// CHECK-NOT:         num_workers
+// CHECK:         arith.cmpi slt, %{{.*}}, %c5
+// CHECK:         arith.cmpi slt, %{{.*}}, %c16
+// CHECK:         arith.cmpi slt, %{{.*}}, %c1024
+// CHECK:         acc.parallel
+// CHECK:         acc.parallel {{.*}} num_workers(%c64{{.*}}) vector_length(%c4
+// CHECK:         acc.parallel {{.*}} num_workers(%c32{{.*}}) vector_length(%c8
 // CHECK:         %[[MOST:.*]] = arith.maxsi
-// CHECK:         arith.cmpi sge, %[[MOST]], %c20
-// CHECK:         } else {
-// CHECK:           acc.loop combined(parallel) control(%i
-// CHECK:             acc.loop
-// CHECK:             } {{.*}}seq
-// CHECK:             acc.loop
-// CHECK:             } {{.*}}seq
-// SAYS:          keep-short-rows.c:[[# @LINE + 6]]:13: remark: loop over 'j': lanes share it if it has 192 iterations or more, or 8 in fewer than 32768 rows (tested at launch), else
+// CHECK:         arith.cmpi slt, %[[MOST]], %c5
+// CHECK:         arith.cmpi slt, %[[MOST]], %c16
+// CHECK:         arith.cmpi slt, %[[MOST]], %c341
+// SAYS:          keep-short-rows.c:[[# @LINE + 6]]:13: remark: loop over 'j': one thread takes a row of fewer than 32 iterations, 8 lanes take a row of fewer than 1024 iterations (tested at launch)
 void sums(int n, int m, int l, const float *restrict a, float *restrict s, float *restrict b)
 {
 #pragma acc parallel loop gang present(a[0:n*m], s[0:n])
@@ -166,11 +171,35 @@ void sums(int n, int m, int l, const float *restrict a, float *restrict s, float
     }
 }
 
+// Rows of a known length need one version, or two, if there may be too few of them.
+// CHECK-LABEL: @known
+// CHECK-NOT:     scf.if
+// CHECK:         acc.loop combined(parallel) control(%i{{.*}} : i32, %j{{.*}} : i32)
+// CHECK:         scf.if %short_rows
+// CHECK:           acc.parallel {{.*}} num_workers(%c32{{.*}}) vector_length(%c8
+// CHECK:         } else {
+// CHECK:           acc.parallel
+// CHECK-NOT:     acc.parallel
+// CHECK:         llvm.return
+void known(int n, float *restrict a, float *restrict b)
+{
+#pragma acc parallel loop present(a[0:n*20])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 20; j++)
+            a[i * 20 + j] += 1;
+#pragma acc parallel loop present(a[0:n*20], b[0:n])
+    for (int i = 0; i < n; i++) {
+        b[i] = 0;
+        for (int j = 0; j < 20; j++)
+            a[i * 20 + j] += 1;
+    }
+}
+
 // One version: parts of longer rows, a transposition, another loop inside, a
 // reduction over rows, two nests, a constant length, a clause that versions cannot have,
 // levels that are kept.
 // CHECK-LABEL: @single
-// CHECK-NOT:     long_rows
+// CHECK-NOT:     short_rows
 // CHECK:         llvm.return
 void single(int n, int m, int l, float *restrict a, const float *restrict b)
 {

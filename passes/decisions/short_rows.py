@@ -1,17 +1,48 @@
-"""From which length on lanes should share the rows of a nest, if the length is known only at run time."""
+"""
+Which versions a nest should have for rows that are too short for the lanes that the schedule gives them.
+
+Measured on an H200 with 16 million floats in rows of m elements (µs), by what processes a row; all iterations
+of a tight nest may also be numbered as one sequence. A warp's access costs by the cache lines that it
+touches. So a thread per row, whose neighbours are a row apart, is fast until rows are as long as a line if
+it only loads, and for a few elements if it stores, since stores do not stay in the first-level cache. A few
+lanes per row have full lines, and rows enough for a block. Starting a gang costs more than 16 bytes for each
+of its lanes.
+
+| m | 3 | 5 | 8 | 20 | 32 | 64 | 200 | 500 | 2000 |
+|---|---|---|---|---|---|---|---|---|---|
+| tight nest: 2-D grid | 286 | 174 | 114 | 61 | 47 | 44 | 37 | 37 | 36 |
+| tight nest: one sequence | 41 | 40 | 38 | 39 | 38 | 38 | 38 | 38 | 37 |
+| store beside: thread | 66 | 100 | 133 | 211 | 282 | 311 | 320 | 277 | 644 |
+| store beside: 4 lanes | 78 | 61 | 42 | 46 | 55 | 54 | 66 | 77 | 66 |
+| store beside: 8 lanes | 140 | 89 | 60 | 41 | 40 | 37 | 40 | 56 | 49 |
+| store beside: gang | 3392 | 2039 | 1279 | 510 | 320 | 163 | 69 | 54 | 39 |
+| integer sum: thread | 28 | 23 | 22 | 23 | 73 | 71 | 50 | 49 | 200 |
+| integer sum: 8 lanes | 193 | 119 | 76 | 37 | 30 | 20 | 22 | 24 | 26 |
+| integer sum: gang | 3381 | 2032 | 1278 | 509 | 319 | 161 | 55 | 36 | 28 |
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .device import WIDE_BYTES
+from .launch_shape import STREAM_LANES
 from .polynomials import Polynomial
 
-FEWEST_FOR_LANES = 8
-"""
-From this many iterations on, lanes process a row at least as fast as one thread does; with fewer, most of a
-warp's lanes are idle, and rows that follow one another in memory share cache lines between threads.
-"""
+SHORTEST_GRID = STREAM_LANES // 2
+"""Shorter rows leave more than half of a block's lanes without work."""
+SHORTEST_KNOWN_GRID = 32
+"""The same if the length is a constant: blocks then have as many warps as a row fills."""
+LINE = 128
+"""The bytes of a cache line."""
+NARROW = 4
+LANES = 8
+"""The lanes of short rows, and of longer ones."""
+SIDE_BY_SIDE = 2
+"""The iterations that each of these lanes has in flight."""
+MANY_THREADS = 32768
+"""Fewer threads in all leave most of the device idle."""
 _WIDEST_STEP = 16
 """Elements up to this many bytes count as neighbours (as `NEAR_BYTES` of `ir/values/strides.py`)."""
 
@@ -31,41 +62,63 @@ class RowAccess:
         return self.along == Polynomial.constant(0)
 
     @property
-    def is_contiguous(self) -> bool:
-        """Whether the innermost loop walks along a row."""
+    def step(self) -> int | None:
+        """The bytes per iteration, if the innermost loop walks along a row."""
         step = None if self.along is None else self.along.as_constant
-        return step is not None and 0 < step <= _WIDEST_STEP
+        return step if step is not None and 0 < step <= _WIDEST_STEP else None
 
     def is_packed(self, trips: Polynomial) -> bool:
         """Whether it walks along a row whose `trips` elements the next row follows immediately."""
-        return self.is_contiguous and self.along is not None and self.across == trips * self.along
+        return self.step is not None and self.across == trips * self.step
 
 
-MOST_FOR_A_THREAD = (192, 40, 20)
-"""
-Beside other statements, a row takes a gang, or a thread. By the number of loops over a row that store (two:
-two or more): fewer iterations than these are faster in one thread. On an H200, 16 million elements take, in
-rows of 8, 27 and 100: integer sums 22, 28, 38 µs with a thread per row, 1264, 377, 105 with a gang; a store
-beside the loop 123, 266, 344 and 1265, 378, 106; two loops that store 299, 826, 859 and 1520, 468, 153.
-"""
-MANY_ROWS = 32768
-"""Fewer rows with a thread each leave most of the device idle."""
-
-
-def lanes_from(
-    accesses: Iterable[RowAccess], lengths: Sequence[Polynomial], storing: int, *, beside: bool
-) -> int | None:
+@dataclass(frozen=True)
+class RowVersion:
     """
-    The number of iterations of the innermost loops from which on lanes should share a row (for `MANY_ROWS`
-    rows; if there are fewer, from `FEWEST_FOR_LANES` on); with fewer, a thread processes it. None: lanes
-    always should, or all `lengths`, the numbers of iterations of the loops over a row, are constant.
-    `beside`: there are other statements, or several such loops; `storing`: the number of loops that store.
+    A version for rows of fewer than `below` iterations: a row has `lanes` of a warp (1: one thread). None:
+    the iterations of all rows are one sequence.
     """
-    if all(trips.as_constant is not None for trips in lengths):
-        return None
-    moving = [access for access in accesses if not access.is_fixed()]
+
+    lanes: int | None
+    below: int
+
+
+@dataclass(frozen=True)
+class RowLoop:
+    """A loop over a row: its number of iterations, its accesses, and whether it stores to memory."""
+
+    trips: Polynomial
+    accesses: Sequence[RowAccess]
+    stores: bool
+
+
+def row_versions(loops: Sequence[RowLoop], *, beside: bool) -> list[RowVersion]:
+    """
+    The versions for short rows, from the shortest to longer ones; longer rows have the lanes that the
+    schedule gives them. None if that is best for all. `beside`: there are other statements, or several loops.
+    """
+    moving = [access for loop in loops for access in loop.accesses if not access.is_fixed()]
+    steps = [access.step for access in moving if access.step is not None]
     if beside:
-        walking = sum(access.is_contiguous for access in moving)
-        return MOST_FOR_A_THREAD[min(storing, 2)] if 2 * walking > len(moving) else None
-    packed = sum(access.is_packed(lengths[0]) for access in moving)
-    return FEWEST_FOR_LANES if 2 * packed > len(moving) else None
+        return _beside(steps, loops) if 2 * len(steps) > len(moving) else []
+    trips = loops[0].trips
+    packed = sum(access.is_packed(trips) for access in moving)
+    known = trips.as_constant is not None
+    version = RowVersion(None, SHORTEST_KNOWN_GRID if known else SHORTEST_GRID)
+    return [version] if 2 * packed > len(moving) else []
+
+
+def _beside(steps: Sequence[int], loops: Sequence[RowLoop]) -> list[RowVersion]:
+    """`steps`: the bytes by which accesses walk along a row."""
+    stores = any(loop.stores for loop in loops)
+    thread = RowVersion(1, thread_below(max(steps), stores=stores))
+    lanes = RowVersion(LANES, STREAM_LANES * WIDE_BYTES // sum(steps))
+    return [thread, RowVersion(NARROW, 2 * LANES), lanes] if stores else [thread, lanes]
+
+
+def thread_below(step: int, *, stores: bool = False) -> int:
+    """
+    The number of iterations below which a thread processes a row of elements of `step` bytes, beside other
+    statements.
+    """
+    return NARROW + 1 if stores else max(LINE // step, NARROW + 1)

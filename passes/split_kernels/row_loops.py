@@ -16,12 +16,13 @@ from xdsl.traits import IsTerminator
 
 from ...dialects.accx import WHY
 from ...dialects.volatility import is_ordered
-from ..decisions.short_rows import MOST_FOR_A_THREAD
+from ..decisions.short_rows import thread_below
 from ..ir.dependence.loop_classifier import LoopClassifier, is_parallel
 from ..ir.dependence.loop_dependence import judge_loop
 from ..ir.dependence.loop_verdicts import Verdict
-from ..ir.ops.acc_ops import child_loops, is_scalar
+from ..ir.ops.acc_ops import accessed_type, child_loops, is_scalar
 from ..ir.ops.building import Cursor, constant_trips, constant_value
+from ..ir.ops.layout import size_of
 from ..ir.ops.machine import machine_of
 from ..ir.ops.purity import only_computes
 from ..ir.ops.versions import can_have_versions
@@ -35,6 +36,7 @@ from ..ir.variables.scalar_clauses import add_reduction, replace_in, scalar_type
 from .judged_loops import is_short, make_parallel, to_acc_loop
 
 _LOOPS = (scf.ForOp, scf.WhileOp, scf.ExecuteRegionOp, acc.LoopOp)
+_ACCESSES = (llvm.LoadOp, llvm.StoreOp)
 _OWN = (ScalarClass.PRIVATE, ScalarClass.SHARED)
 _EXTREMES = (Kind.MAX, Kind.MIN)
 
@@ -106,9 +108,10 @@ def _is_fixed(inner: scf.ForOp, loop: acc.LoopOp) -> bool:
 
 def _are_short(found: Sequence[scf.ForOp]) -> bool:
     """Whether the loops are known to be so short that a thread processes a row faster."""
-    storing = sum(any(isinstance(op, llvm.StoreOp) for op in row.body.walk()) for row in found)
+    accesses = [op for row in found for op in row.body.walk() if isinstance(op, _ACCESSES)]
+    bytes_ = max((size_of(accessed_type(op)) for op in accesses), default=1)
+    least = thread_below(bytes_, stores=any(isinstance(op, llvm.StoreOp) for op in accesses))
     trips = [constant_trips(row.lb, row.ub, row.step) for row in found]
-    least = MOST_FOR_A_THREAD[min(storing, 2)]
     return all(count is not None and count < least for count in trips)
 
 

@@ -1,10 +1,18 @@
-"""Which accesses are to packed rows, and for which nests a version with a thread for each row pays."""
+"""Which accesses are to packed rows, and which versions nests have for short rows."""
 
 from __future__ import annotations
 
 import pytest
 from accopt.passes.decisions.polynomials import Polynomial
-from accopt.passes.decisions.short_rows import FEWEST_FOR_LANES, RowAccess, lanes_from
+from accopt.passes.decisions.short_rows import (
+    SHORTEST_GRID,
+    SHORTEST_KNOWN_GRID,
+    RowAccess,
+    RowLoop,
+    RowVersion,
+    row_versions,
+    thread_below,
+)
 
 N, M = Polynomial.symbol("n"), Polynomial.symbol("m")
 
@@ -18,6 +26,7 @@ STRUCTURES = RowAccess(_bytes(12), M * 12)  # p[i * m + j].x
 VALUE = RowAccess(_bytes(0), _bytes(4))  # b[i]
 COLUMNS = RowAccess(N * 4, _bytes(4))  # a[j * n + i]
 PARTS = RowAccess(_bytes(4), N * 4)  # a[i * n + j]
+DOUBLES = RowAccess(_bytes(8), N * 8)
 SAME_ROW = RowAccess(_bytes(4), _bytes(0))  # b[j]
 WIDE = RowAccess(_bytes(64), M * 64)  # p[i * m + j] of large structures
 BACKWARDS = RowAccess(_bytes(-4), M * 4)  # a[i * m + m - 1 - j]
@@ -25,7 +34,7 @@ GATHERED = RowAccess(None, None)  # a[index[j]]
 
 
 @pytest.mark.parametrize(
-    ("accesses", "slow"),
+    ("accesses", "short"),
     [
         ([PACKED], True),
         ([STRUCTURES, STRUCTURES], True),
@@ -42,32 +51,48 @@ GATHERED = RowAccess(None, None)  # a[index[j]]
         ([], False),
     ],
 )
-def test_threads_take_short_rows_that_follow_one_another(
-    accesses: list[RowAccess], slow: bool
+def test_iterations_of_rows_that_follow_one_another_are_numbered(
+    accesses: list[RowAccess], short: bool
 ) -> None:
-    found = lanes_from(accesses, [M], 1, beside=False)
-    assert found == (FEWEST_FOR_LANES if slow else None)
+    found = row_versions([RowLoop(M, accesses, True)], beside=False)
+    assert found == ([RowVersion(None, SHORTEST_GRID)] if short else [])
 
 
 def test_rows_are_packed_if_their_length_is_the_number_of_iterations() -> None:
-    assert lanes_from([RowAccess(_bytes(8), (M - 2) * 8)], [M - 2], 1, beside=False)
-    assert not lanes_from([RowAccess(_bytes(8), M * 8)], [M - 2], 1, beside=False)
+    for packed, across in ((True, M - 2), (False, M)):
+        loop = RowLoop(M - 2, [RowAccess(_bytes(8), across * 8)], True)
+        assert bool(row_versions([loop], beside=False)) == packed
 
 
-def test_a_known_length_needs_no_version() -> None:
-    for beside in (False, True):
-        assert (
-            lanes_from([RowAccess(_bytes(4), _bytes(400))], [_bytes(100)], 1, beside=beside) is None
-        )
+def test_blocks_suit_rows_of_a_known_length() -> None:
+    loop = RowLoop(_bytes(40), [RowAccess(_bytes(4), _bytes(160))], True)
+    assert row_versions([loop], beside=False) == [RowVersion(None, SHORTEST_KNOWN_GRID)]
 
 
-def test_beside_other_statements_a_thread_processes_longer_rows_the_less_it_stores() -> None:
-    lengths = [lanes_from([PARTS, VALUE], [M], storing, beside=True) for storing in range(4)]
-    assert lengths[0] > lengths[1] > lengths[2] == lengths[3] > FEWEST_FOR_LANES  # type: ignore
+def _beside(*loops: RowLoop) -> dict[int | None, int]:
+    return {version.lanes: version.below for version in row_versions(loops, beside=True)}
+
+
+def test_beside_other_statements_a_thread_loads_a_line_and_stores_a_few_elements() -> None:
+    assert _beside(RowLoop(M, [PARTS, VALUE], False)) == {1: 32, 8: 1024}
+    assert _beside(RowLoop(M, [DOUBLES], False)) == {1: 16, 8: 512}
+    assert _beside(RowLoop(M, [PARTS], False), RowLoop(M, [PARTS], True)) == {1: 5, 4: 16, 8: 512}
+    assert thread_below(4) == 32 and thread_below(4, stores=True) == 5
+
+
+def test_the_more_bytes_an_iteration_accesses_the_shorter_are_rows_for_few_lanes() -> None:
+    few = _beside(RowLoop(M, [PARTS, PARTS], True))
+    more = _beside(RowLoop(M, [PARTS, PARTS], True), RowLoop(M, [PARTS, DOUBLES], True))
+    assert few[8] > more[8] > more[4]
+
+
+def test_versions_are_ordered_by_length_and_lanes() -> None:
+    versions = row_versions([RowLoop(M, [PARTS], True)], beside=True)
+    assert [version.below for version in versions] == sorted(version.below for version in versions)
+    assert [version.lanes for version in versions] == [1, 4, 8]
 
 
 def test_beside_other_statements_rows_need_not_be_packed() -> None:
-    assert lanes_from([PARTS], [M], 1, beside=True)
-    assert lanes_from([SAME_ROW, PACKED, GATHERED], [M, _bytes(3)], 0, beside=True)
-    for accesses in ([COLUMNS], [PARTS, GATHERED], [VALUE], []):
-        assert lanes_from(accesses, [M], 1, beside=True) is None
+    assert _beside(RowLoop(M, [SAME_ROW, PACKED, GATHERED], False))
+    for accesses in ((COLUMNS,), (PARTS, GATHERED), (VALUE,), ()):
+        assert not _beside(RowLoop(M, accesses, True))

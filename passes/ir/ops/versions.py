@@ -110,6 +110,15 @@ def second_version(construct: acc.ParallelOp, condition: SSAValue) -> acc.Parall
     return copy
 
 
+def give_block(construct: acc.ParallelOp, workers: int, lanes: int) -> None:
+    """Sets the block of a version: `workers` of `lanes` threads."""
+    at = Cursor.before(construct)
+    sizes = {"num_workers": [at.i32(workers)], "vector_length": [at.i32(lanes)]}
+    set_operand_groups(construct, **sizes)
+    construct.properties["numWorkersDeviceType"] = NONE
+    construct.properties["vectorLengthDeviceType"] = NONE
+
+
 def erase_original(construct: acc.ParallelOp) -> None:
     """Removes the construct, which its versions replace."""
     privatising = [v.owner for v in construct.operands if isinstance(v.owner, PRIVATIZING_OPS)]
