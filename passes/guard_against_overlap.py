@@ -10,10 +10,11 @@ Takes:  data level; loops marked `accx.conditional`. `dependence/loop_dependence
 Leaves: no `accx.conditional`. Such a construct is in an `scf.if`: the first version is unchanged, in the
         second the marked loops are `seq`. The test compares, by device addresses, the sections that the
         loops access of each pair of arrays: those spanned by their subscripts, otherwise those of the data
-        clauses. For rows reached through arrays of pointers, a call of the runtime compares the host
-        addresses of all rows that their clauses name. If the sections cannot be computed before the
-        construct, and in host code, the marked loops are `seq` and there is one version. A wait clause
-        becomes an `acc.wait` before the data operations.
+        clauses, otherwise (for a GPU) all that is mapped there, which a call of the runtime finds. For rows
+        reached through arrays of pointers, a call of the runtime compares the host addresses of all rows
+        that their clauses name. If the sections cannot be computed before the construct, and in host code,
+        the marked loops are `seq` and there is one version. A wait clause becomes an `acc.wait` before the
+        data operations.
 Fails:  never. `accx.note` and `accx.why` of the loops explain the result.
 
 Before:
@@ -67,6 +68,7 @@ from .ir.ops.acc_ops import (
 from .ir.ops.building import Cursor
 from .ir.ops.layout import size_of
 from .ir.ops.loop_order import confine_to_gang, make_sequential
+from .ir.ops.machine import machine_of
 from .ir.ops.versions import (
     can_have_versions,
     drop_wait,
@@ -141,13 +143,37 @@ class _Test:
         if (base, loop) not in self.spans:
             name = variable_name(root)
             address = self.emit.value(llvm.PtrToIntOp(base, i64), f"{name}_address")
-            first, past = self._offsets(base, loop, name)
-            self.spans[base, loop] = _Span(
-                address,
-                self.emit.value(arith.AddiOp(address, first), f"{name}_begin"),
-                self.emit.value(arith.AddiOp(address, past), f"{name}_end"),
-            )
+            try:
+                first, past = self._offsets(base, loop, name)
+            except _Untestable:
+                extent = self._mapped_extent(base, name)
+                if extent is None:
+                    raise
+                begin, end = extent
+            else:
+                begin = self.emit.value(arith.AddiOp(address, first), f"{name}_begin")
+                end = self.emit.value(arith.AddiOp(address, past), f"{name}_end")
+            self.spans[base, loop] = _Span(address, begin, end)
         return self.spans[base, loop]
+
+    def _mapped_extent(self, base: SSAValue, name: str) -> tuple[SSAValue, SSAValue] | None:
+        """
+        The begin and end of the device memory that is mapped where `base` points, found by the runtime: a
+        conforming construct accesses no other through it. None if the runtime cannot know it.
+        """
+        entry = base.owner
+        module = enclosing_module(self.construct)
+        if machine_of(module).target == "host":
+            return None
+        if not isinstance(entry, acc.CopyinOp | acc.CreateOp | acc.PresentOp | acc.NoCreateOp):
+            return None
+        at = Cursor.before(self.construct)
+        at_entry = entry_cursor(enclosing_function(self.construct))
+        at_entry.loc = self.construct.location
+        memory = at_entry.alloca(llvm.LLVMArrayType(2, i64), f"{name}_extent")
+        RuntimeCalls.in_module(module).call(at, "__accopt_extent", entry.var, memory)
+        begin = at.load(memory, i64, f"{name}_begin")
+        return begin, at.load(at.field(memory, 8), i64, f"{name}_end")
 
     def _offsets(self, base: SSAValue, loop: acc.LoopOp, name: str) -> tuple[SSAValue, SSAValue]:
         section = self.section(base, loop)

@@ -40,6 +40,9 @@ _unpack_launch = LAUNCH_FORMAT.unpack
 _string_at = ctypes.string_at
 _LAUNCH_BYTES = LAUNCH_FORMAT.size
 _DEVICE_FIELD = struct.Struct("=q")
+_EXTENT = struct.Struct("=2q")
+_extent_at = (ctypes.c_char * _EXTENT.size).from_address
+_LAST_ADDRESS = (1 << 63) - 1
 
 
 class EntryPoints:
@@ -146,6 +149,17 @@ class EntryPoints:
         """Whether the rows named by the `size` bytes at `sections` do not overlap (see
         `RowsApart.apart`)."""
         return self._row_sections.apart(_string_at(sections, size))
+
+    def extent(self, host: int, result: int) -> None:
+        """
+        Stores the begin and end of the device memory that is mapped at a host address to the two i64 at
+        `result`; if there is none, those of all memory.
+        """
+        state = self._runtime.thread.state
+        with state.lock:
+            entry = state.table.at(host) or state.table.section_of(host)
+            known = None if entry is None else (entry.device, entry.device + entry.device_bytes)
+        _EXTENT.pack_into(_extent_at(result), 0, *(known or (0, _LAST_ADDRESS)))
 
     def wait(self, site: int, queues: int, count: int, async_queue: int) -> None:
         """

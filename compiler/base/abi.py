@@ -260,6 +260,7 @@ ENTRY_POINTS: dict[str, tuple[str, str]] = {
     "__accopt_scratch": ("ptr", "i32 i64"),
     "__accopt_mean_trip": ("i64", "ptr ptr i64 i64 i32"),
     "__accopt_rows_apart": ("i32", "ptr i32"),
+    "__accopt_extent": ("void", "ptr ptr"),
     "__accopt_wait": ("void", "i32 ptr i32 i64"),
     "__accopt_on_host": ("i32", "i32"),
     "__accopt_device": ("void", "i32 i32 i64 i64"),

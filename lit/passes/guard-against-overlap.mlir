@@ -100,9 +100,17 @@ llvm.func @rows(%n: i32, %ld: i32, %x: !llvm.ptr) {
 }
 
 // Subscripts that are themselves loaded: the section of the data clause says where accesses lie; without
-// one, nobody knows, and the loop runs in order.
+// one, the runtime says what is mapped there. Device pointers of the program are not mapped: the loop runs in order.
 // CHECK-LABEL: llvm.func @gather
 // CHECK:         arith.muli %m, %four
+// CHECK-NOT:     @__accopt_extent
+// CHECK:         scf.if %independent{{.*}} {
+// CHECK-LABEL: llvm.func @mapped
+// CHECK:         llvm.call @__accopt_extent(%y{{.*}}, %y_extent)
+// CHECK-NEXT:    %y_begin{{.*}} = llvm.load %y_extent
+// CHECK-NEXT:    %[[AT:.*]] = llvm.getelementptr inbounds %y_extent[8]
+// CHECK-NEXT:    %y_end{{.*}} = llvm.load %[[AT]]
+// CHECK:         arith.cmpi ule, %x_end{{.*}}, %y_begin
 // CHECK:         scf.if %independent{{.*}} {
 // CHECK-LABEL: llvm.func @unknown
 // CHECK-NOT:     scf.if
@@ -131,11 +139,32 @@ llvm.func @gather(%n: i32, %m: i64, %x: !llvm.ptr, %y: !llvm.ptr, %index: !llvm.
   }
   llvm.return
 }
-llvm.func @unknown(%n: i32, %x: !llvm.ptr, %y: !llvm.ptr, %index: !llvm.ptr) {
+llvm.func @mapped(%n: i32, %x: !llvm.ptr, %y: !llvm.ptr, %index: !llvm.ptr) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %x_dev = acc.present varPtr(%x : !llvm.ptr) varType(f32) -> !llvm.ptr {name = "x"}
   %y_dev = acc.present varPtr(%y : !llvm.ptr) varType(f32) -> !llvm.ptr {name = "y"}
+  %index_dev = acc.present varPtr(%index : !llvm.ptr) varType(i64) -> !llvm.ptr {name = "index"}
+  acc.parallel dataOperands(%x_dev, %y_dev, %index_dev : !llvm.ptr, !llvm.ptr, !llvm.ptr) {
+    acc.loop control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      %i64 = arith.extsi %i : i32 to i64
+      %k = llvm.getelementptr inbounds %index_dev[%i64] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+      %at = llvm.load %k : !llvm.ptr -> i64
+      %q = llvm.getelementptr inbounds %y_dev[%at] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      %v = llvm.load %q : !llvm.ptr -> f32
+      %p = llvm.getelementptr inbounds %x_dev[%i64] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      llvm.store %v, %p : f32, !llvm.ptr
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>], accx.conditional, inclusiveUpperbound = array<i1: false>}
+    acc.yield
+  }
+  llvm.return
+}
+llvm.func @unknown(%n: i32, %x: !llvm.ptr, %y: !llvm.ptr, %index: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %x_dev = acc.present varPtr(%x : !llvm.ptr) varType(f32) -> !llvm.ptr {name = "x"}
+  %y_dev = acc.deviceptr varPtr(%y : !llvm.ptr) varType(f32) -> !llvm.ptr {name = "y"}
   %index_dev = acc.present varPtr(%index : !llvm.ptr) varType(i64) -> !llvm.ptr {name = "index"}
   acc.parallel dataOperands(%x_dev, %y_dev, %index_dev : !llvm.ptr, !llvm.ptr, !llvm.ptr) {
     acc.loop control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {

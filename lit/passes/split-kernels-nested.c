@@ -109,3 +109,64 @@ void advice(int n, double *restrict a)
         for (int j = 0; j < n; j++)
             a[i * n + j] += 1;
 }
+
+// What the directive's loop reduces, its inner loops may reduce, too, in any order.
+// CHECK-LABEL: @reduced
+// CHECK:           acc.loop combined(parallel) reduction(
+// CHECK:             acc.loop reduction(
+// CHECK:               acc.loop reduction(
+// CHECK:               } attributes {accx.why = "found independent
+// CHECK:           llvm.return
+double reduced(int n, const double (*restrict a)[40][40])
+{
+    double sum = 0;
+#pragma acc parallel loop reduction(+:sum) present(a[0:n])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 40; j++)
+            for (int k = 0; k < 40; k++)
+                sum += a[i][j][k];
+    return sum;
+}
+
+// Variables of an iteration are declared in it: they need no clause.
+// CHECK-LABEL: @declared
+// CHECK:           acc.loop combined(parallel) control(%i
+// CHECK:             acc.loop control(%j
+// CHECK-NEXT:          arith.constant
+// CHECK-NEXT:          %parts{{.*}} = llvm.alloca
+// CHECK:           llvm.return
+void declared(int n, const double *restrict a, double *restrict c)
+{
+#pragma acc parallel loop present(a[0:n*n], c[0:n*n])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            double x = a[i * n + j], parts[4];
+            for (int k = 0; k < 4; k++)
+                parts[k] = x * k;
+            while (x > 1)
+                x /= 2;
+            c[i * n + j] = x + parts[1] + parts[3];
+        }
+}
+
+// One that an iteration leaves to the next one keeps them in order, and so does another operator than the clause's.
+// CHECK-LABEL: @left
+// CHECK-NOT:       accx.why = "found independent
+// CHECK:           llvm.return
+void left(int n, const double *restrict a, double *restrict c, double *restrict total)
+{
+    double sum = 0;
+#pragma acc parallel loop present(a[0:n*n], c[0:n*n])
+    for (int i = 0; i < n; i++) {
+        double before = 0;
+        for (int j = 0; j < n; j++) {
+            c[i * n + j] = before;
+            before = a[i * n + j];
+        }
+    }
+#pragma acc parallel loop reduction(+:sum) present(a[0:n*n])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            sum *= a[i * n + j];
+    *total = sum;
+}

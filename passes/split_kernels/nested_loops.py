@@ -10,9 +10,11 @@ sequentially, which neighbouring threads could read and write together.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from xdsl.dialects import acc, llvm, scf
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...dialects.accx import WHY
@@ -21,15 +23,17 @@ from ..ir.dependence.loop_classifier import LoopClassifier
 from ..ir.dependence.loop_dependence import judge_loop
 from ..ir.dependence.loop_verdicts import Verdict
 from ..ir.dependence.parallel_nests import walks_along_outer
-from ..ir.ops.building import constant_value
+from ..ir.ops.acc_ops import is_inside
+from ..ir.ops.building import Cursor, constant_value
 from ..ir.ops.levels import is_parallel
 from ..ir.ops.machine import machine_of
 from ..ir.ops.purity import is_pure
 from ..ir.values.region_values import RegionSymbols
 from ..ir.values.values_outside import is_known_outside
 from ..ir.variables.scalar_classes import ScalarClass
+from ..ir.variables.scalar_uses import Decision
 from .judged_loops import is_short, make_parallel, to_acc_loop
-from .row_loops import decide_row_loops, row_loops
+from .row_loops import allow_wrapping, decide_row_loops, row_loops
 
 _OWN = (ScalarClass.PRIVATE, ScalarClass.SHARED)
 
@@ -37,17 +41,22 @@ _OWN = (ScalarClass.PRIVATE, ScalarClass.SHARED)
 def inner_loop(loop: acc.LoopOp) -> scf.ForOp | None:
     """
     The loop without a directive that is all of the body of `loop`, apart from computations and reads for
-    it, if its bounds are the same in all iterations or it is a triangle around another loop; else None.
-    Levels and tiles of `loop` do not matter: they are advice (`free-mapping`), or leave no level to the
-    inner loop.
+    it and declarations, if its bounds are the same in all iterations or it is a triangle around another
+    loop; else None. Levels and tiles of `loop` do not matter: they are advice (`free-mapping`), or leave no
+    level to the inner loop.
     """
-    if not is_parallel(loop) or loop.reduction_operands or len(loop.region.blocks) != 1:
+    if not is_parallel(loop) or len(loop.region.blocks) != 1:
         return None
     found: scf.ForOp | None = None
     for op in loop.region.block.ops:
         if isinstance(op, scf.ForOp) and found is None:
             found = op
-        elif not (op.has_trait(IsTerminator) or is_pure(op) or _only_reads(op)):
+        elif not (
+            op.has_trait(IsTerminator)
+            or is_pure(op)
+            or _only_reads(op)
+            or isinstance(op, llvm.AllocaOp)
+        ):
             return None
     if found is None or found.results or is_short(found):
         return None
@@ -111,15 +120,72 @@ def decide_inner_loops(
         if inner is None or not _is_wanted(inner, loop, construct, for_threads=for_threads):
             continue
         verdict = judge_loop(inner, construct, classifier.scalars.of(inner))
-        if not _is_free(verdict):
+        if not _is_free(verdict, inner, classifier):
             continue
+        for decision in verdict.scalars:
+            if decision.kind is ScalarClass.REDUCTION:
+                allow_wrapping(decision.uses)
+        verdict = _with_declarations_inside(verdict, inner, classifier)
         directive = to_acc_loop(inner)
         directive.attributes[WHY] = StringAttr(f"found independent: {verdict.why}")
         make_parallel(directive, verdict, classifier, module)
         loops.append(directive)
 
 
-def _is_free(verdict: Verdict) -> bool:
-    """Whether iterations are independent without conditions, and need private scalars only."""
-    own = all(decision.kind in _OWN for decision in verdict.scalars)
-    return verdict.independent and own and not verdict.privates and not verdict.rows
+def _is_free(verdict: Verdict, inner: scf.ForOp, classifier: LoopClassifier) -> bool:
+    """
+    Whether iterations are independent, except for variables that they may have of their own, and those that a
+    clause of the loop around them reduces.
+    """
+    return (
+        verdict.independent
+        and not verdict.rows
+        and all(_may_have_own(decision, classifier) for decision in verdict.scalars)
+        and all(_is_used_within(array, inner) for array in verdict.privates)
+    )
+
+
+def _may_have_own(decision: Decision, classifier: LoopClassifier) -> bool:
+    if decision.kind is not ScalarClass.REDUCTION:
+        return decision.kind in _OWN
+    clause = classifier.scalars.variable(decision).owner
+    return isinstance(clause, acc.ReductionOp) and (
+        classifier.scalars.clauses.get(clause) == decision.operator
+    )
+
+
+def _is_used_within(variable: SSAValue, inner: scf.ForOp) -> bool:
+    """Whether a local variable is declared beside `inner` and used only in it."""
+    return (
+        isinstance(variable.owner, llvm.AllocaOp)
+        and variable.owner.parent_block() is inner.parent_block()
+        and all(is_inside(use.operation, inner) for use in variable.uses)
+    )
+
+
+def _with_declarations_inside(
+    verdict: Verdict, inner: scf.ForOp, classifier: LoopClassifier
+) -> Verdict:
+    """
+    Moves variables that every iteration sets before reading them into the body of `inner`, where they need
+    no clause; the verdict on the others.
+    """
+    others: list[Decision] = []
+    for decision in verdict.scalars:
+        variable = classifier.scalars.variable(decision)
+        if decision.kind is ScalarClass.PRIVATE and _is_used_within(variable, inner):
+            _declare_inside(variable, inner)
+        else:
+            others.append(decision)
+    for array in verdict.privates:
+        _declare_inside(array, inner)
+    return replace(verdict, scalars=tuple(others), privates=())
+
+
+def _declare_inside(variable: SSAValue, inner: scf.ForOp) -> None:
+    declaration, first = variable.owner, inner.body.block.first_op
+    assert isinstance(declaration, llvm.AllocaOp)
+    assert first is not None
+    declaration.detach()
+    declaration.operands[0] = Cursor.before(first).i32(1)
+    inner.body.block.insert_op_before(declaration, first)

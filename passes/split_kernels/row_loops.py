@@ -178,7 +178,7 @@ def _reductions(loop: scf.ForOp, *, fast: bool) -> list[Operator] | None:
     return found
 
 
-def _allow_wrapping(uses: Iterable[Operation]) -> None:
+def allow_wrapping(uses: Iterable[Operation]) -> None:
     """Lets the integer operations wrap around that combine values with a variable, as their order changes."""
     work = [op.dereferenced_value for op in uses if isinstance(op, llvm.LoadOp)]
     while work:
@@ -203,7 +203,7 @@ def _reduce(loop: scf.ForOp, operators: Sequence[Operator], module: ModuleOp) ->
         result.replace_all_uses_with(after.load(slot.res, value.type, result.name_hint))
     directive = to_acc_loop(loop)
     for slot, operator, inside in zip(slots, operators, uses, strict=True):
-        _allow_wrapping(inside)
+        allow_wrapping(inside)
         replace_in(inside, slot.res, add_reduction(directive, slot.res, operator, module))
     return directive
 
@@ -242,5 +242,5 @@ def decide_row_loops(
         directive.attributes[WHY] = StringAttr(f"found independent: {verdict.why}")
         for decision in verdict.scalars:
             if decision.kind is ScalarClass.REDUCTION:
-                _allow_wrapping(decision.uses)
+                allow_wrapping(decision.uses)
         make_parallel(directive, verdict, classifier, module)

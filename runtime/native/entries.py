@@ -15,6 +15,7 @@ from .borders import NativeBorders
 from .clocks import NativeClocks
 from .data import NativeData
 from .devices import NativeDevices
+from .extents import NativeExtents
 from .launch import NativeLauncher
 from .peers import Known, NativePeers
 from .queries import NativeQueries
@@ -39,6 +40,7 @@ class NativeEntries:
         self._updates: NativeUpdates | None = None
         self._queries: NativeQueries | None = None
         self._borders: NativeBorders | None = None
+        self._extents: NativeExtents | None = None
         self._keep: list[Any] = []
 
     def addresses(
@@ -78,6 +80,9 @@ class NativeEntries:
             entries["__accopt_launch"] = launcher.address
             entries["__accopt_scratch"] = launcher.scratch_address
             entries |= launcher.border_addresses
+            if self._extents is None:
+                self._extents = NativeExtents(self._devices, slow["__accopt_extent"])
+            entries |= self._extents.addresses
             if driver.event_record:
                 entries |= self._of_queues(slow, driver, states[0].device.enter_function())
         peers = states[0].device.peer_driver()

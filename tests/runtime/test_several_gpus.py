@@ -54,7 +54,7 @@ class Gpus:
         self.runtime = Runtime(sites, self.fake.provider(count), device_queues=device_queues)
         self.runtime.start(PtxImage(text), lambda _: 0)
         self.slow: list[str] = []
-        for name in ("launch", "data_enter", "data_exit", "scratch", "update", "wait"):
+        for name in ("launch", "data_enter", "data_exit", "scratch", "update", "wait", "extent"):
             entries = self.runtime.entries
             setattr(entries, name, self._noted(name, getattr(entries, name)))
         self.program = Program(self.runtime)
