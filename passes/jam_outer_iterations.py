@@ -9,7 +9,8 @@ Takes:  scheduled IR.
 Leaves: no `elements` on a gang-only loop whose lanes are on a loop below it. Such a loop runs over
         tiles of n iterations; the innermost loop's body has the n iterations interleaved operation by
         operation (loads of all rows before the stores of any), and a second copy, row after row, for a tile
-        that is not full. Of a loop of several variables, the first has tiles, and the launch no longer
+        that is not full. Values of a row that are computed before the inner loop move into it, also loads of
+        what it does not change. Of a loop of several variables, the first has tiles, and the launch no longer
         covers the iterations. Sequential loops whose bounds are the same for all rows are fused. Other
         loops are untouched.
 Fails:  never. For a loop that cannot be jammed, each iteration gets a gang of its own, and `accx.why` gives

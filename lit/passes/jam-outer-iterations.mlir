@@ -178,3 +178,55 @@ llvm.func @collapsed(%n: i32, %a: !llvm.ptr) {
   }
   llvm.return
 }
+
+// A value of the row that the loop does not change is read for each row.
+// CHECK-LABEL: llvm.func @row_value
+llvm.func @row_value(%n: i32, %a: !llvm.ptr {llvm.noalias}, %b: !llvm.ptr {llvm.noalias}) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  acc.parallel {
+    // CHECK:          acc.loop vector
+    // CHECK:          scf.if %full{{.*}} {
+    // CHECK:            %v{{.*}} = llvm.load
+    // CHECK-NEXT:       %v_{{.*}} = llvm.load
+    // CHECK:            llvm.store
+    // CHECK:          } else {
+    acc.loop gang control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      %p = accx.element %b[%i] of f32 : i32
+      %v = llvm.load %p : !llvm.ptr -> f32
+      acc.loop vector control(%j : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+        %r = arith.muli %i, %n : i32
+        %ij = arith.addi %r, %j : i32
+        %o = accx.element %a[%ij] of f32 : i32
+        llvm.store %v, %o : f32, !llvm.ptr
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>], vector = [#acc.device_type<none>]}
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], accx.schedule = #accx.schedule<elements = 2>}
+    acc.yield
+  }
+  llvm.return
+}
+
+// A value that the loop may change stays where it is.
+// CHECK-LABEL: llvm.func @changed_value
+llvm.func @changed_value(%n: i32, %a: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  acc.parallel {
+    // CHECK-NOT:  scf.if
+    // CHECK:      rows not kept side by side: there is other code between the loops
+    acc.loop gang control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      %p = accx.element %a[%i] of f32 : i32
+      %v = llvm.load %p : !llvm.ptr -> f32
+      acc.loop vector control(%j : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+        %o = accx.element %a[%j] of f32 : i32
+        llvm.store %v, %o : f32, !llvm.ptr
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>], vector = [#acc.device_type<none>]}
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], accx.schedule = #accx.schedule<elements = 2>}
+    acc.yield
+  }
+  llvm.return
+}

@@ -28,6 +28,7 @@ from ..ir.loops.jammed_nests import JammedNest, jammed_nest
 from ..ir.ops.acc_ops import accessed_type, has_level
 from ..ir.ops.building import constant_value
 from ..ir.ops.layout import size_of
+from ..ir.ops.purity import is_pure
 from ..ir.ops.schedules import schedule_of
 from ..ir.values.addresses import ADDRESS_OPS, steps_of
 from ..ir.values.region_values import RegionSymbols
@@ -130,6 +131,8 @@ def find_window(
         return None
     nest = _rows(inner)
     if isinstance(nest, Declined):
+        return None
+    if nest is not None and not all(map(is_pure, nest.sunk)):
         return None
     body = tuple(own) if nest is None else (*nest.sunk, *own)
     places = _places(body, inner, symbols, nest)

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import random
 
-LENGTHS = (0, 1, 3, 9, 20, 70)
-ROWS = (1, 40)
-MOST = 40 * 76
+LENGTHS = (0, 1, 3, 9, 20, 130)
+ROWS = (1, 13)
+MOST = 13 * 136
 """Elements of an array: the most rows, each with a few elements that no loop accesses."""
 BEFORE = (
     "",

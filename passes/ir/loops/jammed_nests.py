@@ -8,16 +8,19 @@ from xdsl.dialects import acc
 from xdsl.ir import Operation, SSAValue
 
 from ...decisions.declined import Declined
+from ..ops.acc_ops import child_loops
 from ..ops.purity import is_pure
 from ..ops.schedules import schedule_of
+from ..values.region_values import RegionSymbols
 from .jamming import body_of, check_body
+from .loop_facts import is_tight
 
 
 @dataclass(frozen=True)
 class JammedNest:
     """
-    A gang loop `outer`, the loop `inner` with the lanes, and the pure operations between them that
-    depend on the outer variable (`sunk`), which move into the body.
+    A gang loop `outer`, the loop `inner` with the lanes, and the operations between them that depend on the
+    outer variable (`sunk`), which move into the body: they are pure, or read what the nest does not change.
     """
 
     outer: acc.LoopOp
@@ -30,12 +33,15 @@ def _depends(op: Operation, values: set[SSAValue]) -> bool:
     return any(operand in values for inner in op.walk() for operand in inner.operands)
 
 
-def _between(loop: acc.LoopOp, rows: set[SSAValue], sunk: list[Operation]) -> acc.LoopOp:
+def _between(
+    loop: acc.LoopOp, rows: set[SSAValue], sunk: list[Operation], symbols: RegionSymbols
+) -> acc.LoopOp:
     """
     The single loop directly in `loop`. Adds values that depend on the row to `rows`, and their operations
     to `sunk`.
     """
     inner: acc.LoopOp | None = None
+    tight = is_tight(loop, child_loops(loop), symbols)
     for op in body_of(loop).ops:
         if isinstance(op, acc.LoopOp):
             if inner is not None:
@@ -44,7 +50,7 @@ def _between(loop: acc.LoopOp, rows: set[SSAValue], sunk: list[Operation]) -> ac
             if any(operand in rows for operand in op.operands):
                 raise Declined("an inner loop's bounds change from row to row")
         elif not isinstance(op, acc.YieldOp):
-            if inner is not None or not is_pure(op):
+            if inner is not None or not (tight or is_pure(op)):
                 raise Declined("there is other code between the loops")
             if _depends(op, rows):
                 rows.update(op.results)
@@ -61,8 +67,9 @@ def jammed_nest(outer: acc.LoopOp) -> JammedNest:
         raise Declined("the loop has variables of its own")
     rows: set[SSAValue] = set(body_of(outer).args)
     sunk: list[Operation] = []
-    inner = _between(outer, rows, sunk)
+    symbols = RegionSymbols(outer)
+    inner = _between(outer, rows, sunk, symbols)
     while inner.vector is None:
-        inner = _between(inner, rows, sunk)
+        inner = _between(inner, rows, sunk, symbols)
     check_body(inner)
     return JammedNest(outer, inner, tuple(sunk), count)
