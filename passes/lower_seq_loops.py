@@ -11,8 +11,10 @@ lanes then go to the enclosing loop, which has work for all of them.
 Takes:  data level, tile and collapse clauses already carried out.
 Leaves: no acc.loop that is `seq` for every device, is inside another acc.loop, contains none, and has no
         variables of its own, no cache directive and no values handed on between iterations: it becomes
-        nested `scf.for`s, one for each variable, the outermost with the reason for remarks. A short loop
-        that reduces or has variables of its own is marked `seq`. Other loops are untouched.
+        nested `scf.for`s, one for each variable, the outermost with the reason for remarks. One that reduces
+        variables of the iteration around it works on these. A short loop that reduces others or has
+        variables of its own is marked `seq`. Other loops are untouched. Scalars that an iteration of a loop
+        declares become values (`promotion.py`).
 Fails:  never.
 
 Before:
@@ -31,16 +33,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import acc
+from xdsl.dialects import acc, llvm
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from .ir.loops.loop_facts import constant_trip
 from .ir.loops.seq_loops import is_plain_seq, to_for_loops
-from .ir.ops.acc_ops import hands_on, loops_around, loops_in
+from .ir.ops.acc_ops import hands_on, has_level, loops_around, loops_in
 from .ir.ops.levels import loop_levels
 from .ir.ops.loop_order import make_sequential
 from .ir.values.trip_counts import MOST_SHORT_ITERATIONS
+from .ir.variables.promotion import promote
+from .ir.variables.reduction_reads import reduces_own, use_variables
 
 
 def _is_free(loop: acc.LoopOp) -> bool:
@@ -74,5 +78,10 @@ class LowerSeqLoopsPass(ModulePass):
         for loop in reversed(loops):
             if is_short(loop):
                 make_sequential(loop, "it has too few iterations to give each one a thread")
+            if has_level(loop.seq) and reduces_own(loop) and not any(True for _ in loops_in(loop)):
+                use_variables(loop, loop.reduction_operands)
             if is_plain_seq(loop):
                 to_for_loops(loop)
+        for inner in list(op.walk()):
+            if isinstance(inner, llvm.AllocaOp) and isinstance(inner.parent_op(), acc.LoopOp):
+                promote(inner)

@@ -30,25 +30,13 @@ from dataclasses import dataclass
 
 from xdsl.dialects import acc
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
 
 from .ir.loops.products import find_terms, free_constructs
-from .ir.ops.acc_ops import is_defined_inside, loops_in
+from .ir.ops.acc_ops import loops_in
 from .ir.ops.gpu_pass import GpuPass
 from .ir.ops.levels import loop_levels
 from .ir.ops.loop_order import make_sequential
-from .ir.variables.reduction_reads import use_variables
-
-
-def _is_of_iteration(value: SSAValue, loop: acc.LoopOp) -> bool:
-    """Whether the reduced variable belongs to an iteration of the loop around `loop`."""
-    parent = loop.parent_op()
-    entry = value.owner
-    return (
-        isinstance(entry, acc.ReductionOp)
-        and parent is not None
-        and is_defined_inside(entry.var, parent)
-    )
+from .ir.variables.reduction_reads import reduces_own, use_variables
 
 
 def _reduces_alone(loop: acc.LoopOp) -> bool:
@@ -57,14 +45,13 @@ def _reduces_alone(loop: acc.LoopOp) -> bool:
     level.
     """
     return (
-        bool(loop.reduction_operands)
+        reduces_own(loop)
         and not loop_levels(loop)
         and not loop.private_operands
         and not loop.firstprivate_operands
         and len(loop.lowerbound) == 1
         and len(loop.region.blocks) == 1
         and not any(True for _ in loops_in(loop))
-        and all(_is_of_iteration(v, loop) for v in loop.reduction_operands)
     )
 
 

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import AnyFloat, IntegerType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ....dialects.volatility import is_ordered
+from ..ops.acc_ops import alloca_count
 from ..ops.building import Cursor, erase
 
 
@@ -25,8 +26,8 @@ class _KeptError(Exception):
 def promote(variable: llvm.AllocaOp) -> bool:
     """Replaces a scalar variable by the values stored to it; returns whether that was possible."""
     accesses = _accesses(variable)
-    home = variable.parent_block()
-    if accesses is None or home is None:
+    home, region = variable.parent_block(), variable.parent_region()
+    if accesses is None or home is None or region is None or len(region.blocks) != 1:
         return False
     around: dict[Operation, bool] = {}
     for op in accesses:
@@ -49,6 +50,8 @@ def _accesses(variable: llvm.AllocaOp) -> list[llvm.LoadOp | llvm.StoreOp] | Non
     """All uses of a scalar variable if they are plain loads and stores of its type; otherwise None."""
     type_ = variable.elem_type
     if not isinstance(type_, IntegerType | AnyFloat | llvm.LLVMPointerType):
+        return None
+    if alloca_count(variable) != 1:
         return None
     found: list[llvm.LoadOp | llvm.StoreOp] = []
     for use in variable.res.uses:

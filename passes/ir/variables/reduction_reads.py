@@ -18,6 +18,7 @@ from ..data.callees import is_harmless
 from ..ops.acc_ops import (
     drop_operands,
     has_level,
+    is_defined_inside,
     is_inside,
     loops_around,
     loops_in,
@@ -104,6 +105,18 @@ def use_variables(loop: acc.LoopOp, copies: Sequence[SSAValue]) -> None:
         assert isinstance(reduction, acc.ReductionOp)
         replace_inside(loop, copy, reduction.var)
     drop_operands(loop, "reduction_operands", copies)
+
+
+def reduces_own(loop: acc.LoopOp) -> bool:
+    """Whether the loop reduces variables, all of which belong to an iteration of the loop around it."""
+    parent = loop.parent_op()
+    entries = [value.owner for value in loop.reduction_operands]
+    return bool(entries) and all(
+        isinstance(entry, acc.ReductionOp)
+        and parent is not None
+        and is_defined_inside(entry.var, parent)
+        for entry in entries
+    )
 
 
 def _is_in_order(loop: acc.LoopOp, construct: Operation) -> bool:
