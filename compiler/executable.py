@@ -22,11 +22,12 @@ from .base.phases import LOADING, phase, working_on
 from .check_ahead import CheckAhead
 from .checked_files import CheckedFiles
 from .compiled import Executable, executable_from_json, executable_to_json
-from .file_copies import FilesAhead, files_alone
-from .files_apart import may_be_apart, program_apart
+from .file_copies import FilesAhead
+from .files_apart import may_be_apart
 from .fingerprint import compiler_fingerprint
 from .process import without_collection
-from .translate import load, module_of, translate
+from .program_apart import program_apart
+from .translate import executable_of, load, module_of, translate
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -171,30 +172,16 @@ def _translate(
     ahead: HostAhead,
 ) -> Executable:
     """
-    Compiles preprocessed sources, file by file where that is possible (`files_apart.py`). Where a GPU's
-    registers do not suffice (`relieve`), it repeats the compilation from `schedule-loops` on. `ahead`
-    compiles the host code at the same time.
+    Compiles preprocessed sources, file by file where that is possible (`program_apart.py`); otherwise
+    `ahead` compiles the host code at the same time.
     """
     if after_stage is None and may_be_apart(sources, options):
-        files = files_alone(sources, options, kept, sink)
-        host_ir = None if files is None else program_apart(files, sink)
-        if host_ir is not None:
-            return Executable(host_ir, "", (), options)
+        found = program_apart(sources, options, kept, sink)
+        if found is not None:
+            return found
     checked = CheckAhead(sources, options.target, kept)
     module = _module_of(sources, options, sink, kept, checked)
-    if options.target != "nvptx":
-        return translate(module, options, sink, after_stage, None, ahead)
-    from .register_pressure import Retry, may_retry, relieve
-
-    if not may_retry(options):
-        return translate(module, options, sink, after_stage, None, ahead)
-    retry = Retry()
-    executable = translate(module, options, sink, after_stage, retry, ahead)
-    return relieve(
-        executable,
-        retry.side_by_side.counts,
-        lambda o: translate(retry.copy(), o, DiagnosticSink()),
-    )
+    return executable_of(module, options, sink, after_stage, ahead)
 
 
 def _preprocessed(

@@ -16,10 +16,19 @@ from .backend.forks import ForkedCopies, copies
 from .base.diagnostics import CompileError, Diagnostic, DiagnosticSink
 from .base.phases import LOADING, Phase, add, apart, phase, waiting
 from .checked_files import CheckedFiles
-from .files_apart import FileAlone, compile_alone, found_alone, is_worth_it, seem_plain
+from .files_apart import (
+    FileOutline,
+    compile_alone,
+    found_outline,
+    has_group,
+    is_worth_copies,
+    outline_file,
+    seem_plain,
+)
 
 if TYPE_CHECKING:
     from .base.options import CompileOptions
+    from .c.ast import TranslationUnit
     from .c.kept_files import KeptFiles
     from .c.preprocess import PreprocessedSource, PreprocessOptions
     from .c.preprocess_sources import Headers
@@ -69,7 +78,7 @@ class FilesAhead:
             return
         paths = sorted(sizes, key=lambda path: -sizes[path])
         options = self._options
-        if options is not None and (options.added_passes or not is_worth_it([*sizes.values()])):
+        if options is not None and (options.added_passes or not is_worth_copies([*sizes.values()])):
             options = None
         if options is not None and not seem_plain(paths):
             options = None
@@ -139,46 +148,47 @@ def work_ahead(
         if not kept.has(source.file, source.text, target):
             with phase("check"):
                 check_file(source, DiagnosticSink(), target, kept)
-    elif found_alone(source, options) is None:
-        compile_alone(source, options, kept, DiagnosticSink())
+    elif not has_group([source], options, selects_host=False):
+        compile_alone(source, options, kept)
 
 
-def files_alone(
+def outlines(
     sources: Sequence[PreprocessedSource],
     options: CompileOptions,
     kept: KeptFiles,
     sink: DiagnosticSink,
-) -> list[FileAlone] | None:
+) -> list[tuple[FileOutline, TranslationUnit | None]]:
     """
-    The files of a program, each compiled alone, now or before; None if one of them cannot be. Raises
-    `CompileError` with the mistakes that checking finds in all files; its other messages go to `sink` then.
+    The outlines of the files of a program, each with its typed tree if it was checked now, in this process.
+    Files without directives are also compiled if copies of the process do that. Raises `CompileError` with
+    the mistakes that checking finds in all files; its other messages go to `sink` then.
     """
-    found = [found_alone(source, options) for source in sources]
+    found = [found_outline(source, options) for source in sources]
     missing = [source for source, file in zip(sources, found, strict=True) if file is None]
-    if sum(len(source.text) for source in missing) >= _WORTH_COPIES:
+    lengths = [len(source.text) for source in missing]
+    if sum(lengths) >= _WORTH_COPIES and is_worth_copies(lengths):
         with phase(LOADING):
             _preload(options)
         missing.sort(key=lambda source: -len(source.text))
-        _shared(lambda source: compile_alone(source, options, kept, DiagnosticSink()), missing)
+        _shared(lambda source: compile_alone(source, options, kept), missing)
         pairs = zip(sources, found, strict=True)
-        found = [file or found_alone(source, options) for source, file in pairs]
+        found = [file or found_outline(source, options) for source, file in pairs]
     with phase(LOADING):
         from .c.shared_declarations import shared_declarations
 
     own = DiagnosticSink()
-    files: list[FileAlone] = []
+    files: list[tuple[FileOutline, TranslationUnit | None]] = []
     mistakes: list[Diagnostic] = []
     with shared_declarations():
         for source, known in zip(sources, found, strict=True):
             try:
-                file = known or compile_alone(source, options, kept, own)
+                files.append(
+                    (known, None) if known is not None else outline_file(source, options, kept, own)
+                )
             except CompileError as e:
                 mistakes += e.diagnostics
                 continue
-            if file is None:
-                return None
             own.diagnostics += known.checked if known is not None else ()
-            files.append(file)
     if mistakes:
         sink.diagnostics += own.diagnostics
         raise CompileError(mistakes)

@@ -1,11 +1,11 @@
 """
-Separate compilation of files, as in other C compilers, in several processes if possible (`file_copies.py`).
-The results are cached, so that an edit of one file recompiles only this file.
+Separate compilation of files, as in other C compilers. The results are cached, so that an edit of one file
+recompiles only this file, or the group of files that depend on each other (`c/file_groups.py`).
 
-It is used for large programs of plain C without directives; LLVM then does not inline functions across
-files. The code of a file depends only on its text and the options, so the files must agree on all shared
-names, and define none that another file takes for a function of the C library. The program's host code is
-the concatenation of the files' modules (`backend/module_parts.py`).
+It is used for large programs of several files; LLVM then does not inline functions across groups. The code of
+a group depends only on the texts of its files, on the options, and on whether any file of the program may
+make the host its current device; so the files must agree on all shared names, and define none that another
+file takes for a function of the C library.
 """
 
 from __future__ import annotations
@@ -20,13 +20,16 @@ from typing import TYPE_CHECKING
 
 from .backend.cache import DiskCache, content_key
 from .backend.module_parts import joined
+from .backend.toolkit import find_ptxas
 from .base.diagnostics import CompileError, Diagnostic, DiagnosticSink, from_plain, to_plain
 from .base.options import CompileOptions
 from .base.phases import LOADING, phase
+from .compiled import Executable, executable_from_json, executable_to_json
 from .fingerprint import compiler_fingerprint
 
 if TYPE_CHECKING:
     from .c.ast import FunctionDecl, TranslationUnit
+    from .c.file_groups import FileUse
     from .c.kept_files import KeptFiles
     from .c.preprocess import PreprocessedSource
 
@@ -36,34 +39,30 @@ whole."""
 _MARKER = re.compile(r'^# \d+ "(.*)"$', re.MULTILINE)
 _DIRECTIVE = re.compile(r"^#pragma (?:acc|omp)\b", re.MULTILINE)
 _MENTIONED = re.compile(rb"\bpragma\s+(?:acc|omp)\b|_Pragma")
-_LIBRARY = frozenset(("malloc", "calloc", "realloc", "free", "malloc_usable_size", "atexit"))
-"""Functions of the C library that are replaced in programs that do not define them (`backend/heap.py`)."""
 
 
 @dataclass(frozen=True)
-class FileAlone:
+class FileOutline:
     """
-    The result of compiling a file alone: `outline` is its typed tree without bodies of functions, with
-    which other files may disagree; then the messages of its check, those of `-Wall`, those of later stages,
-    and the LLVM IR.
+    What other files of a program, and the program's messages, need of a checked file: its typed tree without
+    bodies of functions, with which other files may disagree; the messages of its check and those of `-Wall`;
+    what it uses; and whether it `may_be_apart` from other files.
     """
 
-    outline: TranslationUnit
+    unit: TranslationUnit
     checked: Sequence[Diagnostic]
     warned: Sequence[Diagnostic]
-    translated: Sequence[Diagnostic]
-    llvm_ir: str
+    use: FileUse
+    may_be_apart: bool
 
 
-def _is_plain(unit: TranslationUnit) -> bool:
-    """Whether a file without directives can be compiled alone, provided that the other files can."""
-    if unit.directives or unit.has_openmp or unit.has_thread_locals or unit.selects_host:
+def _may_be_apart(unit: TranslationUnit) -> bool:
+    """Whether a file can be compiled without the others, provided that it needs nothing of them."""
+    if unit.has_thread_locals or unit.has_assembly or unit.weak:
         return False
-    if unit.has_assembly or unit.weak:
-        return False
-    return not any(
-        f.is_weak or f.alias or f.directives or _is_hook(f) for f in unit.functions
-    ) and not any(v.is_weak or v.alias or v.is_thread_private or v.control for v in unit.variables)
+    return not any(f.is_weak or f.alias or _is_hook(f) for f in unit.functions) and not any(
+        v.is_weak or v.alias or v.is_thread_private or v.control for v in unit.variables
+    )
 
 
 def seem_plain(paths: Sequence[Path]) -> bool:
@@ -82,19 +81,22 @@ def _is_hook(function: FunctionDecl) -> bool:
 def may_be_apart(sources: Sequence[PreprocessedSource], options: CompileOptions) -> bool:
     """
     Whether the files of a program are to be compiled one by one, if they turn out to need nothing of each
-    other. The text of passes that were added is part of no key.
+    other. The text of passes that were added is part of no key; other options of passes may name constructs
+    of any file, and checks of `cache` directives share a table. The simulator runs one module.
     """
     if options.added_passes or sum(len(source.text) for source in sources) < _WORTH_IT:
         return False
-    if any(_DIRECTIVE.search(source.text) for source in sources):
+    if options.target == "sim" or options.check_cache:
         return False
-    return is_worth_it(list(map(_own_length, sources)))
+    if options.pass_options or options.skipped_passes:
+        return False
+    return len(sources) > 1 and sum(map(_own_length, sources)) >= _WORTH_IT
 
 
-def is_worth_it(lengths: Sequence[int]) -> bool:
+def is_worth_copies(lengths: Sequence[int]) -> bool:
     """
-    Whether files of so many characters, without headers, are worth it. Where one is most of the program, its
-    parts are (`backend/host_parts.py`).
+    Whether copies of the process should compile files of so many characters, without headers. Where one is
+    most of the program, the work on its parts is shared instead (`backend/host_parts.py`).
     """
     return sum(lengths) >= _WORTH_IT and 2 * max(lengths) <= sum(lengths)
 
@@ -109,55 +111,43 @@ def _own_length(source: PreprocessedSource) -> int:
     return length + (len(source.text) - start if file == source.file else 0)
 
 
-def compile_alone(
-    source: PreprocessedSource, options: CompileOptions, kept: KeptFiles, sink: DiagnosticSink
-) -> FileAlone | None:
+def outline_file(
+    source: PreprocessedSource,
+    options: CompileOptions,
+    kept: KeptFiles,
+    sink: DiagnosticSink,
+    *,
+    keep: bool = True,
+) -> tuple[FileOutline, TranslationUnit]:
     """
-    A file without directives, compiled by itself and kept; None, and only its tree is kept, if it cannot be.
-    The messages of its checking go to `sink`. Raises `CompileError` with its mistakes, if checking finds any.
+    The outline of a file, which is kept, and its typed tree, which is if it is to `keep` it. The messages of
+    its check go to `sink`. Raises `CompileError` with the mistakes that the check finds.
     """
     with phase(LOADING):
-        from .c.program import check_file, keep_file
+        from .c.file_groups import use_of
+        from .c.kept import to_bytes
+        from .c.program import check_file
+        from .c.warnings import check_unit
 
     own = DiagnosticSink()
     try:
         with phase("check"):
-            unit = check_file(source, own, options.target, kept, keep=False)
+            unit = check_file(source, own, options.target, kept, keep=keep)
     finally:
         sink.diagnostics += own.diagnostics
-    found = None
-    if not _DIRECTIVE.search(source.text) and _is_plain(unit):
-        with suppress(CompileError):  # compiling the whole program reports it
-            found = _compiled(unit, source, own.diagnostics, options)
-    if found is None:
-        keep_file(source, unit, own.diagnostics, options.target, kept)
-        return None
-    with phase("keep compiled files"):
-        data = _to_bytes(found)
-        if data is not None:
-            DiskCache.default("program").put(_key(source, options), data)
-    return found
-
-
-def _compiled(
-    unit: TranslationUnit,
-    source: PreprocessedSource,
-    checked: Sequence[Diagnostic],
-    options: CompileOptions,
-) -> FileAlone:
-    with phase(LOADING):
-        from .backend.jit import compile_host
-        from .c.warnings import check_unit
-        from .translate import module_of, translate
-
-    with phase("check"):
+    with phase("outline"):
         check_unit(unit, warned := DiagnosticSink(), wall=options.wall)
-    said = DiagnosticSink()
-    module = module_of([unit], options, said, mark=f".f{content_key(source.file)[:12]}")
-    text = translate(module, options, said).host_ir
-    with phase("object code"):
-        compile_host(joined([text]), options.opt_level, DiskCache.default("host"))
-    return FileAlone(_outline(unit), checked, warned.diagnostics, said.diagnostics, text)
+        outline = _outline(unit)
+        found = FileOutline(
+            outline, own.diagnostics, warned.diagnostics, use_of(unit), _may_be_apart(unit)
+        )
+        tree = to_bytes(outline, found.checked)
+        if tree is not None:
+            warnings = [to_plain(each) for each in found.warned]
+            rest = json.dumps([warnings, found.use.to_plain(), found.may_be_apart]).encode()
+            data = len(tree).to_bytes(8, "little") + tree + rest
+            DiskCache.default("checked").put(_key_of_outline(source, options), data)
+    return found, unit
 
 
 def _outline(unit: TranslationUnit) -> TranslationUnit:
@@ -167,7 +157,12 @@ def _outline(unit: TranslationUnit) -> TranslationUnit:
     from .c.types import INT
 
     functions = [
-        replace(f, params=[], body=None if f.body is None else Compound(loc=f.loc, body=[]))
+        replace(
+            f,
+            params=[],
+            body=None if f.body is None else Compound(loc=f.loc, body=[]),
+            directives=[],
+        )
         for f in unit.functions
         if is_external(f)
     ]
@@ -176,52 +171,116 @@ def _outline(unit: TranslationUnit) -> TranslationUnit:
         for v in unit.variables
         if is_external(v)
     ]
-    return replace(unit, functions=functions, variables=variables)
+    return replace(unit, functions=functions, variables=variables, directives=[])
 
 
-def _key(source: PreprocessedSource, options: CompileOptions) -> str:
+def _key_of_outline(source: PreprocessedSource, options: CompileOptions) -> str:
+    wall = "wall" if options.wall else ""
     return content_key(
-        "file alone", compiler_fingerprint(), options.key(), source.file, source.text
+        "file outline", compiler_fingerprint(), options.target, wall, source.file, source.text
     )
 
 
-def _to_bytes(found: FileAlone) -> bytes | None:
-    from .c.kept import to_bytes
-
-    tree = to_bytes(found.outline, found.checked)
-    messages = ([to_plain(each) for each in of] for of in (found.warned, found.translated))
-    rest = json.dumps([found.llvm_ir, *messages]).encode()
-    return None if tree is None else len(tree).to_bytes(8, "little") + tree + rest
-
-
-def found_alone(source: PreprocessedSource, options: CompileOptions) -> FileAlone | None:
-    """A file that was compiled by itself before, with these options; None if it was not."""
+def found_outline(source: PreprocessedSource, options: CompileOptions) -> FileOutline | None:
+    """The outline of a file that was compiled before; None if it was not."""
+    from .c.file_groups import FileUse
     from .c.kept import from_bytes
 
-    data = DiskCache.default("program").get(_key(source, options))
+    data = DiskCache.default("checked").get(_key_of_outline(source, options))
     if data is None:
         return None
-    with phase("read compiled files"):
+    with phase("read outlines"):
         size = int.from_bytes(data[:8], "little")
         tree = from_bytes(data[8 : 8 + size])
-        llvm_ir, *messages = json.loads(data[8 + size :])
-        warned, translated = (list(map(from_plain, of)) for of in messages)
-    return None if tree is None else FileAlone(*tree, warned, translated, llvm_ir)
+        warned, use, apart = json.loads(data[8 + size :])
+    if tree is None:
+        return None
+    return FileOutline(*tree, [from_plain(each) for each in warned], FileUse.from_plain(use), apart)
 
 
-def program_apart(files: Sequence[FileAlone], sink: DiagnosticSink) -> str | None:
-    """The LLVM IR of a program of these files, with its object code in the cache; None if the files depend
-    on each other."""
-    from .c.agreement import are_independent, check_agreement
-    from .c.program import own_files
+def compile_group(
+    sources: Sequence[PreprocessedSource],
+    units: Sequence[TranslationUnit],
+    options: CompileOptions,
+    sink: DiagnosticSink,
+    *,
+    selects_host: bool,
+) -> Executable:
+    """
+    The code of a group of files, which is kept; `units` are their typed trees. `selects_host`: some file of
+    the program may make the host its current device. Messages go to `sink`. Raises `CompileError`.
+    """
+    with phase(LOADING):
+        from .translate import executable_of, module_of
 
-    units = [each.outline for each in files]
-    with phase("compare files"), suppress(CompileError):
-        check_agreement(units, agreement := DiagnosticSink())
-        if not own_files(units) and are_independent(units, _LIBRARY):
-            said = ([each.checked, each.warned, each.translated] for each in files)
-            checked, warned, translated = zip(*said, strict=True)
-            for messages in (*checked, agreement.diagnostics, *warned, *translated):
-                sink.diagnostics += messages
-            return joined([each.llvm_ir for each in files])
-    return None  # compiling the program as a whole reports the reason
+    for unit in units:
+        unit.selects_host = selects_host
+    said = DiagnosticSink()
+    mark = f".f{content_key(*(source.file for source in sources))[:12]}"
+    executable = executable_of(module_of(units, options, said, mark=mark), options, said)
+    data = executable_to_json(executable, said.diagnostics)
+    key = _key_of_group(sources, options, selects_host=selects_host)
+    DiskCache.default("program").put(key, data)
+    sink.diagnostics += said.diagnostics
+    return executable
+
+
+def found_group(
+    sources: Sequence[PreprocessedSource],
+    options: CompileOptions,
+    sink: DiagnosticSink,
+    *,
+    selects_host: bool,
+) -> Executable | None:
+    """The code of a group that was compiled before, with its messages in `sink`; None if it was not."""
+    key = _key_of_group(sources, options, selects_host=selects_host)
+    data = DiskCache.default("program").get(key)
+    return None if data is None else executable_from_json(data, options, sink)
+
+
+def has_group(
+    sources: Sequence[PreprocessedSource], options: CompileOptions, *, selects_host: bool
+) -> bool:
+    """Whether the code of a group is kept."""
+    key = _key_of_group(sources, options, selects_host=selects_host)
+    return DiskCache.default("program").has(key)
+
+
+def _key_of_group(
+    sources: Sequence[PreprocessedSource], options: CompileOptions, *, selects_host: bool
+) -> str:
+    assembler = str(find_ptxas()) if options.target == "nvptx" else ""
+    texts = [part for source in sources for part in (source.file, source.text)]
+    of_program = [assembler, options.key(), "host too" if selects_host else ""]
+    return content_key("group", compiler_fingerprint(), *of_program, *texts)
+
+
+def compile_alone(
+    source: PreprocessedSource, options: CompileOptions, kept: KeptFiles
+) -> FileOutline:
+    """
+    The outline of a file without directives, whose code is also made and kept, object code too, if it may be
+    apart from the other files. Raises `CompileError` with the mistakes of its check.
+    """
+    with phase(LOADING):
+        from .c.program import keep_file
+
+    found, unit = outline_file(source, options, kept, DiagnosticSink(), keep=False)
+    if found.may_be_apart and not _DIRECTIVE.search(source.text):
+        with suppress(CompileError):  # compiling the whole program reports it
+            _compile_with_objects(source, unit, options)
+            return found
+    keep_file(source, unit, found.checked, options.target, kept)
+    return found
+
+
+def _compile_with_objects(
+    source: PreprocessedSource, unit: TranslationUnit, options: CompileOptions
+) -> None:
+    """Compiles a group of one file up to its object code."""
+    with phase(LOADING):
+        from .backend.jit import compile_host
+    sink = DiagnosticSink()
+    made = compile_group([source], [unit], options, sink, selects_host=unit.selects_host)
+    with phase("object code"):
+        compile_host(joined([made.host_ir]), options.opt_level, DiskCache.default("host"))

@@ -42,6 +42,32 @@ def load() -> None:
             import_module(f"{here}.{name}")
 
 
+def executable_of(
+    module: ModuleOp,
+    options: CompileOptions,
+    sink: DiagnosticSink,
+    after_stage: StageCallback | None = None,
+    ahead: HostAhead | None = None,
+) -> Executable:
+    """
+    As `translate`; where a GPU's registers do not suffice (`relieve`), it repeats the compilation from
+    `schedule-loops` on.
+    """
+    if options.target != "nvptx":
+        return translate(module, options, sink, after_stage, None, ahead)
+    from .register_pressure import Retry, may_retry, relieve
+
+    if not may_retry(options):
+        return translate(module, options, sink, after_stage, None, ahead)
+    retry = Retry()
+    executable = translate(module, options, sink, after_stage, retry, ahead)
+    return relieve(
+        executable,
+        retry.side_by_side.counts,
+        lambda o: translate(retry.copy(), o, DiagnosticSink()),
+    )
+
+
 def translate(
     module: ModuleOp,
     options: CompileOptions,

@@ -46,7 +46,8 @@ class NativeImage:
 
 @dataclass(frozen=True, slots=True)
 class PtxImage:
-    """PTX text, compiled by the driver when it is loaded."""
+    """PTX text, of one module or several (`module_parts.joined_ptx`), compiled by the driver when it is
+    loaded."""
 
     text: str
 

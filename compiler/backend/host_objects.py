@@ -17,9 +17,22 @@ def compile_object(ir: str, *, opt_level: OptLevel = 3, cache: DiskCache | None 
     The object code of a host module, optimised for this processor. With `cache`, equal texts are
     compiled once. Raises `CompileError` if LLVM rejects the text.
     """
-    if cache is None:
+    key = "" if cache is None else object_key(ir, opt_level)
+    return kept_object(key, ir, opt_level, cache)
+
+
+def kept_object(key: str, ir: str | None, opt_level: OptLevel, cache: DiskCache | None) -> bytes:
+    """
+    As `compile_object` of a module whose `object_key` is known. If its text is not at hand, the code is that
+    in the cache; raises `LookupError` if it is not there.
+    """
+
+    def make() -> bytes:
+        if ir is None:
+            raise LookupError(key)
         return object_code(ir, opt_level)
-    return cache.get_or_make(object_key(ir, opt_level), lambda: object_code(ir, opt_level))
+
+    return make() if cache is None else cache.get_or_make(key, make)
 
 
 def object_key(ir: str, opt_level: OptLevel) -> str:

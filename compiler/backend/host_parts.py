@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field
 
@@ -35,6 +35,9 @@ _OWN = ".own"
 _FUNCTION = re.compile(r"define (internal )?([^@\n]*@([\w$.-]+)\([^\n]*) \{\n")
 _VARIABLE = re.compile(
     r"@([\w$.-]+) = (internal |private unnamed_addr )?((?:unnamed_addr )?(?:global|constant) )(.*)"
+)
+_SHOWN = re.compile(
+    rf"^(?:define hidden [^@\n]*)?@([\w$.-]+{re.escape(_OWN)})(?:\(| = hidden )", re.M
 )
 _ALIGNED = re.compile(r", align \d+$")
 _NAME = re.compile(r'"[^"\n]*"|@([\w$.-]+)')
@@ -116,6 +119,12 @@ def parted(llvm_ir: str) -> list[str]:
                 items[name].users.add(part)
     texts = [_text(items, around, *contents) for contents in parts.values()]
     return [text for text in texts if text]
+
+
+def names_between_parts(parts: Iterable[str]) -> Iterator[str]:
+    """The internal names of a module that its parts made names of the program."""
+    for part in parts:
+        yield from _SHOWN.findall(part)
 
 
 def _items(llvm_ir: str) -> tuple[dict[str, _Item], Surroundings] | None:

@@ -28,6 +28,10 @@ _FOR_ALL = re.compile(r"attributes #|![\w.]*[A-Za-z][\w.]* = |source_filename|;|
 """Matches lines that every piece gets: attributes, named metadata."""
 
 
+_OF_HOST = " null_pointer_is_valid"
+"""The attribute of all functions but kernels (`llvmir/functions.py`)."""
+
+
 @dataclass(frozen=True)
 class Piece:
     """The function `name` of a program, as the LLVM IR `text` of a module that defines it as `symbol`."""
@@ -85,8 +89,11 @@ class Surroundings:
         return "\n".join([*types, text, *(f"!{n} = {node}" for n, node in enumerate(nodes)), ""])
 
 
-def split(llvm_ir: str) -> Pieces:
-    """The pieces of a module; none for a small module."""
+def split(llvm_ir: str, *, kernels_only: bool = False) -> Pieces:
+    """
+    The pieces of a module; none for a small module. With `kernels_only`, other functions are none, as in a
+    program of several modules, which may name them.
+    """
     found = list(DEFINITION.finditer(llvm_ir)) if len(llvm_ir) >= _WORTH_IT else []
     around = Surroundings(DEFINITION.sub("", llvm_ir).splitlines()) if found else None
     if around is None or not around.is_known:
@@ -99,6 +106,8 @@ def split(llvm_ir: str) -> Pieces:
     for match in found:
         head = _HEAD.match(match[0])
         if head is None or used[head[1]] > 1 or "!dbg" in match[0] or " asm " in match[0]:
+            continue
+        if kernels_only and _OF_HOST in match[0].partition("\n")[0]:
             continue
         if defined.isdisjoint({*_NAME.findall(match[0])} - {head[1]}):
             pieces[match[0]] = _piece(head[1], match[0], around)

@@ -32,8 +32,8 @@ from .cache import DiskCache, content_key, source_digest
 from .foreign_objects import CONSTRUCTORS, DESTRUCTORS, ForeignObject
 from .heap import with_own_heap
 from .host_code import initialize
-from .host_objects import compile_object, object_key
-from .host_parts import WORTH_IT, parted
+from .host_objects import compile_object, kept_object, object_key
+from .host_parts import WORTH_IT, names_between_parts, parted
 from .host_pieces import split
 from .host_processes import compile_ahead
 from .library_files import load_library
@@ -62,74 +62,103 @@ def compile_host(
     ir: str, opt_level: OptLevel, cache: DiskCache | None, *, whole: bool = False
 ) -> HostCode:
     """
-    The object code of a program's host module for `HostProgram`. With `whole` it is one object, in which
-    functions have their own names, for calls from other compilers' objects. The list of a large module's
-    objects is cached, so that the module is not split again when the program starts. Raises `CompileError`
-    if LLVM rejects the text.
+    The object code of a program's host modules for `HostProgram`, made by several processes if there is much
+    to compile. With `whole` it is one object, in which functions have their own names, for calls from other
+    compilers' objects. The list of a large module's objects is cached, so that the module is not split again
+    when the program starts. Raises `CompileError` if LLVM rejects the text.
     """
-    if cache is None or whole or not _is_large(ir):
-        return _make_pieces(ir, opt_level, cache, whole=whole)[0]
-    made: list[HostCode] = []
+    if whole:
+        return HostCode((compile_object(_whole(ir), opt_level=opt_level, cache=cache),), {})
+    try:
+        return _compile_split(_split(ir, opt_level, cache), opt_level, cache)
+    except LookupError:  # an entry has been removed
+        return _compile_split(_split(ir, opt_level, None), opt_level, cache)
+    except CompileError:  # LLVM accepts the whole module, or reports what is wrong with it
+        return compile_host(ir, opt_level, cache, whole=True)
+
+
+@dataclass(frozen=True)
+class _Split:
+    """
+    A module of host code as several: the cache's `keys` of their object code, and their `texts`, which are
+    missing where the code is known to be in the cache; the symbols of functions that have another name in
+    them (`host_pieces.py`); and the internal names that became names of the program (`host_parts.py`).
+    """
+
+    keys: tuple[str, ...]
+    texts: tuple[str, ...] | None
+    symbols: Mapping[str, str]
+    shown: frozenset[str]
+
+
+def _split(ir: str, opt_level: OptLevel, cache: DiskCache | None) -> list[_Split]:
+    """The modules of a program, each split; `cache` has the lists of large ones, and gets them."""
+    found: list[_Split] = []
+    shown: set[str] = set()
+    several = is_joined(ir)
+    for module in parts(ir):
+        one = _split_or_find(module, opt_level, cache, several=several)
+        if not shown.isdisjoint(one.shown):  # passes gave several modules the same internal name
+            one = _split_module(module, opt_level, several=True, in_parts=False)
+        shown |= one.shown
+        found.append(one)
+    return found
+
+
+def _split_or_find(
+    module: str, opt_level: OptLevel, cache: DiskCache | None, *, several: bool
+) -> _Split:
+    if cache is None or len(module) < WORTH_IT:
+        return _split_module(module, opt_level, several=several)
+    made: list[_Split] = []
 
     def make() -> bytes:
-        code, texts = _make_pieces(ir, opt_level, cache, whole=False)
-        made.append(code)
-        keys = [object_key(text, opt_level) for text in texts]
-        return json.dumps([keys, dict(code.symbols)]).encode()
+        made.append(one := _split_module(module, opt_level, several=several))
+        return json.dumps([one.keys, dict(one.symbols), sorted(one.shown)]).encode()
 
-    keys, symbols = json.loads(cache.get_or_make(_key_of_pieces(ir, opt_level), make))
-    try:
-        return made[0] if made else HostCode(tuple(_kept(key, cache) for key in keys), symbols)
-    except LookupError:  # an entry has been removed
-        return _make_pieces(ir, opt_level, cache, whole=False)[0]
+    data = cache.get_or_make(_key_of_pieces(module, opt_level, several=several), make)
+    if made:
+        return made[0]
+    keys, symbols, shown = json.loads(data)
+    return _Split(tuple(keys), None, symbols, frozenset(shown))
 
 
-def _is_large(ir: str) -> bool:
-    return len(ir) >= WORTH_IT and not is_joined(ir)
+def _split_module(
+    module: str, opt_level: OptLevel, *, several: bool, in_parts: bool = True
+) -> _Split:
+    """The pieces of a module, which may be one of `several`, and the rest `in_parts` if it is large."""
+    found = split(_as_program(module), kernels_only=several)
+    rest = parted(found.rest) if in_parts else [found.rest]
+    texts = (*rest, *dict.fromkeys(piece.text for piece in found.pieces))
+    return _Split(
+        tuple(object_key(text, opt_level) for text in texts),
+        texts,
+        {piece.name: piece.symbol for piece in found.pieces},
+        frozenset(names_between_parts(rest)),
+    )
 
 
-def _key_of_pieces(ir: str, opt_level: OptLevel) -> str:
+def _key_of_pieces(module: str, opt_level: OptLevel, *, several: bool) -> str:
     """The cache key of the list of a large module's objects."""
     maker = source_digest("host_parts.py", "host_pieces.py", "module_text.py")
-    return content_key("pieces", maker, object_key(ir, opt_level))
+    kind = "pieces, one of several" if several else "pieces"
+    return content_key(kind, maker, object_key(module, opt_level))
 
 
-def _kept(key: str, cache: DiskCache) -> bytes:
-    def missing() -> bytes:
-        raise LookupError(key)
-
-    return cache.get_or_make(key, missing)
-
-
-def _make_pieces(
-    ir: str, opt_level: OptLevel, cache: DiskCache | None, *, whole: bool
-) -> tuple[HostCode, list[str]]:
-    """
-    Compiles a program, in several processes if there is much to compile; returns the object code and the
-    modules that it was split into: the modules of its files if it has several, or else the pieces of its
-    module and the parts of the rest.
-    """
-    texts, symbols = ([_whole(ir)], {}) if whole else _objects(ir)
-    if cache is not None and len(texts) > 1:
-        missing = [text for text in texts if not cache.has(object_key(text, opt_level))]
+def _compile_split(
+    modules: Sequence[_Split], opt_level: OptLevel, cache: DiskCache | None
+) -> HostCode:
+    """The object code of a program's modules. Raises `LookupError` if it is not in the cache as expected."""
+    texts = {
+        key: text
+        for module in modules
+        for key, text in zip(module.keys, module.texts or (None,) * len(module.keys), strict=True)
+    }
+    missing = [text for key, text in texts.items() if text and cache and not cache.has(key)]
+    if cache is not None and len(missing) > 1:
         compile_ahead(missing, cache, opt_level)
-    try:
-        objects = tuple(compile_object(text, opt_level=opt_level, cache=cache) for text in texts)
-    except CompileError:  # LLVM accepts the whole module, or reports what is wrong with it
-        if whole or len(texts) == 1:
-            raise
-        return _make_pieces(ir, opt_level, cache, whole=True)
-    return HostCode(objects, symbols), texts
-
-
-def _objects(ir: str) -> tuple[list[str], dict[str, str]]:
-    """The modules that become objects, and the symbols of functions that have another name in them."""
-    modules = [_as_program(part) for part in parts(ir)]
-    if is_joined(ir):
-        return modules, {}
-    found = split(modules[0])
-    texts = [*parted(found.rest), *dict.fromkeys(piece.text for piece in found.pieces)]
-    return texts, {piece.name: piece.symbol for piece in found.pieces}
+    objects = tuple(kept_object(key, text, opt_level, cache) for key, text in texts.items())
+    return HostCode(objects, {n: symbol for each in modules for n, symbol in each.symbols.items()})
 
 
 def _whole(ir: str) -> str:
@@ -139,9 +168,12 @@ def _whole(ir: str) -> str:
 
 def has_host(ir: str, opt_level: OptLevel, cache: DiskCache) -> bool:
     """Whether `cache` has the result of `compile_host`."""
-    if _is_large(ir):
-        return cache.has(_key_of_pieces(ir, opt_level))
-    return all(cache.has(object_key(text, opt_level)) for text in _objects(ir)[0])
+    return all(
+        cache.has(_key_of_pieces(module, opt_level, several=is_joined(ir)))
+        if len(module) >= WORTH_IT
+        else all(map(cache.has, _split_module(module, opt_level, several=is_joined(ir)).keys))
+        for module in parts(ir)
+    )
 
 
 def compile_program(ir: str, opt_level: OptLevel) -> bytes:

@@ -1,9 +1,9 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # (llvmlite has no complete types)
 """
-The host code of a program as text: one module of LLVM IR, or one module for each file if they were compiled
-one by one (`compiler/files_apart.py`); each becomes an object of its own, and internal names are unique
-across them.
+The host code of a program as text: one module of LLVM IR, or one module for each group of files if these were
+compiled separately (`compiler/program_apart.py`); each becomes objects of its own, and internal names are
+unique across them. The PTX of such a program also has a module for each group.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from ..base.diagnostics import UNKNOWN_LOC, error
 
 _BEGIN = "; the next file's module\n"
+_BEGIN_PTX = "// the next file's module\n"
 
 
 def joined(modules: Sequence[str]) -> str:
@@ -28,6 +29,16 @@ def is_joined(ir: str) -> bool:
 def parts(ir: str) -> list[str]:
     """The modules of a program."""
     return ir.split(_BEGIN)[1:] if is_joined(ir) else [ir]
+
+
+def joined_ptx(modules: Sequence[str]) -> str:
+    """The PTX of a program of these modules; empty if there are none."""
+    return modules[0] if len(modules) == 1 else "".join(_BEGIN_PTX + module for module in modules)
+
+
+def ptx_parts(ptx: str) -> list[str]:
+    """The PTX modules of a program."""
+    return ptx.split(_BEGIN_PTX)[1:] if ptx.startswith(_BEGIN_PTX) else [ptx]
 
 
 def linked(modules: Sequence[str]) -> str:

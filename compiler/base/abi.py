@@ -273,6 +273,22 @@ ENTRY_POINTS: dict[str, tuple[str, str]] = {
 }
 """The functions of the runtime that compiled code calls: name → types of result and arguments."""
 
+SITE_FIRST = (
+    "__accopt_data_enter",
+    "__accopt_data_exit",
+    "__accopt_update",
+    "__accopt_launch",
+    "__accopt_scratch",
+    "__accopt_wait",
+    "__accopt_on_host",
+    "__accopt_device",
+    "__accopt_enter_device",
+    "__accopt_leave_device",
+    "__accopt_update_peer",
+    "__accopt_outside",
+)
+"""Those whose first argument is the number of a site; negative for none."""
+
 ROUTINES: dict[str, tuple[str, str]] = {
     "__accopt_omp_parallel": ("void", "ptr ptr i32 i32 ptr"),
     "__accopt_omp_task": ("void", "ptr ptr i32"),

@@ -18,3 +18,8 @@ def is_system(loc: SourceLoc) -> bool:
 def is_library(loc: SourceLoc) -> bool:
     """Whether a place is in a header of the system, or in one of ours."""
     return is_system(loc) or loc.file.startswith(str(INCLUDE_DIR))
+
+
+def is_of_openmp(loc: SourceLoc) -> bool:
+    """Whether a place is in the header of OpenMP's routines."""
+    return loc.file == str(INCLUDE_DIR / "omp.h")

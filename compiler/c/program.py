@@ -172,9 +172,13 @@ def _declares(unit: TranslationUnit, name: str) -> bool:
 
 def _own_unit(name: str, target: str, kept: KeptFiles | None) -> TranslationUnit:
     """The checked tree of one of our own C files."""
+    return check_file(own_source(name, kept), DiagnosticSink(), target, kept)
+
+
+def own_source(name: str, kept: KeptFiles | None) -> PreprocessedSource:
+    """One of our own C files, preprocessed; `name` is its path in this folder."""
     path = Path(__file__).parent / name
-    source = preprocess_or_find(path, PreprocessOptions(), DiagnosticSink(), kept=kept)
-    return check_file(source, DiagnosticSink(), target, kept)
+    return preprocess_or_find(path, PreprocessOptions(), DiagnosticSink(), kept=kept)
 
 
 _In = TypeVar("_In")

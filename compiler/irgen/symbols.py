@@ -12,7 +12,7 @@ from xdsl.dialects.llvm import LLVMArrayType, LLVMFunctionType
 from xdsl.ir import Attribute, Operation
 
 from ..base.diagnostics import DiagnosticSink, error
-from ..base.library_headers import is_library
+from ..base.library_headers import is_library, is_of_openmp
 from ..c import ast as c
 from .conventions import has_records, signature
 from .layout import TypeLowering
@@ -190,8 +190,12 @@ class ModuleState:
         return self.definition(decl) is not None
 
     def may_write(self, decl: c.FunctionDecl) -> bool:
-        """Whether calling `decl` may change variables whose address is not taken."""
-        elsewhere = bool(self.mark) and not is_library(decl.loc)
+        """
+        Whether calling `decl` may change variables whose address is not taken: functions of the program do,
+        those of the C library do not. OpenMP's functions belong to the program: while one waits, other
+        threads write.
+        """
+        elsewhere = bool(self.mark) and (not is_library(decl.loc) or is_of_openmp(decl.loc))
         return elsewhere or self.is_defined(decl)
 
     def string(self, data: bytes, alignment: int = 1) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...compiler.backend.module_parts import ptx_parts
 from ..device import CubinImage, ModuleImage, PtxImage
 from ..errors import AccRuntimeError, ErrorClass
 from .device_stack import has_recursion, heap_bytes, stack_bytes, uses_heap
@@ -28,20 +29,23 @@ class CudaModules:
 
     def load(self, image: ModuleImage) -> Any:
         """Loads PTX (compiled by the driver, whose log is in the error on failure) or a cubin; returns the
-        module."""
+        module, of several the last."""
+        module: Any = None
         if isinstance(image, CubinImage):
             code = image.data
             module = self._driver.call(self._driver.api.cuModuleLoadData, code)
+            self._loaded.append(module)
         elif isinstance(image, PtxImage):
             code = image.text.encode()
             self._raise_limits(image.text)
-            module = self._compiled(code)
+            for part in ptx_parts(image.text):
+                module = self._compiled(part.encode())
+                self._loaded.append(module)
         else:
             raise AccRuntimeError(
                 ErrorClass.INVALID_ARGUMENT, f"a GPU cannot load a {type(image).__name__}"
             )
         self.tells |= any(name in code for name in _TELLING)
-        self._loaded.append(module)
         return module
 
     def _compiled(self, ptx: bytes) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from accopt.compiler.backend.module_parts import joined_ptx
 from accopt.runtime.cuda.device import CudaDevice
 from accopt.runtime.device import (
     STAGED_BYTES,
@@ -96,6 +97,13 @@ def test_modules(fake: FakeCuda, device: CudaDevice, monkeypatch):
     device.load(CubinImage(b"...vprintf..."))
     assert device.tells
     assert device.global_address("x") == device.global_address("x") != device.global_address("y")
+    texts: list[bytes] = []
+    load = fake.api.cuModuleLoadDataEx
+    monkeypatch.setattr(
+        fake.api, "cuModuleLoadDataEx", lambda text, *more: texts.append(text) or load(text, *more)
+    )
+    device.load(PtxImage(joined_ptx([".version 1\n", ".version 2\n"])))
+    assert texts == [b".version 1\n\0", b".version 2\n\0"]
     assert device.native_handles("kernel", device.sync_queue, alone=False)[0]
     monkeypatch.setattr(fake.api, "cuModuleGetFunction", lambda *_: (500, None))
     with pytest.raises(AccRuntimeError, match="no kernel 'other'"):
