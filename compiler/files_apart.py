@@ -56,9 +56,16 @@ class FileOutline:
     may_be_apart: bool
 
 
-def _may_be_apart(unit: TranslationUnit) -> bool:
+def _may_be_apart(unit: TranslationUnit, use: FileUse) -> bool:
     """Whether a file can be compiled without the others, provided that it needs nothing of them."""
-    if unit.has_thread_locals or unit.has_assembly or unit.weak:
+    from .c.file_groups import copies_between_devices
+
+    if (
+        copies_between_devices(unit, use)
+        or unit.has_thread_locals
+        or unit.has_assembly
+        or unit.weak
+    ):
         return False
     return not any(f.is_weak or f.alias or _is_hook(f) for f in unit.functions) and not any(
         v.is_weak or v.alias or v.is_thread_private or v.control for v in unit.variables
@@ -138,9 +145,9 @@ def outline_file(
     with phase("outline"):
         check_unit(unit, warned := DiagnosticSink(), wall=options.wall)
         outline = _outline(unit)
-        found = FileOutline(
-            outline, own.diagnostics, warned.diagnostics, use_of(unit), _may_be_apart(unit)
-        )
+        use = use_of(unit)
+        apart = _may_be_apart(unit, use)
+        found = FileOutline(outline, own.diagnostics, warned.diagnostics, use, apart)
         tree = to_bytes(outline, found.checked)
         if tree is not None:
             warnings = [to_plain(each) for each in found.warned]

@@ -273,6 +273,9 @@ ENTRY_POINTS: dict[str, tuple[str, str]] = {
 }
 """The functions of the runtime that compiled code calls: name → types of result and arguments."""
 
+DEVICE_COPIES = ("acc_update_peer", "acc_memcpy_d2d", "acc_memcpy_d2d_async")
+"""Routines of `openacc.h` that copy between devices, or within one."""
+
 SITE_FIRST = (
     "__accopt_data_enter",
     "__accopt_data_exit",

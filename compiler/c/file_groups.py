@@ -15,7 +15,8 @@ Only functions with directives have such passes. So two files are in one group i
 in the first, or a function that is read for it, calls a function of the second that is read, or names a
 variable that the second names, too; or if the files give a function different `routine` directives. Groups
 are the classes of this relation. Everything else that crosses files is the same for all files of a program
-and is a part of the key of a group (`compiler/files_apart.py`).
+and is a part of the key of a group (`compiler/files_apart.py`); and a program with copies between devices is
+compiled as a whole, as any construct may then have a border that is computed first.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..directives.records import BindClause, Directive, DirectiveKind
+from ..base.abi import DEVICE_COPIES
+from ..directives.records import BindClause, Directive, DirectiveKind, PeerClause
 from . import ast as c
-from .tree import Node, clause_slots, walk
+from .tree import Node, clause_slots, statements, walk
 
 _DEVICE_CODE = (DirectiveKind.LOOP, DirectiveKind.ATOMIC, DirectiveKind.CACHE)
 """Directives that functions which device code calls may contain."""
@@ -151,6 +153,19 @@ def _name(decl: c.FunctionDecl | c.VarDecl) -> str:
 def _text(directive: Directive) -> str:
     """A routine directive as text: equal texts at one place of a header mean the same in all files."""
     return f"{directive.loc.file}:{directive.loc.line}: {directive.text}"
+
+
+def copies_between_devices(unit: c.TranslationUnit, use: FileUse) -> bool:
+    """Whether a file, of which this is the use, may copy between devices."""
+    if any(not f.functions.isdisjoint(DEVICE_COPIES) for f in use.functions.values()):
+        return True
+    return any(
+        isinstance(node, c.AccStmt)
+        and any(isinstance(p, PeerClause) for p in node.directive.clauses)
+        for f in unit.functions
+        if f.body is not None
+        for node in statements(f.body)
+    )
 
 
 def groups(files: Sequence[FileUse]) -> list[list[int]]:

@@ -51,7 +51,7 @@ from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import IntegerType, ModuleOp
 from xdsl.ir import Operation, SSAValue
 
-from ...compiler.base.abi import ASYNC_BORDER, BORDER_SITES
+from ...compiler.base.abi import ASYNC_BORDER, BORDER_SITES, DEVICE_COPIES
 from ...compiler.base.border_times import border_limits
 from ...dialects.accx_devices import UpdatePeerOp
 from ..ir.kernels.runtime_calls import RuntimeCalls
@@ -70,9 +70,6 @@ from ..ir.ops.notes import note
 from ..ir.ops.versions import copy_construct
 from .conditions import Unfit, check_operations, only_nest
 from .footprints import Footprint, FootprintReader, emit_footprint
-
-_COPIES = ("acc_update_peer", "acc_memcpy_d2d", "acc_memcpy_d2d_async")
-"""Routines of `openacc.h` that copy between devices, or within one."""
 
 
 def _window(copy: acc.ParallelOp, low: SSAValue, count: SSAValue, skipped: SSAValue) -> None:
@@ -139,7 +136,7 @@ def _copies_between_devices(module: ModuleOp) -> bool:
         or (
             isinstance(op, llvm.CallOp)
             and op.callee is not None
-            and op.callee.string_value() in _COPIES
+            and op.callee.string_value() in DEVICE_COPIES
         )
         for op in module.walk()
     )

@@ -275,6 +275,20 @@ def test_kernels_are_those_of_the_whole_program(
     assert len(apart.sites) == len(together.sites)
 
 
+def test_copies_between_devices_concern_all_constructs(program: Callable[..., list[Path]]):
+    routine = "#include <openacc.h>\nvoid pass(double *x) { acc_memcpy_d2d(x, x + 8, 64, 0, 1); }\n"
+    directive = """void pass(double *x) {
+#pragma acc update peer to(x[0:8]) to_device(1) from(x[0:8]) from_device(0)
+}
+"""
+    header = (
+        "#include <openacc.h>\nint devices(void) { return acc_get_num_devices(acc_device_host); }\n"
+    )
+    for text, apart in ((routine, False), (directive, False), (header, True)):
+        found = build(program(main=text), OPTIONS, DiagnosticSink())
+        assert is_joined(found.host_ir) is apart
+
+
 def test_an_edit_compiles_its_group(
     program: Callable[..., list[Path]], monkeypatch: pytest.MonkeyPatch
 ):
