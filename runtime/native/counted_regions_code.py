@@ -138,8 +138,8 @@ counted:
   %is_moved = phi i1 [ %moved, %search ], [ %moved, %bare ], [ true, %fill ]
   %address = call i64 @device_address(ptr %found, i64 %base)
   %at->record.device = %address
-  %open_at = &%found->entry.open
-  call void @add_to(ptr %open_at, i64 1)
+  %counter = call ptr @counter_of(ptr %found, ptr %at)
+  call void @add_to(ptr %counter, i64 1)
   br label %entered
 missing:
   %cell = call ptr @cell_of(ptr %book, i32 %site, ptr %records, i32 %k)
@@ -255,14 +255,15 @@ done:
   ret void
 }}
 
-; returns the row in which a record was counted, if that has open regions, or null
+; returns the row in which a record was counted, if native code has counted there, or null
 define internal ptr @counted_in(ptr %book, ptr %record) {{
 entry:
   %row = call ptr @row_of(ptr %book, ptr %record)
   if eq ptr %row, null: no, look
 look:
-  %open = %row->entry.open
-  if sgt i64 %open, 0: yes, no
+  %counter = call ptr @counter_of(ptr %row, ptr %record)
+  %counted = load i64, ptr %counter
+  if sgt i64 %counted, 0: yes, no
 yes:
   ret ptr %row
 no:
@@ -290,21 +291,28 @@ which:
   %row = call ptr @counted_in(ptr %book, ptr %record)
   if eq ptr %row, null: uncounted, counted
 counted:
-  %open_at = &%row->entry.open
-  call void @add_to(ptr %open_at, i64 -1)
+  %counter = call ptr @counter_of(ptr %row, ptr %record)
+  call void @add_to(ptr %counter, i64 -1)
   %over = call i1 @is_over(ptr %row)
   br i1 %over, label %last, label %on
 last:
   %leaves = call i1 @is_kind(ptr %record, i32 {copy}, i32 {copyout})
   %goes_home = and i1 %leaves, %sync
-  br i1 %goes_home, label %home, label %freed
+  br i1 %goes_home, label %size, label %freed
+size: ; what enter data has created may be large
+  %bytes = %record->record.bytes
+  %ways = %book->book.ways
+  %may_copy = %ways has i64 {copies}
+  %little = icmp ult i64 %bytes, {most_copied}
+  %suits = and i1 %may_copy, %little
+  br i1 %suits, label %home, label %undo_this
 home:
   %copied = call i1 @transfer(ptr %device, ptr %book, ptr %record, ptr %row, i1 true)
   br i1 %copied, label %on, label %undo_this
 freed:
   br i1 %sync, label %on, label %undo_this
 undo_this:
-  call void @add_to(ptr %open_at, i64 1)
+  call void @add_to(ptr %counter, i64 1)
   br label %undo
 uncounted:
   %cell = call ptr @open_cell(ptr %book, i32 %site, ptr %records, i32 %i)

@@ -2,11 +2,11 @@
 The present table of a device in the memory of native code: a row for each entry, sorted by host address.
 Python and native code change it while they hold the device's lock (`DeviceRow.lock`).
 
-A region whose clauses only count entries never calls Python: native code looks its records up and counts
-them in the rows. The entries' counters do not include the rows' counts. That is safe because the counters
-in Python alone keep every entry present, and Python *absorbs* the rows' counts before one of its counters
-falls to zero and before other code reads them. Counters are sums, so an entry may be counted by one side
-and its exit by the other.
+A region whose clauses only count entries never calls Python, nor do such `enter data` and `exit data`: native
+code looks the records up and counts them in the rows, regions and dynamic references apart. The entries'
+counters do not include the rows' counts. That is safe because the counters in Python alone keep every entry
+present, and Python *absorbs* the rows' counts before one of its counters falls to zero and before other code
+reads them. Counters are sums, so an entry may be counted by one side and its exit by the other.
 
 Native code also adds rows itself, for `create` of absent data and for small copies, with blocks of device
 memory that were freed before (`keep_block`), and removes them when their counters are zero. Such rows are
@@ -51,7 +51,6 @@ _NOT_SIMPLE = int(
     DataFlag.ALWAYS_IN
     | DataFlag.ALWAYS_OUT
     | DataFlag.FINALIZE
-    | DataFlag.DYNAMIC
     | DataFlag.INFERRED
     | DataFlag.COMPRESSED
     | DataFlag.ROWS
@@ -66,6 +65,8 @@ LAYOUT: dict[str, int | str] = {
     "copyout": int(DataKind.COPYOUT),
     "flag_cell": int(DataFlag.CELL),
     "flag_in_place": int(DataFlag.IN_PLACE),
+    "flag_dynamic": int(DataFlag.DYNAMIC),
+    "delete": int(DataKind.DELETE),
     "not_created": int(DataFlag.ZERO | DataFlag.CAPTURE | DataFlag.CELL),
     "cell_bytes": CELL,
     "counts": _COUNTS,
@@ -116,8 +117,8 @@ class _Book(ctypes.Structure):
 
 @structure("entry")
 class _Row(ctypes.Structure):
-    """The type `%entry` of the code: `open` is the number of open regions counted here, `block` the size of
-    the row's block of device memory."""
+    """The type `%entry` of the code: `open` is the number of open regions counted here, `dynamic` that of
+    the dynamic references (`enter data`), `block` the size of the row's block of device memory."""
 
     _fields_ = (
         ("host", ctypes.c_int64),
@@ -126,8 +127,15 @@ class _Row(ctypes.Structure):
         ("open", ctypes.c_int64),
         ("flags", ctypes.c_int64),
         ("block", ctypes.c_int64),
-        ("unused", ctypes.c_int64 * 2),
+        ("dynamic", ctypes.c_int64),
+        ("unused", ctypes.c_int64),
     )
+
+    def absorb_into(self, entry: Entry) -> None:
+        """Moves the counts to an entry's counters."""
+        entry.structured += self.open
+        entry.dynamic += self.dynamic
+        self.open = self.dynamic = 0
 
 
 @structure("cell")
@@ -300,9 +308,7 @@ class PresentRows:
             self._book.own = 0
             for row in own:
                 row.flags &= ~_OWN
-                entry = self._table.follow(row.host, row.end - row.host, row.device)
-                entry.structured += row.open
-                row.open = 0
+                row.absorb_into(self._table.follow(row.host, row.end - row.host, row.device))
 
     def publish(self) -> None:
         """Ends what `open` began: native code counts in all rows, and adds rows again."""
@@ -333,8 +339,7 @@ class PresentRows:
             for entry in entries:
                 row = self._row(entry)
                 if row is not None:
-                    entry.structured += row.open
-                    row.open = 0
+                    row.absorb_into(entry)
 
     def absorb_all(self) -> None:
         """`absorb` for all entries and for scalars in cells."""
@@ -343,8 +348,7 @@ class PresentRows:
         self.open()
         with self._lock:
             for row, entry in zip(self._listed(), self._table, strict=True):
-                entry.structured += row.open
-                row.open = 0
+                row.absorb_into(entry)
         for site in self._cell_rows:
             self.adopt_cells(site)
 

@@ -157,6 +157,7 @@ define void @insert_row(ptr %book, i64 %host, i64 %bytes, i64 %device, i64 %flag
   %row->entry.end = %end
   %row->entry.device = %device
   %row->entry.open = 0
+  %row->entry.dynamic = 0
   %row->entry.flags = %flags
   %row->entry.block = %block
   call void @add_to(ptr %book, i64 1)
@@ -194,11 +195,30 @@ define internal void @let_go(ptr %book, ptr %row) {{
   ret void
 }}
 
-; returns the row of the data at a record's device address, or null
+; returns whether a record is of enter data or exit data
+define internal i1 @is_dynamic(ptr %record) alwaysinline {{
+  %flags = %record->record.flags
+  %dynamic = %flags has i32 {flag_dynamic}
+  ret i1 %dynamic
+}}
+
+; returns where a record is counted in its row: with the dynamic references, or the open regions
+define internal ptr @counter_of(ptr %row, ptr %record) {{
+  %dynamic = call i1 @is_dynamic(ptr %record)
+  %open_at = &%row->entry.open
+  %dynamic_at = &%row->entry.dynamic
+  %at = select i1 %dynamic, ptr %dynamic_at, ptr %open_at
+  ret ptr %at
+}}
+
+; returns the row of the data at a record's device address (exit data has none), or null
 define internal ptr @row_of(ptr %book, ptr %record) {{
 entry:
   %kind = %record->record.kind
-  if ule i32 %kind, {last_kind}: find, no
+  %dynamic = call i1 @is_dynamic(ptr %record)
+  %counts = icmp ule i32 %kind, {last_kind}
+  %may = or i1 %counts, %dynamic
+  br i1 %may, label %find, label %no
 find:
   %start = call i64 @start_of(ptr %record)
   %bytes = %record->record.bytes
@@ -208,14 +228,16 @@ look:
   %base = %record->record.base
   %device = %record->record.device
   %address = call i64 @device_address(ptr %row, i64 %base)
-  if eq i64 %address, %device: yes, no
+  %same = icmp eq i64 %address, %device
+  %found = or i1 %same, %dynamic
+  br i1 %found, label %yes, label %no
 yes:
   ret ptr %row
 no:
   ret ptr null
 }}
 
-; adds %step to the open regions of the first %count records' data
+; adds %step to the counters of the first %count records' data
 define internal void @count_all(ptr %book, ptr %records, i32 %count, i64 %step) {{
 entry:
   for i32 %i < %count: look, done
@@ -224,8 +246,8 @@ look:
   %row = call ptr @row_of(ptr %book, ptr %record)
   if eq ptr %row, null: on, count_row
 count_row:
-  %open_at = &%row->entry.open
-  call void @add_to(ptr %open_at, i64 %step)
+  %counter = call ptr @counter_of(ptr %row, ptr %record)
+  call void @add_to(ptr %counter, i64 %step)
   br label %on
 on:
   next %i
@@ -256,7 +278,9 @@ done:
 ; returns whether native code made a row, and nothing refers to it
 define internal i1 @is_over(ptr %row) {{
   %open = %row->entry.open
-  %free = icmp eq i64 %open, 0
+  %dynamic = %row->entry.dynamic
+  %both = or i64 %open, %dynamic
+  %free = icmp eq i64 %both, 0
   %flags = %row->entry.flags
   %own = %flags has i64 {is_own}
   %result = and i1 %free, %own

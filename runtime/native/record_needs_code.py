@@ -11,7 +11,11 @@ define internal i1 @simple(ptr %record) {{
   %bytes = %record->record.bytes
   %many = icmp sgt i64 %bytes, 0
   %kind = %record->record.kind
-  %counts = icmp ule i32 %kind, {last_kind}
+  %stays = icmp ule i32 %kind, {last_kind}
+  %deletes = icmp eq i32 %kind, {delete}
+  %dynamic = call i1 @is_dynamic(ptr %record)
+  %ends = and i1 %deletes, %dynamic
+  %counts = or i1 %stays, %ends
   %flags = %record->record.flags
   %further = and i32 %flags, {not_simple}
   %plain = icmp eq i32 %further, 0

@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from accopt.compiler.base.abi import DataKind, DataRecord
+from accopt.compiler.base.abi import DataFlag, DataKind, DataRecord
+from accopt.runtime.data.host_pages import ENOUGH
 from accopt.runtime.device import Queue
 from accopt.runtime.entry_points import EntryPoints
 from accopt.runtime.errors import AccRuntimeError, ErrorClass
@@ -270,6 +271,89 @@ def test_a_time_step_never_comes_to_python(monkeypatch: pytest.MonkeyPatch, name
     program.runtime.finish()
 
 
+@pytest.mark.parametrize("name", ["host", "cuda"])
+@pytest.mark.parametrize("held", [True, False], ids=["present", "absent"])
+def test_enter_and_exit_data_never_come_to_python(
+    monkeypatch: pytest.MonkeyPatch, name: str, held: bool
+) -> None:
+    """A function that maps what it uses, and is called in each step, with its constructs in between."""
+    program, taken = _native_program(monkeypatch, 5, name)
+    x, y, small = (np.zeros(n, np.int32) for n in (40, 32, 8))
+    if held:
+        program.data("data_enter", [record(a.ctypes.data, a.nbytes, DataKind.COPY) for a in (x, y)])
+    calls: list[list[str]] = []
+    for step in range(6):
+        x[:], small[:] = step, 3 * step
+        entered = [
+            record(x.ctypes.data, x.nbytes, DataKind.COPYIN, DYNAMIC),
+            record(y.ctypes.data, y.nbytes, DataKind.CREATE, DYNAMIC),
+            record(small.ctypes.data, small.nbytes, DataKind.COPYIN, DYNAMIC),
+        ]
+        program.data("data_enter", entered, site=1)
+        inner = [record(a.ctypes.data, a.nbytes, DataKind.PRESENT) for a in (x, y, small)]
+        program.data("data_enter", inner, site=2)
+        assert [r.device for r in inner] == [r.device for r in entered]
+        memory = (ctypes.c_int32 * 8).from_address(inner[2].device)
+        assert memory[:] == [3 * step] * 8
+        memory[:] = [-step] * 8
+        program.data("data_exit", inner, site=2)
+        left = [record(a.ctypes.data, a.nbytes, DataKind.DELETE, DYNAMIC) for a in (x, y)]
+        left.append(record(small.ctypes.data, small.nbytes, DataKind.COPYOUT, DYNAMIC))
+        program.data("data_exit", left, site=3)
+        assert small.tolist() == [-step] * 8, "nothing else holds it"
+        calls.append(taken())
+    assert calls[3:] == [[], [], []]
+    table = program.runtime.current.table
+    assert [(e.host, e.structured, e.dynamic) for e in table] == sorted(
+        (a.ctypes.data, 1, 0) for a in (x, y) if held
+    )
+    program.runtime.finish()
+
+
+def test_results_that_are_large_go_through_pinned_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`enter data create` of a large array is native, its `exit data copyout` is not."""
+    program, taken = _native_program(monkeypatch, 5, "cuda")
+    x = np.zeros(ENOUGH // 4, np.int32)
+    for step in range(4):
+        entered = [record(x.ctypes.data, x.nbytes, DataKind.CREATE, DYNAMIC)]
+        program.data("data_enter", entered, site=1)
+        (ctypes.c_int32 * x.size).from_address(entered[0].device)[:] = [step] * x.size
+        came = taken()
+        program.data(
+            "data_exit", [record(x.ctypes.data, x.nbytes, DataKind.COPYOUT, DYNAMIC)], site=2
+        )
+        assert (x == step).all() and taken() == ["data_exit"]
+    assert came == []
+    program.runtime.finish()
+
+
+def test_references_of_native_code_count_for_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`finalize`, and the exit that Python makes of what native code entered, and the other way round."""
+    program, taken = _native_program(monkeypatch, 5, "cuda")
+    x = np.arange(8, dtype=np.int32)
+
+    def listed(kind, flags=0):
+        return [record(x.ctypes.data, x.nbytes, kind, DYNAMIC | flags)]
+
+    for _ in range(2):
+        program.data("data_enter", listed(DataKind.COPYIN), site=1)
+        program.data("data_exit", listed(DataKind.DELETE), site=2)
+    taken()
+    for _ in range(3):
+        program.data("data_enter", listed(DataKind.COPYIN), site=1)
+    assert taken() == []
+    program.data("data_exit", listed(DataKind.DELETE), site=2)
+    assert taken() == [] and program.call("acc_is_present", x.ctypes.data, 4) == 1
+    (entry,) = program.runtime.current.table
+    assert (entry.structured, entry.dynamic) == (0, 2)
+    program.data("data_enter", listed(DataKind.COPYIN), site=1)
+    program.data("data_exit", listed(DataKind.DELETE, DataFlag.FINALIZE), site=3)
+    assert not program.call("acc_is_present", x.ctypes.data, 4)
+    program.data("data_exit", listed(DataKind.COPYOUT), site=2)
+    assert x.tolist() == list(range(8)), "nothing to do"
+    program.runtime.finish()
+
+
 COPIED_IN, COPIED_OUT = (DataKind.COPY, DataKind.COPYIN), (DataKind.COPY, DataKind.COPYOUT)
 
 
@@ -331,11 +415,11 @@ class _Model:
 
 
 @pytest.mark.parametrize("name", ["host", "cuda"])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(12))
 def test_data_is_what_the_specification_says(
     monkeypatch: pytest.MonkeyPatch, name: str, seed: int
 ) -> None:
-    draw = random.Random(seed)
+    draw, share = random.Random(seed), (0.06, 0.2)[seed % 2]
     program, taken = _native_program(monkeypatch, SITES, name)
     model = _Model(program, draw)
     kinds = [DataKind.COPY, DataKind.COPYIN, DataKind.COPYOUT, DataKind.CREATE]
@@ -346,14 +430,15 @@ def test_data_is_what_the_specification_says(
     opened: list[tuple[int, list[DataRecord]]] = []
     for _ in range(250):
         what = draw.random()
-        if what < 0.06:
-            i = draw.randrange(5)
-            model.enter(0, [(i, DataKind.COPYIN)], DYNAMIC)
-        elif what < 0.12:
+        if what < share:
+            kind = draw.choice((DataKind.COPYIN, DataKind.CREATE))
+            model.enter(0, [(i, kind) for i in draw.sample(range(5), draw.randint(1, 2))], DYNAMIC)
+        elif what < 2 * share:
             held = [i for i, (_, dynamic) in enumerate(model.counts) if dynamic]
             if held:
-                one = [(draw.choice(held), DataKind.COPYOUT)]
-                model.leave(0, one, model.records(one, DYNAMIC), DYNAMIC)
+                kind = draw.choice((DataKind.COPYOUT, DataKind.DELETE))
+                some = [(i, kind) for i in draw.sample(held, draw.randint(1, min(2, len(held))))]
+                model.leave(0, some, model.records(some, DYNAMIC), DYNAMIC)
         elif len(opened) < 5 and what < 0.56:
             site = draw.randrange(SITES)
             opened.append((site, model.enter(site, uses[site])))
