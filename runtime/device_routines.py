@@ -4,6 +4,7 @@ A.2.1 and 5.3)."""
 from __future__ import annotations
 
 import ctypes
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ from ..compiler.base.abi import (
     DeviceProperty,
     DeviceType,
 )
+from ..compiler.base.diagnostics import UNKNOWN_LOC, Diagnostic, Severity, render
+from ..compiler.base.ranks import own_rank
 from .errors import API_PLACE, ProgramPlace
 
 if TYPE_CHECKING:
@@ -25,13 +28,40 @@ class DeviceRoutines:
     def __init__(self, runtime: Runtime):
         self._runtime = runtime
         self._strings: dict[tuple[int, int, int], Any] = {}
+        self._absent: set[int] = set()
 
     # Devices (3.2.1 to 3.2.9)
 
     def get_num_devices(self, device_type: int) -> int:
         if self._runtime.devices.matches(device_type):
             return self._runtime.devices.provider.count
-        return 1 if device_type == DeviceType.HOST else 0
+        if device_type == DeviceType.HOST:
+            return 1
+        self._say_none(device_type)
+        return 0
+
+    def _say_none(self, device_type: int) -> None:
+        """Says once for each type that the program has no such devices, and why; of an MPI program, rank 0
+        does."""
+        rank = own_rank()
+        if device_type in self._absent or (rank is not None and rank.number > 0):
+            return
+        self._absent.add(device_type)
+        known = device_type in DeviceType.__members__.values()
+        name = f"acc_device_{DeviceType(device_type).name.lower()}" if known else str(device_type)
+        on_host = self._runtime.devices.provider.type == DeviceType.HOST
+        why = (
+            "the program runs on the host"
+            if on_host
+            else "the program was compiled for NVIDIA GPUs"
+        )
+        remedy = (
+            "--target=nvptx is for GPUs, --target=sim for simulated ones"
+            if on_host
+            else ("acc_device_default is right for every target")
+        )
+        text = f"acc_get_num_devices({name}) is 0, as {why}; {remedy}"
+        print(render(Diagnostic(Severity.REMARK, UNKNOWN_LOC, text)), file=sys.stderr)
 
     def set_device_type(self, device_type: int) -> None:
         self._runtime.thread.state = self._runtime.select(device_type)

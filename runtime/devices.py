@@ -54,8 +54,8 @@ class Devices:
             raise AccRuntimeError(
                 ErrorClass.DEVICE_UNAVAILABLE,
                 f"there is no device {number}: {self._which()} can be used",
-                remedy="use a number below acc_get_num_devices; --devices N sets the number on the host and"
-                " in the simulator",
+                remedy="use a number below acc_get_num_devices, or set their number by --devices N"
+                " (ACCOPT_DEVICES=N)",
             )
         state = self._states.get(number)
         if state is not None:

@@ -332,8 +332,8 @@ class Runtime:
             return self.devices.at(number)
 
     def state_or_current(self, number: int) -> DeviceState:
-        """Device `number`; the calling thread's for a negative number."""
-        return self.current if number < 0 else self.state(number)
+        """Device `number`; the calling thread's for `NOT_GIVEN`. Raises `acc_error_device_unavailable`."""
+        return self.current if number == NOT_GIVEN else self.state(number)
 
     def select(self, device_type: int, number: int = NOT_GIVEN) -> DeviceState:
         """The device of that type and number; raises `acc_error_device_type_unavailable`."""

@@ -141,6 +141,21 @@ def copy_peer(
             queues[0].wait()
 
 
+def _check_apart(to: PeerSection, origin: PeerSection, target: int, source: int) -> None:
+    """Raises `acc_error_invalid_data_section` for two runs of bytes that overlap on one device, where the
+    result of a copy is not defined."""
+    distance = abs(target - source)
+    runs = to.extent == to.size and origin.extent == origin.size
+    if to.state is origin.state and runs and 0 < distance < to.size:
+        raise AccRuntimeError(
+            ErrorClass.INVALID_DATA_SECTION,
+            f"'{to.name}' in '{to.clause}' and '{origin.name}' in '{origin.clause}' overlap on device"
+            f" {to.state.number}, by {to.size - distance} of {to.size} bytes",
+            device=to.state.device.name,
+            remedy="copy to other memory first, or less at a time",
+        )
+
+
 def _put(
     runtime: Runtime,
     to: PeerSection,
@@ -152,6 +167,7 @@ def _put(
     twice if the other device is idle."""
     synchronous = queues[0] is to.state.sync_queue
     (entry, target), (other, source) = to.find(), origin.find()
+    _check_apart(to, origin, target, source)
     for side, used, queue in ((to, entry, queues[0]), (origin, other, queues[1])):
         if not synchronous:
             if used is not None:

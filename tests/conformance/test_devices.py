@@ -109,6 +109,55 @@ def test_routines_that_fail_name_their_line(tmp_path: Path) -> None:
     assert f"{program}:7: error: in acc_update_peer: " in absent.stderr
 
 
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("#pragma acc update peer to(b[0:n]) to_device(1) from(a[0:n - 1]) from_device(0)",
+         "'b' in 'to' has 32 bytes, and 'a' in 'from' has 28"),
+        ("#pragma acc update peer to(c[0:n]) to_device(1) from(a[0:n]) from_device(0)",
+         "'c' in 'to' is not present on device 1"),
+        ("#pragma acc update peer to(b[4:n]) to_device(1) from(a[4:n]) from_device(0)",
+         "'b' is only partly present"),
+        ("#pragma acc update peer to(a[0:n]) to_device(0) from(a[4:n]) from_device(0)",
+         "'a' in 'to' and 'a' in 'from' overlap on device 0, by 16 of 32 bytes"),
+        ("acc_memcpy_d2d(b, a, 8, -2, 0);", "there is no device -2: devices 0 to 1 can be used"),
+        ("acc_wait_device(1, 2);", "there is no device 2"),
+        ("#pragma acc wait(3) device(n)", "there is no device 8"),
+        ("#pragma acc init deviceid(n)", "there is no device 8"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_copied_or_used_is_named(
+    tmp_path: Path, statement: str, message: str
+) -> None:
+    program = tmp_path / "bad.c"
+    program.write_text(
+        "#include <openacc.h>\nint main(int n, char **v) {\n  float a[16], b[8], c[16];\n  n += 7;\n"
+        "#pragma acc enter data create(a) deviceid(0)\n#pragma acc enter data create(b) deviceid(1)\n"
+        f"{statement}\n  return 0;\n}}\n"
+    )
+    done = accrun(program, "--target=host", "--devices=2")
+    assert done.returncode == 1 and message in done.stderr, done.stderr
+    assert f"{program}:7: error: in " in done.stderr and "\n    help: " in done.stderr
+
+
+def test_no_devices_of_a_type_is_said_once(tmp_path: Path) -> None:
+    program = tmp_path / "types.c"
+    program.write_text(
+        "#include <openacc.h>\nint main(void) {\n  int n = 0;\n  for (int i = 0; i < 3; i++)\n"
+        "    n += acc_get_num_devices(acc_device_nvidia) + acc_get_num_devices(acc_device_host);\n"
+        "  return n;\n}\n"
+    )
+    remark = (
+        "remark: acc_get_num_devices(acc_device_nvidia) is 0, as the program runs on the host; "
+    )
+    on_host = accrun(program, "--target=host", "--devices=2")
+    assert on_host.returncode == 6 and on_host.stderr.count(remark) == 1
+    other_rank = accrun(program, "--target=host", PMI_RANK="1")
+    assert other_rank.returncode == 3 and remark not in other_rank.stderr
+    simulated = accrun(program, "--target=sim")
+    assert simulated.returncode == 6 and not simulated.stderr
+
+
 def test_what_a_shutdown_has_released_is_said(tmp_path: Path) -> None:
     program = tmp_path / "gone.c"
     program.write_text(
