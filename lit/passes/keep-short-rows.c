@@ -135,14 +135,14 @@ void spelled(int n, int m, float *restrict a)
 // CHECK:           } else {
 // CHECK:             acc.parallel
 // CHECK-NOT:         num_workers
-// CHECK:         arith.cmpi slt, %{{.*}}, %c5
+// CHECK:         arith.cmpi slt, %{{.*}}, %c4
 // CHECK:         arith.cmpi slt, %{{.*}}, %c16
 // CHECK:         arith.cmpi slt, %{{.*}}, %c1024
 // CHECK:         acc.parallel
 // CHECK:         acc.parallel {{.*}} num_workers(%c64{{.*}}) vector_length(%c4
 // CHECK:         acc.parallel {{.*}} num_workers(%c32{{.*}}) vector_length(%c8
 // CHECK:         %[[MOST:.*]] = arith.maxsi
-// CHECK:         arith.cmpi slt, %[[MOST]], %c5
+// CHECK:         arith.cmpi slt, %[[MOST]], %c4
 // CHECK:         arith.cmpi slt, %[[MOST]], %c16
 // CHECK:         arith.cmpi slt, %[[MOST]], %c341
 // SAYS:          keep-short-rows.c:[[# @LINE + 6]]:13: remark: loop over 'j': one thread takes a row of fewer than 32 iterations, 8 lanes take a row of fewer than 1024 iterations (tested at launch)

@@ -291,7 +291,8 @@ class _Planner:
             )
         else:
             lanes, elements = inner_lanes(node), 1
-            if node.streaming and node.host_trip and not node.reduction:
+            rows = node.host_trip and not self.sizes.has_narrow_workers
+            if node.streaming and rows and not node.reduction:
                 lanes, elements, _ = stream_shape(node)
             elif node.hands_on and node.host_trip:
                 lanes = STREAM_LANES

@@ -121,4 +121,4 @@ def thread_below(step: int, *, stores: bool = False) -> int:
     The number of iterations below which a thread processes a row of elements of `step` bytes, beside other
     statements.
     """
-    return NARROW + 1 if stores else max(LINE // step, NARROW + 1)
+    return NARROW if stores else max(LINE // step, NARROW)

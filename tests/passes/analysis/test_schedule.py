@@ -101,6 +101,7 @@ def test_rows_go_to_workers_of_at_most_a_warp(lanes: int | None, narrow: bool):
         schedule = plan_construct([outer], sizes)
         levels = [schedule.loops[n].levels for n in (outer, inner)]
         assert (levels == [{G, W}, {V}]) == narrow
+        assert schedule.loops[inner].elements == 1 or not narrow
         assert schedule.num_workers == 8
     inner = loop(contiguous=4)
     middle = loop(inner, tight=True)
