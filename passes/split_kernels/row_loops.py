@@ -173,9 +173,10 @@ def _reductions(loop: scf.ForOp, *, fast: bool) -> list[Operator] | None:
     for slot in _in_variables(copy):
         operator = reduction_operator(_uses(slot))
         if operator is None or not _is_exact(operator, slot.elem_type, fast=fast):
-            return None
+            break
         found.append(operator)
-    return found
+    copy.erase()  # so that it uses nothing of the program any more
+    return found if len(found) == len(loop.iter_args) else None
 
 
 def allow_wrapping(uses: Iterable[Operation]) -> None:
