@@ -86,6 +86,8 @@ _TRANSFORMED = Stage(
     "Accesses outside of cached sections are found while directives still say what the sections are. "
     "Cached nests come next: their tiles replace whole nests and give each thread several outputs; "
     "nests that are not cached must look to the jam as if they had no directive. "
+    "Sums in memory are kept in registers first of what concerns loops without directives, then gangs share "
+    "sums of free order, and stage the terms of others. "
     "Nests that read across memory get tiles before a jam takes their rows apart. "
     "Counters are narrowed while each is used in one place. "
     "Groups of iterations of two loops are formed before groups of one, which would hide them. "

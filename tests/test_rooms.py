@@ -58,7 +58,7 @@ SHELF = {
     "variables": ("ops", "values", "data"),
     "dependence": ("ops", "values", "data", "variables"),
     "kernels": ("ops", "values", "variables"),
-    "loops": ("ops", "values", "data", "kernels"),
+    "loops": ("ops", "values", "data", "variables", "kernels"),
 }
 """
 The rooms of `passes.ir`, and what each imports of the others.

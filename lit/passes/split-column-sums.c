@@ -59,9 +59,9 @@ void integers(int n, int m, const int *restrict a, int *restrict out) {
 
 // The order of floating-point additions counts, except with --fast-math.
 // CHECK-LABEL: llvm.func @ordered
-// CHECK-NOT:   accx.gang_threads
+// CHECK-NOT:   accx.launch_memory
 // FAST-LABEL:  llvm.func @ordered
-// FAST:        accx.gang_threads
+// FAST:        accx.launch_memory
 void ordered(int n, int m, const float *restrict a, float *restrict out) {
 #pragma acc parallel loop copyin(a[0:n*m]) copyout(out[0:m])
   for (int j = 0; j < m; j++) {

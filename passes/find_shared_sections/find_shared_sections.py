@@ -45,6 +45,7 @@ from xdsl.ir import SSAValue
 from ...dialects.accx import EDGES, RESTRICT
 from ..decisions.shared_sections import PIECE
 from ..ir.loops.jamming import NSW
+from ..ir.loops.kept_sums import keep_in_registers
 from ..ir.loops.products import Terms, find_terms, free_constructs
 from ..ir.ops.acc_ops import is_defined_inside
 from ..ir.ops.building import Cursor, constant_trips, constant_value
@@ -58,7 +59,6 @@ from ..ir.ops.versions import (
     ready_for_versions,
 )
 from ..ir.values.values_outside import ValuesOutside
-from .accumulators import keep_in_registers
 from .loop_order import should_swap, swap
 from .member_loads import hoist_members
 from .pieces import in_pieces

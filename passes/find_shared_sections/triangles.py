@@ -20,13 +20,13 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from ...dialects.accx import WANTED
 from ..decisions.polynomials import Polynomial
 from ..ir.data.cached_accesses import Symbols
+from ..ir.loops.kept_sums import keep_in_registers
 from ..ir.loops.products import OWN, Terms
 from ..ir.ops.acc_ops import is_defined_inside
 from ..ir.ops.building import Cursor, constant_value
 from ..ir.ops.notes import note
 from ..ir.ops.purity import is_pure
 from ..ir.values.addresses import base_of
-from .accumulators import keep_in_registers
 from .pieces import emit
 
 

@@ -13,15 +13,16 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from ...dialects.accx_cache import GangBarrierOp, SharedTileOp
 from ...dialects.accx_gangs import LastGangOp, LaunchMemoryOp
 from ..decisions.column_split import COLUMNS, MOST_GANGS, THREADS
-from ..ir.loops.jamming import NSW, iteration_value
+from ..ir.loops.gang_shares import NestCode, outer_numbers
+from ..ir.loops.jamming import NSW
+from ..ir.loops.sum_nests import contains
 from ..ir.ops.acc_ops import branch_values
 from ..ir.ops.building import Cursor
 from ..ir.ops.layout import size_of
 from ..ir.variables.combiners import ScalarOperator
-from .column_sums import ColumnResult, ColumnSums, contains
+from .column_sums import ColumnResult, ColumnSums
 
 _STRIP = (arith.AddiOp, arith.SubiOp, arith.MuliOp)
-_NOT_COPIED = (acc.PrivateOp, acc.ReductionOp)
 
 
 @dataclass(frozen=True)
@@ -43,14 +44,14 @@ class ColumnThreads:
 
     def __init__(self, sums: ColumnSums, shares: ColumnSizes, unit: SSAValue, thread: SSAValue):
         self.sums, self.shares, self.unit, self.thread = sums, shares, unit, thread
-        self.values: dict[SSAValue, SSAValue] = {}
+        self.code = NestCode(sums.nest)
         self.operators = [result.operator for result in sums.results]
 
     def run(self, at: Cursor) -> None:
         """Emits the whole share: partial results, their exchange, and what follows the sum."""
         at.insert(GangBarrierOp())  # a gang with several shares has read the previous one's results
         self._place(at)
-        self._enter(at)
+        self.code.enter(at, self.numbers)
         self.tiles = [
             at.value(SharedTileOp(THREADS * size_of(o.type), "sums"), "tile")
             for o in self.operators
@@ -73,49 +74,24 @@ class ColumnThreads:
         self.split = at.to_integer(shares.split, i32)
         self.lane = at.value(arith.RemUIOp(self.thread, width), "lane")
         self.phase = at.value(arith.DivUIOp(self.thread, width), "phase")
-        numbers: list[SSAValue] = []
-        rest = at.value(arith.DivUIOp(self.group, shares.tiles))
         tile = at.value(arith.RemUIOp(self.group, shares.tiles), "tile")
-        for trips in reversed(shares.trips[:-1]):
-            numbers.append(at.value(arith.RemUIOp(rest, trips)))
-            rest = at.value(arith.DivUIOp(rest, trips))
+        place = at.value(arith.DivUIOp(self.group, shares.tiles))
+        numbers = outer_numbers(at, place, shares.trips[:-1])
         column = at.add(at.mul(tile, shares.width), at.to_i64(self.lane), "column")
         columns = shares.trips[-1]
         in_row = at.value(arith.CmpiOp(column, columns, "slt"))
         has_rows = at.value(arith.CmpiOp(self.phase, self.phases, "slt"))
         self.exists = at.both(in_row, has_rows, "exists")
         last = at.sub(columns, at.i64(1))
-        self.numbers = [*reversed(numbers), at.value(arith.MinSIOp(column, last), "column")]
-
-    def _enter(self, at: Cursor) -> None:
-        """Sets the variables of the loops around the sum, and runs what precedes it."""
-        for loop, number, ops in zip(self.sums.around, self.numbers, self.sums.before, strict=True):
-            self._private(at, loop)
-            lower, step = (self._value(v[0]) for v in (loop.lowerbound, loop.step))
-            variable = loop.region.block.args[0]
-            self.values[variable] = iteration_value(number, lower, step, variable, at)
-            self._copy(at, ops)
-
-    def _private(self, at: Cursor, loop: acc.LoopOp) -> None:
-        for value in loop.private_operands:
-            entry = value.owner
-            assert isinstance(entry, acc.PrivateOp)
-            self.values[value] = at.alloca(entry.var_type, value.name_hint or "own")
-
-    def _value(self, value: SSAValue) -> SSAValue:
-        return self.values.get(value, value)
-
-    def _copy(self, at: Cursor, ops: Sequence[Operation]) -> None:
-        for op in ops:
-            if not isinstance(op, _NOT_COPIED):
-                at.clone(op, self.values)
+        self.numbers = [*numbers, at.value(arith.MinSIOp(column, last), "column")]
 
     # Partial results
 
     def _partial(self, at: Cursor) -> list[SSAValue]:
         """The thread's results for its rows."""
-        if isinstance(self.sums.rows, acc.LoopOp):
-            self._private(at, self.sums.rows)
+        terms = self.sums.nest.terms
+        if isinstance(terms, acc.LoopOp):
+            self.code.private(at, terms)
         carried: list[SSAValue] = []
         places: list[tuple[ColumnResult, SSAValue]] = []
         for result in self.sums.results:
@@ -126,8 +102,8 @@ class ColumnThreads:
             place = at.alloca(result.operator.type, result.inside.name_hint or "sum")
             at.store(neutral, place)
             places.append((result, place))
-        outside = dict(self.values)
-        self.values.update((result.inside, place) for result, place in places)
+        outside = dict(self.code.values)
+        self.code.values.update((result.inside, place) for result, place in places)
         found = self._loop(at, carried)
         for result, place in places:
             found.append(at.load(place, result.operator.type, "partial"))
@@ -135,13 +111,13 @@ class ColumnThreads:
                 if isinstance(use.operation, llvm.StoreOp):
                     loads = {u.operation.results[0] for u in place.uses if u.operation.results}
                     _without_overflow(use.operation.value, loads)
-        self.values = outside
+        self.code.values = outside
         return found
 
     def _loop(self, at: Cursor, neutral: Sequence[SSAValue]) -> list[SSAValue]:
         """The loop over every (F·S)th row from the thread's first on; carries `neutral`."""
-        lower, upper, step = map(self._value, self.sums.bounds)
-        type_ = cast(IntegerType, self.sums.variable.type)
+        lower, upper, step = map(self.code.value, self.sums.nest.bounds)
+        type_ = cast(IntegerType, self.sums.nest.variable.type)
         one, zero = at.constant(1, type_), at.constant(0, type_)
         bounded = at.value(arith.MaxSIOp(upper, lower))
         distance = at.add(at.sub(bounded, lower), at.sub(step, one))
@@ -154,18 +130,20 @@ class ColumnThreads:
         count = at.value(arith.SelectOp(self.exists, count, zero), "count")
         block = Block(arg_types=[type_, *(value.type for value in neutral)])
         block.args[0].name_hint = "turn"
-        for new, carried in zip(block.args[1:], self.sums.body.args[1:], strict=False):
+        for new, carried in zip(block.args[1:], self.sums.nest.body.args[1:], strict=False):
             new.name_hint = carried.name_hint
-        inside = Cursor.at_end(block, self.sums.rows.location)
+        inside = Cursor.at_end(block, self.sums.nest.terms.location)
         far = inside.value(arith.MuliOp(block.args[0], stride, overflow=NSW))
         number = inside.value(arith.AddiOp(first, far, overflow=NSW), "row")
-        old = self.sums.body
-        self.values[old.args[0]] = _variable(inside, number, lower, step, old.args[0].name_hint)
-        self.values.update(zip(old.args[1:], block.args[1:], strict=True))
+        old = self.sums.nest.body
+        self.code.values[old.args[0]] = _variable(
+            inside, number, lower, step, old.args[0].name_hint
+        )
+        self.code.values.update(zip(old.args[1:], block.args[1:], strict=True))
         end = old.last_op
         assert end is not None
-        self._copy(inside, [op for op in old.ops if op is not end])
-        results = [self._value(v) for v in end.operands] if neutral else []
+        self.code.copy(inside, [op for op in old.ops if op is not end])
+        results = [self.code.value(v) for v in end.operands] if neutral else []
         for value, carried in zip(results, block.args[1:], strict=True):
             _without_overflow(value, {carried})
         inside.insert(scf.YieldOp(*results))
@@ -272,19 +250,19 @@ class ColumnThreads:
 
     def _leave(self, at: Cursor) -> None:
         """Folds the totals into the variables, and runs what follows the sum."""
-        rows = self.sums.rows
+        rows = self.sums.nest.terms
         for number, result in enumerate(self.sums.results):
             operator = result.operator
             total = at.load(self._slot(at, number, self.thread), operator.type, "total")
             if result.variable is None:
                 assert isinstance(rows, scf.ForOp)
-                start = self._value(rows.iter_args[number])
-                self.values[rows.results[number]] = operator.combine(at, start, total, "total")
+                start = self.code.value(rows.iter_args[number])
+                self.code.values[rows.results[number]] = operator.combine(at, start, total, "total")
             else:
-                variable = self._value(result.variable)
+                variable = self.code.value(result.variable)
                 old = at.load(variable, operator.type)
                 at.store(operator.combine(at, old, total, "total"), variable)
-        self._copy(at, self.sums.after)
+        self.code.copy(at, self.sums.nest.after)
 
 
 def _variable(

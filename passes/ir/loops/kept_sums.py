@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from xdsl.dialects import arith, llvm, scf
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects.volatility import is_ordered
-from ..ir.data.cached_accesses import Symbols
-from ..ir.loops.product_loads import offset_of
-from ..ir.loops.products import OWN
-from ..ir.ops.acc_ops import is_defined_inside
-from ..ir.ops.building import Cursor, constant_trips, erase
-from ..ir.ops.purity import is_pure
-from ..ir.values.addresses import base_of
+from ....dialects.volatility import is_ordered
+from ..data.cached_accesses import Symbols
+from ..ops.acc_ops import is_defined_inside
+from ..ops.building import Cursor, constant_trips, erase
+from ..ops.purity import is_pure
+from ..values.addresses import base_of
+from .product_loads import offset_of
+from .products import OWN
 
 
 def _address(store: llvm.StoreOp, loop: scf.ForOp, at: Cursor) -> SSAValue:

@@ -1,0 +1,57 @@
+// RUN: accopt %s --target=nvptx --stop-before split-column-sums | filecheck %s
+
+// The element is set before the loop: that store comes after it, with the sum.
+// CHECK-LABEL: llvm.func @set_before
+// CHECK-NOT:   llvm.store
+// CHECK:       %[[SUM:.*]] = scf.for %i = {{.*}} iter_args(%{{.*}} = %cst{{.*}}) -> (f32)
+// CHECK:       llvm.store %[[SUM]]
+void set_before(int n, int m, const float *restrict a, float *restrict out) {
+#pragma acc parallel loop copyin(a[0:n*m]) copyout(out[0:m])
+  for (int j = 0; j < m; j++) {
+    out[j] = 0;
+    for (int i = 0; i < n; i++)
+      out[j] += a[i * m + j];
+  }
+}
+
+// A variable of an iteration that the program declares outside.
+// CHECK-LABEL: llvm.func @private_variable
+// CHECK:       scf.for %i{{.*}} = {{.*}} iter_args
+// CHECK:         arith.addf
+// CHECK-NEXT:    scf.yield
+void private_variable(int n, int m, const float *restrict a, float *restrict out) {
+  int i, j;
+  float s;
+#pragma acc parallel loop private(s, i) copyin(a[0:n*m]) copyout(out[0:m])
+  for (j = 0; j < m; j++) {
+    s = 0;
+    for (i = 0; i < n; i++)
+      s += a[i * m + j];
+    out[j] = s;
+  }
+}
+
+// The pointers may name the same array; the element moves; the old value is not read first.
+// CHECK-LABEL: llvm.func @overlap
+// CHECK-NOT:   iter_args
+void overlap(int n, int m, const float *a, float *out) {
+#pragma acc parallel loop copyin(a[0:n*m]) copy(out[0:m])
+  for (int j = 0; j < m; j++)
+    for (int i = 0; i < n; i++)
+      out[j] += a[i * m + j];
+}
+
+void moving(int n, int m, float *restrict out) {
+#pragma acc parallel loop copy(out[0:n*m])
+  for (int j = 0; j < m; j++)
+    for (int i = 0; i < n; i++)
+      out[j * n + i] += i;
+}
+
+void under_a_condition(int n, int m, const float *restrict a, float *restrict out) {
+#pragma acc parallel loop copyin(a[0:n*m]) copy(out[0:m])
+  for (int j = 0; j < m; j++)
+    for (int i = 0; i < n; i++)
+      if (a[i * m + j] > 0)
+        out[j] += a[i * m + j];
+}
