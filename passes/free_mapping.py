@@ -22,8 +22,8 @@ After:
   } attributes {accx.remarks = […]}
 
 Options: `target` (`host`: CPU threads are mapped as the clauses say, except nests that `order-nests` will
-reorder). `sizes`: `advice`, or
-`as-written` to keep everything.
+reorder, and constructs whose clauses may leave most threads without work: no loop has the gang level, or
+the number of gangs is small or computed at run time). `sizes`: `advice`, or `as-written` to keep everything.
 """
 
 from __future__ import annotations
@@ -215,6 +215,19 @@ def drop_mapping(construct: acc.ParallelOp) -> None:
             set_prop(loop, name, None)
 
 
+def _leaves_threads_idle(construct: acc.ParallelOp) -> bool:
+    """
+    Whether the clauses may give most of many CPU threads nothing to do, as each runs whole gangs: levels
+    without gang, or a number of gangs that is, or at run time may be, below that of the iterations that
+    occupy all threads.
+    """
+    loops = list(loops_in(construct))
+    levels = {level for loop in loops for level in loop_levels(loop)}
+    gangs = _number_of_gangs(construct)
+    few = gangs is None or 0 < gangs < outer_iterations("host")
+    return few or (bool(levels) and Level.GANG not in levels)
+
+
 def _roots(construct: acc.ParallelOp, level_of: Callable[[str], Level]) -> list[LoopNode]:
     symbols = RegionSymbols(construct)
     return loop_forest(construct, symbols, level_of, measured=False).roots
@@ -261,5 +274,9 @@ class FreeMappingPass(ModulePass):
             if isinstance(inner, acc.RoutineOp)
         }
         for construct in parallel_constructs(op):
-            if target != "host" or is_in_columns(construct, outer_iterations(target)):
+            if (
+                target != "host"
+                or _leaves_threads_idle(construct)
+                or is_in_columns(construct, outer_iterations(target))
+            ):
                 free(construct, lambda name: levels.get(name, Level.SEQ))

@@ -31,7 +31,7 @@ def _saved(text: str, target: TargetName, folder: Path) -> str:
 
 
 def _run(text: str, target: TargetName) -> int:
-    options = CompileOptions(target=target, verify=True)
+    options = CompileOptions(target=target, verify=True, sizes="as-written")
     module = parse_ir(make_context(), text, "edited.mlir")
     program = Program(translate(module, options, DiagnosticSink()))
     try:
