@@ -76,8 +76,15 @@ def operation_of_failure(trace: TracebackType | None) -> Operation | None:
     return found
 
 
-PASS_NOTE = "in the pass"
-"""The beginning of the note that is added to exceptions from a pass."""
+_PASS_NOTE = "in the pass '"
+_OF_PACKAGE = "' of "
+_PACKAGE = __name__.partition(".")[0]
+
+
+def pass_note(name: str, module: str) -> str:
+    """The note to add to an exception from the pass `name`, which is in the Python module `module`."""
+    package = module.partition(".")[0]
+    return _PASS_NOTE + name + ("'" if package == _PACKAGE else _OF_PACKAGE + package)
 
 
 def notes_of(failure: Exception) -> str:
@@ -86,7 +93,7 @@ def notes_of(failure: Exception) -> str:
     left out.
     """
     notes: list[str] = getattr(failure, "__notes__", [])
-    return "".join(f" {note}" for note in notes if note.startswith(PASS_NOTE))
+    return "".join(f" {note}" for note in notes if note.startswith(_PASS_NOTE))
 
 
 def mistakes_in_ir(failure: Exception) -> Sequence[Diagnostic]:
@@ -110,11 +117,16 @@ def describe(failure: Exception) -> Diagnostic:
         )
     text = str(failure).partition("\n")[0]
     what = f"{type(failure).__name__}: {text}" if text else type(failure).__name__
+    notes = notes_of(failure)
+    if _OF_PACKAGE in notes:
+        title, whom = "internal error", "tell its authors"
+    else:
+        title, whom = "internal error of accopt", "please report this with the program"
     return Diagnostic(
         Severity.ERROR,
         place_of_failure(failure.__traceback__),
-        f"internal error of accopt{notes_of(failure)} ({what})",
-        f"please report this with the program; {DEBUG_VARIABLE}=1 shows where in accopt",
+        f"{title}{notes} ({what})",
+        f"{whom}; {DEBUG_VARIABLE}=1 shows where it is raised",
     )
 
 

@@ -24,10 +24,11 @@ from ..dialects.quick_xdsl import attributes_unchecked
 from ..passes.ir.ops.machine import Machine, set_machine
 from ..passes.registry import IDLE_ON_HOST, IDLE_WITHOUT_DIRECTIVES, load_pass, passes_to
 from .added_passes import configured, parse_added, parse_specs
-from .base.diagnostics import UNKNOWN_LOC, CompileError, error
+from .base.diagnostics import UNKNOWN_LOC, CompileError, SourceLoc, error
 from .base.options import CompileOptions, TargetName
 from .base.phases import LOADING, phase
 from .base.similar import did_you_mean
+from .ir.definitions import misplaced_uses
 from .ir.stages import check_stage
 
 
@@ -258,6 +259,11 @@ def _verify(module: ModuleOp, culprit: str, remedy: str) -> None:
         module.verify()
     except VerifyException as e:
         raise error(UNKNOWN_LOC, f"internal: {culprit} left invalid IR: {e}", remedy) from e
+    for op, value in misplaced_uses(module):
+        name = "a value" if value.name_hint is None else f"'%{value.name_hint}'"
+        what = f"'{op.name}' uses {name}, which is not defined before it"
+        where = SourceLoc.from_attr(op.location)
+        raise error(where, f"internal: {culprit} left invalid IR: {what}", remedy)
 
 
 def _check(module: ModuleOp, stage: str, missing: Sequence[str]) -> None:

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ..base.diagnostics import UNKNOWN_LOC, error
-from ..internal_error import PASS_NOTE
+from ..internal_error import pass_note
 from ..ir.printing import print_ir
 
 _CONTEXT_LINES = 3
@@ -63,7 +63,7 @@ class Instrumentation:
             module_pass.apply(ctx, module)
             self._ran.add(name)
         except Exception as failure:
-            failure.add_note(f"{PASS_NOTE} '{name}'")
+            failure.add_note(pass_note(name, type(module_pass).__module__))
             if watch.reproducer is not None and original is not None:
                 self._save(watch.reproducer, module_pass, original, failure)
             raise

@@ -74,6 +74,9 @@ def loop(op: acc.LoopOp) -> Iterator[str]:
     numbers = {len(op.lowerbound), len(op.upperbound), len(op.step), len(variables)}
     if len(numbers) > 1:
         yield "it needs a lower bound, an upper bound and a step for each variable"
+    for variable, *bounds in zip(variables, op.lowerbound, op.upperbound, op.step, strict=False):
+        if any(bound.type != variable.type for bound in bounds):
+            yield f"its bounds and step have the type of its variable, {variable.type}"
     if op.results:
         yield "loops carry no values: variables that they assign are in memory"
     if op.inclusive_upperbound is not None and any(op.inclusive_upperbound.iter_values()):

@@ -153,5 +153,5 @@ def check_stage(module: ModuleOp, stage: str) -> None:
         raise error(
             SourceLoc.from_attr(op.location),
             f"internal: operation '{op.name}' is not legal at stage '{stage}': {why}",
-            "please report this program; --print-after-all shows the IR after every pass",
+            "please report this program, unless a pass of yours ran; --print-after-all shows every pass's IR",
         )

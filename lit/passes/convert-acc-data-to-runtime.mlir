@@ -84,4 +84,20 @@ llvm.func @reduces(%c: i1, %x: !llvm.ptr) {
   acc.copyout accPtr(%dx : !llvm.ptr) to varPtr(%x : !llvm.ptr) varType(i64) {name = "x", dataClause = #acc<data_clause acc_copy>}
   llvm.return
 }
+
+// The queue of a version is computed again for the data operations, which are before the versions.
+// CHECK-LABEL: llvm.func @versions
+// CHECK:         %[[Q:.*]] = arith.extsi %q{{.*}} : i32 to i64
+// CHECK:         llvm.call @__accopt_data_enter(%{{.*}}, %records{{.*}}, %{{.*}}, %[[Q]])
+// CHECK:         scf.if %c
+// CHECK:         llvm.call @__accopt_data_exit(%{{.*}}, %records{{.*}}, %{{.*}}, %[[Q]])
+llvm.func @versions(%n: i32, %x: !llvm.ptr, %q: i32, %c: i1) {
+  %dx = acc.copyin varPtr(%x : !llvm.ptr) varType(i32) -> !llvm.ptr {name = "x", dataClause = #acc<data_clause acc_copy>}
+  scf.if %c {
+    %q64 = arith.extsi %q : i32 to i64
+    accx.launch_host @f_9_host gangs(%n) queue(%q64) args(%dx) {accx.site = 0 : i32} : !llvm.ptr
+  }
+  acc.copyout accPtr(%dx : !llvm.ptr) to varPtr(%x : !llvm.ptr) varType(i32) {name = "x", dataClause = #acc<data_clause acc_copy>}
+  llvm.return
+}
 }

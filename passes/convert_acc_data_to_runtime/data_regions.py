@@ -28,8 +28,8 @@ from ..ir.ops.layout import size_of
 from .data_groups import DataGroup, DataGroups
 from .data_records import EXIT_OPS, EntryOp, Record, entry_record, exit_record
 from .data_uses import (
+    available,
     contains_use,
-    dominates,
     entries_of,
     entry_queue,
     first_use,
@@ -150,8 +150,7 @@ class HostFunctionLowering:
         at = Cursor.after(place) if last else Cursor.before(first_use(entries, place))
         at.loc = entries[0].location if launch is None else launch.location
         queue = launch_queue(launch) if launch is not None else None
-        if queue is None or not dominates(queue, at):
-            queue = entry_queue(at, entries[0])
+        queue = entry_queue(at, entries[0]) if queue is None else available(queue, at)
         construct = entries[0] if launch is None else launch
         records = [entry_record(e) for e in entries]
         if any(record.flags & DataFlag.CELL for record in records):

@@ -11,11 +11,13 @@ from xdsl.dialects import acc, gpu, scf
 from xdsl.ir import Block, Operation, Region, SSAValue, Use
 
 from ...compiler.base.abi import ASYNC_BORDER
+from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects.accx import LaunchHostOp
 from ...dialects.accx_compress import COMPRESSION_OPS
 from ..ir.kernels.host_loops import replace_yields
 from ..ir.kernels.outline import DATA_ENTRY, queue_value
 from ..ir.ops.building import Cursor, constant_value, erase
+from ..ir.ops.purity import is_pure, may_trap
 from .data_records import EXIT_OPS, EntryOp, ExitOp
 
 _CLAIMING = (
@@ -109,14 +111,6 @@ def entry_queue(at: Cursor, entry: EntryOp) -> SSAValue:
     )
 
 
-def _ancestor_in(block: Block, op: Operation) -> Operation | None:
-    """The operation of `block` that is or contains `op`."""
-    current: Operation | None = op
-    while current is not None and current.parent_block() is not block:
-        current = current.parent_op()
-    return current
-
-
 def first_use(entries: Sequence[EntryOp], place: Operation) -> Operation:
     """The first operation between the last of `entries` and `place` that uses a device address."""
     block = place.parent_block()
@@ -124,7 +118,7 @@ def first_use(entries: Sequence[EntryOp], place: Operation) -> Operation:
     users: set[Operation] = set()
     for entry in entries:
         for use in entry.acc_var.uses:
-            user = _ancestor_in(block, use.operation)
+            user = block.find_ancestor_op_in_block(use.operation)
             if user is not None and is_address(use):
                 users.add(user)
     op = entries[-1].next_op
@@ -133,22 +127,35 @@ def first_use(entries: Sequence[EntryOp], place: Operation) -> Operation:
     return place if op is None else op
 
 
-def dominates(value: SSAValue, at: Cursor) -> bool:
+def available(value: SSAValue, at: Cursor) -> SSAValue:
+    """
+    `value`, or a copy at `at` of the arithmetic that computes it. Raises `CompileError` if it is not known
+    there.
+    """
+    if _dominates(value, at):
+        return value
+    op = value.owner
+    if not isinstance(op, Operation) or not is_pure(op) or may_trap(op):
+        raise error(
+            SourceLoc.from_attr(at.loc),
+            "the queue of a construct is not known where its data operations are",
+            "a pass that puts the construct into versions must call 'ready_for_versions' first",
+        )
+    return at.clone(op, {operand: available(operand, at) for operand in op.operands}).results[0]
+
+
+def _dominates(value: SSAValue, at: Cursor) -> bool:
     """Whether `value` can be used at `at`: it is defined before it, or in a block around it."""
     owner = value.owner
     block = at.point.block
     if isinstance(owner, Block):
         return True
     if owner.parent_block() is not block:
-        return _ancestor_in(owner.parent_block() or block, _block_owner(block)) is not None
+        outer, inner = owner.parent_block(), block.parent_op()
+        assert outer is not None and inner is not None
+        return outer.find_ancestor_op_in_block(inner) is not None
     before = at.point.insert_before
     return before is None or owner.is_before_in_block(before)
-
-
-def _block_owner(block: Block) -> Operation:
-    parent = block.parent_op()
-    assert parent is not None
-    return parent
 
 
 def inline_region(op: acc.DataOp | acc.HostDataOp) -> Operation | None:

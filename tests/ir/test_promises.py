@@ -133,6 +133,12 @@ PROMISES = {
         "its variable is i32 or i64, not i16",
     ),
     "steps": Promise("acc", function(loop(SEQ)), ("1 : i32", "-1 : i32"), "its step is positive"),
+    "types of bounds": Promise(
+        "acc",
+        function(loop(SEQ)),
+        ("(%n : i32)", "(%wide : i64)"),
+        "its bounds and step have the type of its variable, i32",
+    ),
     "steps of plain loops": Promise(
         "runtime",
         function("scf.for %i = %zero to %n step %one : i32 {\n  scf.yield\n}"),

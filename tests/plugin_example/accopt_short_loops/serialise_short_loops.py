@@ -2,7 +2,8 @@
 Run loops of few iterations sequentially, so that the lanes go to the loops around them.
 
 Takes:  the data level: every `acc.loop` is still free, or has the levels its programmer gave it.
-Leaves: `seq` on every innermost loop without levels whose trip count is a constant up to `trips`.
+Leaves: `seq`, with the reason for remarks, on every innermost loop without levels whose trip count is a
+        constant up to `trips`.
 Fails:  never.
 
 Before:
@@ -17,9 +18,10 @@ from dataclasses import dataclass
 
 from accopt.passes.ir.ops.acc_ops import child_loops
 from accopt.passes.ir.ops.building import constant_trips
+from accopt.passes.ir.ops.loop_order import make_sequential
 from xdsl.context import Context
 from xdsl.dialects import acc
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 
@@ -55,6 +57,4 @@ class SerialiseShortLoopsPass(ModulePass):
                 continue
             if not is_short(trips_of(loop), self.trips):
                 continue
-            loop.properties.pop("independent", None)
-            loop.properties.pop("auto_", None)
-            loop.properties["seq"] = ArrayAttr([acc.DeviceTypeAttr(acc.DeviceType.NONE)])
+            make_sequential(loop, f"it has at most {self.trips} iterations")
