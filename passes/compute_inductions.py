@@ -33,12 +33,11 @@ from xdsl.passes import ModulePass
 
 from ..dialects.accx_element import ElementOp, Index
 from .ir.ops.acc_ops import is_defined_inside, is_inside
-from .ir.ops.building import Cursor, constant_value, erase
+from .ir.ops.building import NSW, Cursor, constant_value, erase, never_wraps
 from .ir.ops.fixed_values import computed_before, is_fixed
 from .ir.values.addresses import ADDRESS_OPS, AddressOp, steps_of
 
 _WRAPS = arith.IntegerOverflowAttr("none")
-_NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
 _CONSTRUCTS = (acc.ParallelOp, acc.KernelsOp, acc.SerialOp)
 
 
@@ -70,12 +69,12 @@ class Induction:
             return at.value(ElementOp(self.start, [index], self.op.elem_type, rows), hint)
         first = constant_value(self.start)
         known = first is not None and isinstance(self.amount, int) and min(first, self.amount) >= 0
-        nsw = known and _never_wraps(self.op)
+        nsw = known and never_wraps(self.op)
         assert isinstance(self.start.type, IntegerType)
         total = self._times(at, at.to_integer(distance, self.start.type), nsw=nsw)
         if first == 0:
             return total
-        return at.value(arith.AddiOp(self.start, total, overflow=_NSW if nsw else _WRAPS), hint)
+        return at.value(arith.AddiOp(self.start, total, overflow=NSW if nsw else _WRAPS), hint)
 
     def _times(self, at: Cursor, distance: SSAValue, *, nsw: bool) -> SSAValue:
         if self.amount == 1:
@@ -88,11 +87,7 @@ class Induction:
             if isinstance(amount, int)
             else computed_before(amount, self.loop)
         )
-        return at.value(arith.MuliOp(distance, factor, overflow=_NSW if nsw else _WRAPS))
-
-
-def _never_wraps(op: arith.AddiOp | arith.SubiOp) -> bool:
-    return arith.IntegerOverflowFlag.NSW in op.overflow_flags.data
+        return at.value(arith.MuliOp(distance, factor, overflow=NSW if nsw else _WRAPS))
 
 
 def _added(op: Operation, carried: SSAValue) -> SSAValue | int | None:
@@ -170,7 +165,7 @@ def _difference(at: Cursor, upper: SSAValue, lower: SSAValue) -> SSAValue:
     """`upper - lower`, in 64 bits unless `lower` is 0."""
     if constant_value(lower) == 0:
         return upper
-    return at.value(arith.SubiOp(at.to_i64(upper), at.to_i64(lower), overflow=_NSW))
+    return at.value(arith.SubiOp(at.to_i64(upper), at.to_i64(lower), overflow=NSW))
 
 
 def _length(found: Induction) -> SSAValue:

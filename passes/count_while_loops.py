@@ -40,7 +40,7 @@ from xdsl.passes import ModulePass
 
 from ..dialects.accx_element import ElementOp
 from .ir.ops.acc_ops import COMPUTE_OPS
-from .ir.ops.building import Cursor, constant_value, erase
+from .ir.ops.building import NSW, Cursor, constant_value, erase, never_wraps
 from .ir.ops.fixed_values import computed_before, is_fixed
 from .ir.ops.layout import size_of
 from .ir.ops.purity import is_pure, may_trap
@@ -51,7 +51,6 @@ _SIGNED: dict[str, Relation] = {"slt": "lt", "sle": "le", "sgt": "gt", "sge": "g
 _UNSIGNED: dict[str, Relation] = {"ult": "lt", "ne": "ne"}
 _SWAPPED: dict[Relation, Relation] = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "ne": "ne"}
 _PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
-_NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
 
 
 @dataclass(frozen=True)
@@ -166,7 +165,7 @@ def _step(loop: scf.WhileOp, position: int) -> tuple[int, Attribute | None, bool
             return None if not amount else (amount, op.elem_type, False)
         case _:
             return None
-    signed = arith.IntegerOverflowFlag.NSW in op.overflow_flags.data
+    signed = never_wraps(op)
     return None if not amount else (amount, None, signed)
 
 
@@ -185,11 +184,11 @@ def _bounds(found: CountedWhile, at: Cursor) -> tuple[SSAValue, SSAValue, SSAVal
     one_more = found.relation in ("le", "ge")
     if found.amount > 0:
         if one_more:
-            limit = at.value(arith.AddiOp(limit, at.constant(1, limit.type), overflow=_NSW))
+            limit = at.value(arith.AddiOp(limit, at.constant(1, limit.type), overflow=NSW))
         return start, limit, at.constant(step, start.type)
-    count = at.value(arith.SubiOp(at.to_i64(start), at.to_i64(limit), overflow=_NSW), "count")
+    count = at.value(arith.SubiOp(at.to_i64(start), at.to_i64(limit), overflow=NSW), "count")
     if one_more:
-        count = at.value(arith.AddiOp(count, at.i64(1), overflow=_NSW), "count")
+        count = at.value(arith.AddiOp(count, at.i64(1), overflow=NSW), "count")
     return at.i64(0), count, at.i64(step)
 
 
@@ -200,7 +199,7 @@ def _distance(found: CountedWhile, limit: SSAValue, at: Cursor) -> SSAValue:
         return at.to_i64(index)
     assert found.element is not None
     first, last = (at.value(llvm.PtrToIntOp(p, i64)) for p in (found.start, limit))
-    bytes = at.value(arith.SubiOp(last, first, overflow=_NSW))
+    bytes = at.value(arith.SubiOp(last, first, overflow=NSW))
     return at.value(arith.DivSIOp(bytes, at.i64(size_of(found.element))), "count")
 
 

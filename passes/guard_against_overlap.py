@@ -40,7 +40,7 @@ from functools import reduce
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, StringAttr, i32, i64
+from xdsl.dialects.builtin import ModuleOp, StringAttr, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -51,18 +51,17 @@ from .ir.data.sections import TouchedSection, pointer_uses, section_of
 from .ir.dependence.loop_dependence import judge_loop
 from .ir.dependence.loop_verdicts import Overlap, Verdict
 from .ir.dependence.pointer_rows import ApartArray, rows_clause
+from .ir.kernels.constructs import set_one_gang
 from .ir.kernels.outline import emit_construct_wait
 from .ir.kernels.runtime_calls import RuntimeCalls
 from .ir.ops.acc_ops import (
     MAPPING_OPS,
-    NONE,
     enclosing,
     enclosing_function,
     enclosing_module,
     is_defined_inside,
     is_inside,
     loops_in,
-    set_operand_groups,
     variable_name,
 )
 from .ir.ops.building import Cursor
@@ -369,9 +368,7 @@ def _make_versions(
         make_sequential(loop, "fallback: arrays overlap")
     confine_to_gang(copy)
     if FROM_KERNELS in copy.attributes:
-        set_operand_groups(copy, num_gangs=[Cursor.before(copy).i32(1)])
-        copy.properties["numGangsDeviceType"] = NONE
-        copy.properties["numGangsSegments"] = DenseArrayBase.from_list(i32, [1])
+        set_one_gang(copy, Cursor.before(copy).i32(1))
     for loop in _marked(construct):
         del loop.attributes[CONDITIONAL]
 

@@ -46,16 +46,10 @@ from xdsl.passes import ModulePass
 from ..dialects.accx import UNROLL
 from .decisions.declined import Declined
 from .ir.loops.jammed_nests import JammedNest, jammed_nest
-from .ir.loops.jamming import (
-    NSW,
-    Jam,
-    explain,
-    set_bounds,
-    trip_count,
-)
+from .ir.loops.jamming import Jam, explain, set_bounds, trip_count
 from .ir.loops.row_gangs import settle_rows
 from .ir.ops.acc_ops import loops_in, parallel_constructs
-from .ir.ops.building import Cursor, constant_value, erase
+from .ir.ops.building import NSW, Cursor, constant_value, erase
 from .ir.ops.schedules import schedule_of
 
 

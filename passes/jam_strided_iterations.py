@@ -56,18 +56,10 @@ from xdsl.passes import ModulePass
 
 from .decisions.declined import Declined
 from .decisions.shared_work import FULL_DEVICE, enough_iterations
-from .ir.loops.jamming import (
-    NSW,
-    Jam,
-    body_of,
-    check_body,
-    explain,
-    iteration_value,
-    set_bounds,
-)
+from .ir.loops.jamming import Jam, body_of, check_body, explain, iteration_value, set_bounds
 from .ir.loops.jamming import trip_count as device_trip_count
 from .ir.ops.acc_ops import loops_in, parallel_constructs, set_operand_groups
-from .ir.ops.building import Cursor, constant_value, erase
+from .ir.ops.building import NSW, Cursor, constant_value, erase
 from .ir.ops.schedules import schedule_of, take_elements
 from .ir.ops.versions import second_version
 from .ir.values.region_values import HostEmitter, RegionSymbols
@@ -166,15 +158,9 @@ def _single_iterations(construct: acc.ParallelOp, loop: acc.LoopOp, reason: str)
 
 def _is_long(construct: acc.ParallelOp, loop: acc.LoopOp, least: int) -> SSAValue | bool:
     """Whether the loop has at least `least` iterations: a constant, or an i1 before the construct."""
-    emit = HostEmitter(construct)
-    math = Arithmetic(emit)
+    math = Arithmetic(HostEmitter(construct))
     found = trip_count(loop, RegionSymbols(construct), math)
-    if found is None:
-        return False
-    trips, _ = found
-    if isinstance(trips, int):
-        return trips >= least
-    return emit.value(arith.CmpiOp(trips, emit.i64(least), "sge"), "many")
+    return found is not None and math.at_least(found[0], least, "many")
 
 
 def _jam_construct(construct: acc.ParallelOp, loop: acc.LoopOp, full_device: int) -> None:

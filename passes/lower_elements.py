@@ -32,11 +32,8 @@ from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx_element import ElementOp, Index
-from .ir.ops.building import Cursor, constant_value, erase
+from .ir.ops.building import NSW, Cursor, constant_value, erase
 from .ir.ops.layout import size_of
-
-_NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
-
 
 _Key = tuple[Hashable, ...]
 
@@ -96,7 +93,7 @@ class _Block:
     def product(self, at: Cursor, left: SSAValue, right: SSAValue) -> SSAValue:
         key = left, right
         if key not in self.products:
-            self.products[key] = at.value(arith.MuliOp(left, right, overflow=_NSW))
+            self.products[key] = at.value(arith.MuliOp(left, right, overflow=NSW))
         return self.products[key]
 
     def address(

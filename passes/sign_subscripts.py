@@ -42,7 +42,6 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ..dialects.accx_element import ElementOp
 from .ir.data.signed_readings import ARITHMETIC, Reader, Readings
-from .ir.loops.jamming import NSW
 from .ir.loops.products import find_terms
 from .ir.ops.acc_ops import (
     has_level,
@@ -51,7 +50,7 @@ from .ir.ops.acc_ops import (
     outermost_loop,
     parallel_constructs,
 )
-from .ir.ops.building import Cursor, constant_value, erase
+from .ir.ops.building import NSW, Cursor, constant_value, erase
 from .ir.ops.gpu_pass import GpuPass
 from .ir.ops.loop_bounds import LoopLike, body_of, bounds_of
 from .ir.ops.purity import erase_unused

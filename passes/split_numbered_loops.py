@@ -44,7 +44,6 @@ from xdsl.ir import Operation, SSAValue
 
 from .decisions.polynomials import Polynomial, divide
 from .ir.data.signed_readings import Reader, any_inclusive
-from .ir.loops.jamming import NSW
 from .ir.ops.acc_ops import (
     NONE,
     has_level,
@@ -54,7 +53,7 @@ from .ir.ops.acc_ops import (
     set_operand_groups,
     set_prop,
 )
-from .ir.ops.building import Cursor, constant_value, erase
+from .ir.ops.building import NSW, Cursor, constant_value, erase
 from .ir.ops.gpu_pass import GpuPass
 from .ir.ops.levels import loop_levels
 from .ir.ops.loop_bounds import bounds_of

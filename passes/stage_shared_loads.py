@@ -61,17 +61,9 @@ from ..dialects.accx_cache import GangBarrierOp, GangThreadsOp, SharedTileOp
 from .decisions.declined import Declined
 from .decisions.schedule import Target
 from .decisions.shared_work import StagedPiece, choose_piece
-from .ir.loops.jamming import (
-    NSW,
-    body_of,
-    check_body,
-    explain,
-    iteration_value,
-    set_bounds,
-    trip_count,
-)
+from .ir.loops.jamming import body_of, check_body, explain, iteration_value, set_bounds, trip_count
 from .ir.ops.acc_ops import PRIVATIZING_OPS, parallel_constructs, variable_name
-from .ir.ops.building import Cursor, constant_value, erase
+from .ir.ops.building import NSW, Cursor, constant_value, erase
 from .ir.ops.layout import size_of
 from .ir.ops.machine import machine_of
 from .ir.ops.purity import is_pure, is_pure_call, only_reads

@@ -30,10 +30,8 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from .ir.ops.acc_ops import has_level, is_defined_inside
-from .ir.ops.building import Cursor, constant_value, erase
+from .ir.ops.building import NSW, Cursor, constant_value, erase
 from .ir.ops.fixed_values import computed_before, is_fixed
-
-_NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
 
 
 def _differences(loop: acc.LoopOp, variable: SSAValue) -> list[arith.SubiOp] | None:
@@ -57,10 +55,10 @@ def turn(loop: acc.LoopOp, position: int) -> None:
     if not found or constant_value(lower) != 0 or constant_value(step) != 1:
         return
     at = Cursor.before(loop)
-    last = at.value(arith.SubiOp(upper, at.constant(1, upper.type), overflow=_NSW))
+    last = at.value(arith.SubiOp(upper, at.constant(1, upper.type), overflow=NSW))
     for op in found:
         first = computed_before(op.lhs, loop)
-        below = at.value(arith.SubiOp(last, first, overflow=_NSW), "below")
+        below = at.value(arith.SubiOp(last, first, overflow=NSW), "below")
         inside = Cursor.before(op)
         value = inside.value(
             arith.SubiOp(variable, below, overflow=op.overflow_flags), op.result.name_hint

@@ -14,10 +14,10 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import SSAValue
 
-from ...passes.ir.ops.building import constant_value
+from ...passes.ir.ops.building import NSW, constant_value
 from ..c.sema.constants import integer_binary, wrap
 from ..c.types import BOOL, CType, FloatType, IntType, PointerType, VoidType
-from .builder import NSW, Builder
+from .builder import Builder
 from .layout import FLOATS, is_integer_type
 
 _INT_OPS = {

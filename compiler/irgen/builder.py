@@ -25,13 +25,12 @@ from xdsl.traits import IsTerminator
 from ...dialects.layout import is_long_double
 from ...dialects.llvm_ext import MemcpyOp, MemsetOp
 from ...dialects.volatility import set_volatile
+from ...passes.ir.ops.building import NSW
 from ..base.diagnostics import UNKNOWN_LOC, SourceLoc
 from ..base.names import value_name
 from .layout import PTR, is_integer_type
 
 OpT = TypeVar("OpT", bound=Operation)
-
-NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
 
 
 _GIVEN = SourceLoc("<given>", 0)

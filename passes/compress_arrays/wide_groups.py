@@ -37,9 +37,9 @@ from ..ir.loops.groups import (
     is_plain,
     reads_late,
 )
-from ..ir.loops.jamming import NSW, explain
+from ..ir.loops.jamming import explain
 from ..ir.ops.acc_ops import accessed_type, has_level
-from ..ir.ops.building import Cursor
+from ..ir.ops.building import NSW, Cursor
 from ..ir.ops.layout import size_of
 from ..ir.values.addresses import ADDRESS_OPS, base_of, subscripted_element
 from .schedules import settle_schedule

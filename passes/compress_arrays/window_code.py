@@ -26,10 +26,10 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects.accx import UNROLL
 from ..decisions.polynomials import Polynomial
 from ..ir.loops.groups import copy_all
-from ..ir.loops.jamming import NSW, explain, set_bounds, trip_count
+from ..ir.loops.jamming import explain, set_bounds, trip_count
 from ..ir.loops.row_gangs import settle_rows
 from ..ir.ops.acc_ops import PRIVATIZING_OPS, set_operand_groups
-from ..ir.ops.building import Cursor, constant_value, erase
+from ..ir.ops.building import NSW, Cursor, constant_value, erase
 from ..ir.ops.versions import copy_construct, ready_for_versions
 from ..ir.values.region_values import HostEmitter, RegionSymbols
 from .schedules import narrow_blocks, scale_gangs

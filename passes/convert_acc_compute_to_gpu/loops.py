@@ -18,10 +18,9 @@ from xdsl.dialects.builtin import IntegerType, i32, i64
 from xdsl.ir import SSAValue
 
 from ..decisions.loop_partition import Partition
-from ..ir.ops.building import Cursor, constant_trips, constant_value
+from ..ir.ops.building import NSW, Cursor, constant_trips, constant_value
 from .context import Kernel
 
-NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
 INT_MAX = (1 << 31) - 1
 
 Body = Callable[[list[SSAValue]], None]

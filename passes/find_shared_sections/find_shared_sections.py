@@ -44,11 +44,10 @@ from xdsl.ir import SSAValue
 
 from ...dialects.accx import EDGES, RESTRICT
 from ..decisions.shared_sections import PIECE
-from ..ir.loops.jamming import NSW
 from ..ir.loops.kept_sums import keep_in_registers
 from ..ir.loops.products import Terms, find_terms, free_constructs
 from ..ir.ops.acc_ops import is_defined_inside
-from ..ir.ops.building import Cursor, constant_trips, constant_value
+from ..ir.ops.building import NSW, Cursor, constant_trips, constant_value
 from ..ir.ops.gpu_pass import GpuPass
 from ..ir.ops.layout import size_of
 from ..ir.ops.loop_bounds import bounds_of

@@ -15,9 +15,8 @@ from ...dialects.accx import RESTRICT
 from ...dialects.accx_element import ElementOp, Index
 from ..decisions.polynomials import Polynomial
 from ..decisions.shared_sections import PIECE
-from ..ir.loops.jamming import NSW
 from ..ir.loops.product_loads import Factor
-from ..ir.ops.building import Cursor, erase
+from ..ir.ops.building import NSW, Cursor, erase
 from ..ir.ops.layout import size_of
 
 

@@ -256,12 +256,11 @@ def _long_enough(found: GroupedLoops, least: int) -> SSAValue | bool:
     condition: SSAValue | None = None
     for pair in found.pairs:
         trips = distance(pair.inner.lb, pair.inner.ub, symbols, math)
-        if trips is None or (isinstance(trips, int) and trips < least):
+        long = False if trips is None else math.at_least(trips, least, "long")
+        if long is False:
             return False
-        if isinstance(trips, int):
-            continue
-        long = emit.value(arith.CmpiOp(trips, emit.i64(least), "sge"), "long")
-        condition = emit.both(condition, long)
+        if long is not True:
+            condition = emit.both(condition, long)
     return True if condition is None else condition
 
 

@@ -14,7 +14,7 @@ from xdsl.ir import Operation, SSAValue
 from ..decisions import spread
 from ..decisions.spread import Spread
 from ..ir.ops.acc_ops import is_defined_inside
-from ..ir.ops.building import constant_value
+from ..ir.ops.building import constant_value, never_wraps
 from ..ir.ops.layout import size_of
 from ..ir.ops.purity import is_pure
 from ..ir.values.addresses import ADDRESS_OPS, AddressOp, AddressStep, steps_of
@@ -132,7 +132,7 @@ def _of_width(value: Spread, width: int) -> Spread:
 
 
 def _arithmetic(op: Operation, operands: list[Spread]) -> Spread | None:
-    no_wrap = _never_wraps(op)
+    no_wrap = never_wraps(op)
     match op:
         case arith.XOrIOp() | arith.AndIOp() | arith.OrIOp():
             return spread.bitwise(_BITWISE[type(op)], operands[0], operands[1])
@@ -157,13 +157,3 @@ def _arithmetic(op: Operation, operands: list[Spread]) -> Spread | None:
             return spread.truncate(operands[0], result.width.data, no_wrap)
         case _:
             return None
-
-
-def _never_wraps(op: Operation) -> bool:
-    """Whether `op` is marked as not wrapping in signed arithmetic."""
-    flags = op.properties.get("overflowFlags")
-    if isinstance(flags, arith.IntegerOverflowAttr):
-        return arith.IntegerOverflowFlag.NSW in flags.data
-    if isinstance(flags, llvm.OverflowAttr):
-        return llvm.OverflowFlag.NO_SIGNED_WRAP in flags.data
-    return False

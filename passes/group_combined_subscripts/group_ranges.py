@@ -8,8 +8,7 @@ from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import SSAValue
 
-from ..ir.loops.jamming import NSW
-from ..ir.ops.building import Cursor, constant_value
+from ..ir.ops.building import NSW, Cursor, constant_value
 from .group_loads import Pair
 from .staged_groups import Staging
 

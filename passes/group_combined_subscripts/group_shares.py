@@ -9,8 +9,7 @@ from xdsl.dialects.builtin import IntegerType, i64
 from xdsl.ir import SSAValue
 
 from ..decisions.device import WIDE_BYTES
-from ..ir.loops.jamming import NSW
-from ..ir.ops.building import Cursor
+from ..ir.ops.building import NSW, Cursor
 from .group_copies import Values
 from .group_ranges import GroupedLoops, IterationRange, narrowed, whole_groups
 from .group_sums import arrays_read

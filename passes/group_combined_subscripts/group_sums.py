@@ -14,9 +14,9 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from ...dialects.accx import UNROLL
 from ...dialects.llvm_ext import FreezeOp
 from ..decisions.device import WIDE_BYTES
-from ..ir.loops.jamming import NSW, Jam
+from ..ir.loops.jamming import Jam
 from ..ir.ops.acc_ops import NONE, enclosing_module, is_defined_inside
-from ..ir.ops.building import Cursor
+from ..ir.ops.building import NSW, Cursor
 from ..ir.ops.layout import size_of
 from ..ir.ops.schedules import LoopSchedule, set_schedule
 from ..ir.values.addresses import base_of

@@ -13,9 +13,9 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects.accx_cache import GangThreadsOp
 from ..decisions.launch_shape import MAX_GRID
-from ..ir.loops.jamming import NSW, explain, set_bounds
+from ..ir.loops.jamming import explain, set_bounds
 from ..ir.ops.acc_ops import NONE, set_operand_groups
-from ..ir.ops.building import Cursor, erase
+from ..ir.ops.building import NSW, Cursor, erase
 from ..ir.ops.layout import size_of
 from ..ir.ops.schedules import drop_covers, schedule_of, take_elements
 from ..ir.values.region_values import HostEmitter, RegionSymbols

@@ -23,9 +23,8 @@ from ...dialects.accx import UNROLL
 from ...dialects.accx_cache import GangBarrierOp, SharedTileOp
 from ...dialects.accx_element import ElementOp
 from ..decisions.device import WIDE_BYTES
-from ..ir.loops.jamming import NSW
 from ..ir.ops.acc_ops import is_defined_inside
-from ..ir.ops.building import Cursor, constant_value
+from ..ir.ops.building import NSW, Cursor, constant_value
 from ..ir.ops.layout import size_of
 from .group_copies import GroupCopies
 from .group_loads import Pair, Spreads

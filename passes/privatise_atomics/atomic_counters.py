@@ -19,6 +19,7 @@ from ..ir.ops.atomic_updates import match_rmw
 from ..ir.ops.building import constant_value
 from ..ir.ops.layout import size_of
 from ..ir.values.addresses import ADDRESS_OPS
+from ..ir.values.trip_counts import Count
 
 MERGE: dict[AtomicBinOp, type[Operation]] = {
     AtomicBinOp.add: arith.AddiOp,
@@ -32,7 +33,6 @@ MERGE: dict[AtomicBinOp, type[Operation]] = {
     AtomicBinOp.fadd: arith.AddfOp,
 }
 
-Count = int | SSAValue
 """A constant, or an i64 made before the construct."""
 
 

@@ -89,6 +89,7 @@ from ..ir.ops.versions import (
     ready_for_versions,
 )
 from ..ir.values.addresses import ADDRESS_OPS, subscripted_element
+from ..ir.values.trip_counts import Counts
 from .atomic_counters import MERGE, Count, CounterArray, find_counters, updates_of
 from .wide_input import find_grouping, group_iterations
 
@@ -100,16 +101,6 @@ class Plan:
     counters: CounterArray
     copies: Count
     room: int
-
-
-def _i64(at: Cursor, count: Count) -> SSAValue:
-    return at.i64(count) if isinstance(count, int) else count
-
-
-def _times(at: Cursor, a: Count, b: Count) -> Count:
-    if isinstance(a, int) and isinstance(b, int):
-        return a * b
-    return at.mul(_i64(at, a), _i64(at, b))
 
 
 def _loop(at: Cursor, trips: Count, why: str) -> Cursor:
@@ -136,7 +127,7 @@ def _loop(at: Cursor, trips: Count, why: str) -> Cursor:
 def _start(plan: Plan, name: str, at: Cursor) -> SSAValue:
     """Emits the gang's copies, initialised to the neutral value; returns their address."""
     counters = plan.counters
-    count = _times(at, counters.elements, plan.copies)
+    count = Counts(at).multiply(counters.elements, plan.copies)
     array = llvm.LLVMArrayType(plan.room, counters.type)
     copy = at.value(llvm.AllocaOp(at.i32(1), array, alignment=16), name)
     body = _loop(at, count, f"the gang's copies of {name} start at the operator's identity")
@@ -178,7 +169,7 @@ def _redirect(
     """Makes `update` work on the gang's copy."""
     at = Cursor.before(update)
     address, counters = update.x, plan.counters
-    number = at.mul(_element_number(at, address, counters), _i64(at, plan.copies))
+    number = at.mul(_element_number(at, address, counters), Counts(at).value(plan.copies))
     variable = _selector(update, construct)
     if plan.copies != 1 and variable is not None:
         number = at.value(
@@ -203,7 +194,7 @@ def _total(body: Cursor, plan: Plan, copy: SSAValue) -> SSAValue:
     """Emits the combination of an element's copies; lanes start with different copies."""
     counters = plan.counters
     element = body.to_i64(body.point.block.args[0])
-    copies = _i64(body, plan.copies)
+    copies = Counts(body).value(plan.copies)
     first = body.mul(element, copies)
     if plan.copies == 1:
         return body.load(body.element(copy, first, counters.type), counters.type, "total")

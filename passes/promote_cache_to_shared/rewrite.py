@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects.accx_cache import GangSumOp, GangThreadsOp
 from ..ir.data.cached_code import minimum
-from ..ir.ops.building import Cursor, constant_value, erase
+from ..ir.ops.building import NSW, Cursor, constant_value, erase
 from ..ir.ops.sharing_cursor import sharing_at_end
 from . import bulk, emulated, memory, reductions, tiles
 from .blocks import Bounds, bounds_of, grid_of, launch, loops_over_blocks
@@ -25,8 +25,6 @@ from .tile_access import Output
 from .tiles import AxisState
 from .uniformity import written_variables
 from .wanted import where_wanted
-
-NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
 
 
 def rewrite(plan: NestPlan) -> None:

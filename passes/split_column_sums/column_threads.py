@@ -14,10 +14,9 @@ from ...dialects.accx_cache import GangBarrierOp, SharedTileOp
 from ...dialects.accx_gangs import LastGangOp, LaunchMemoryOp
 from ..decisions.column_split import COLUMNS, MOST_GANGS, THREADS
 from ..ir.loops.gang_shares import NestCode, outer_numbers
-from ..ir.loops.jamming import NSW
 from ..ir.loops.sum_nests import contains
 from ..ir.ops.acc_ops import branch_values
-from ..ir.ops.building import Cursor
+from ..ir.ops.building import NSW, Cursor
 from ..ir.ops.layout import size_of
 from ..ir.variables.combiners import ScalarOperator
 from .column_sums import ColumnResult, ColumnSums

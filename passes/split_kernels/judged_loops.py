@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from xdsl.dialects import acc, scf
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, StringAttr, UnitAttr, i1, i32
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, StringAttr, UnitAttr, i1
+from xdsl.ir import Operation
 
 from ...dialects.accx import CONDITIONAL, WHY
 from ..decisions.levels import Level
 from ..ir.dependence.loop_classifier import LoopClassifier
 from ..ir.dependence.loop_dependence import judge_loop
 from ..ir.dependence.loop_verdicts import Verdict
-from ..ir.kernels.constructs import one_before
+from ..ir.kernels.constructs import one_before, set_one_gang
 from ..ir.ops.acc_ops import (
     COMPUTE_OPS,
     NONE,
@@ -19,7 +19,6 @@ from ..ir.ops.acc_ops import (
     loops_around,
     loops_in,
     replace_inside,
-    set_operand_groups,
     set_prop,
 )
 from ..ir.ops.building import constant_value
@@ -174,9 +173,3 @@ def _run_in_one_gang(construct: acc.ParallelOp) -> None:
     everything, and sums would be counted several times.
     """
     set_one_gang(construct, one_before(construct))
-
-
-def set_one_gang(construct: acc.ParallelOp, one: SSAValue) -> None:
-    set_operand_groups(construct, num_gangs=[one])
-    construct.properties["numGangsDeviceType"] = NONE
-    construct.properties["numGangsSegments"] = DenseArrayBase.from_list(i32, [1])

@@ -7,13 +7,17 @@ from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects.accx import FROM_KERNELS
-from ..ir.kernels.constructs import one_before, parallel_with_clauses, single_gang_parallel
+from ..ir.kernels.constructs import (
+    one_before,
+    parallel_with_clauses,
+    set_one_gang,
+    single_gang_parallel,
+)
 from ..ir.ops.acc_ops import ENTRY_OPS, replace_inside, set_operand_groups
 from ..ir.ops.building import erase
 from ..ir.ops.loop_order import confine_to_gang
 from ..ir.ops.versions import drop_wait
 from ..ir.values.region_values import HostEmitter
-from .judged_loops import set_one_gang
 from .kernel_loops import HostLoops, body_ops, is_parallel_nest, keep_values
 from .kernel_pieces import KernelPiece, cut, fill
 

@@ -56,15 +56,7 @@ from ...dialects.accx_cache import GangBarrierOp, GangThreadsOp, SharedTileOp
 from ...dialects.volatility import is_ordered
 from ..decisions.declined import Declined
 from ..decisions.launch_shape import MAX_GRID
-from ..ir.loops.jamming import (
-    NSW,
-    Jam,
-    body_of,
-    check_body,
-    explain,
-    set_bounds,
-    trip_count,
-)
+from ..ir.loops.jamming import Jam, body_of, check_body, explain, set_bounds, trip_count
 from ..ir.ops.acc_ops import (
     accessed_type,
     has_level,
@@ -72,7 +64,7 @@ from ..ir.ops.acc_ops import (
     set_operand_groups,
     variable_name,
 )
-from ..ir.ops.building import Cursor, constant_value, erase
+from ..ir.ops.building import NSW, Cursor, constant_value, erase
 from ..ir.ops.gpu_pass import GpuPass
 from ..ir.ops.layout import size_of
 from ..ir.ops.purity import is_pure

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 from xdsl.dialects import arith, llvm, scf
 from xdsl.dialects.builtin import IntegerType, i8
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from ...dialects import llvm_ext
 from ..decisions.streams import SHORTEST, STRIP
 from ..ir.ops.building import Cursor
+from ..ir.ops.expressions import parts_of
 from ..ir.ops.layout import size_of
 from ..ir.variables.private_storage import entry_cursor
 from .streaming_functions import STREAM, STREAMS
@@ -33,14 +34,7 @@ class StreamedLoop:
 
 def sources_of(value: SSAValue) -> set[SSAValue]:
     """All values that `value` is computed from."""
-    found: set[SSAValue] = set()
-    stack = [value]
-    while stack:
-        current = stack.pop()
-        if current not in found:
-            found.add(current)
-            stack += current.owner.operands if isinstance(current.owner, Operation) else ()
-    return found
+    return set(parts_of(value, lambda part: False))
 
 
 def emit_versions(function: llvm.FuncOp, loops: Sequence[StreamedLoop]) -> None:

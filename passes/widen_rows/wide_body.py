@@ -23,8 +23,7 @@ from ...dialects.accx import SPECULATIVE
 from ..decisions.device import WIDE_BYTES
 from ..decisions.polynomials import ZERO, Monomial, Polynomial
 from ..decisions.wide_rows import RowPiece, RowReads, pieces, refuge
-from ..ir.loops.jamming import NSW
-from ..ir.ops.building import Cursor, constant_value
+from ..ir.ops.building import NSW, Cursor, constant_value
 from ..ir.values.region_values import HostEmitter, RegionSymbols
 from .row_accesses import Row, Survey, Tap, known_part
 

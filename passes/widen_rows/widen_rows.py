@@ -73,7 +73,7 @@ from ..decisions.wide_rows import (
     group_size,
     why_not,
 )
-from ..ir.loops.jamming import NSW, explain
+from ..ir.loops.jamming import explain
 from ..ir.ops.acc_ops import (
     NONE,
     has_level,
@@ -82,7 +82,7 @@ from ..ir.ops.acc_ops import (
     set_operand_groups,
     set_prop,
 )
-from ..ir.ops.building import Cursor, constant_value, erase
+from ..ir.ops.building import NSW, Cursor, constant_value, erase
 from ..ir.ops.machine import machine_of
 from ..ir.ops.schedules import (
     drop_covers,

@@ -11,8 +11,6 @@ from xdsl.ir import SSAValue
 from ...decisions.polynomials import Polynomial
 from ..ops.building import Cursor, constant_value
 
-NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
-
 Values = Mapping[SSAValue, SSAValue]
 
 

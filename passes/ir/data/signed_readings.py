@@ -19,7 +19,7 @@ from ...decisions.inequalities import Facts
 from ...decisions.polynomials import Polynomial
 from ...decisions.ranges import LoopRange, extremes
 from ..ops.acc_ops import bit_width, is_defined_inside, is_inside, operations_around
-from ..ops.building import constant_value
+from ..ops.building import constant_value, never_wraps
 from ..ops.loop_bounds import LoopLike, bounds_of
 from ..values.host_scalars import HostScalars
 from ..values.region_values import RegionSymbols
@@ -265,12 +265,7 @@ class Reader:
 
 def _is_exact(op: Operation) -> bool:
     """Whether an operation does not overflow by the rules of C."""
-    flags = (
-        op.overflow_flags.data
-        if isinstance(op, arith.AddiOp | arith.SubiOp | arith.MuliOp | arith.ShLIOp)
-        else ()
-    )
-    return isinstance(op, arith.ExtSIOp) or arith.IntegerOverflowFlag.NSW in flags
+    return isinstance(op, arith.ExtSIOp) or never_wraps(op)
 
 
 def _is_narrowed(op: Operation) -> bool:

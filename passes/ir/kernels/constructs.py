@@ -50,9 +50,9 @@ def single_gang_parallel(
 ) -> acc.ParallelOp:
     """A parallel construct of one thread with the clauses of `op` and the body `region`."""
     parallel = parallel_with_clauses(op, region)
-    set_operand_groups(parallel, num_gangs=[one], num_workers=[one], vector_length=[one])
-    parallel.properties["numGangsSegments"] = DenseArrayBase.from_list(i32, [1])
-    for name in ("numGangsDeviceType", "numWorkersDeviceType", "vectorLengthDeviceType"):
+    set_one_gang(parallel, one)
+    set_operand_groups(parallel, num_workers=[one], vector_length=[one])
+    for name in ("numWorkersDeviceType", "vectorLengthDeviceType"):
         parallel.properties[name] = NONE
     return parallel
 
@@ -62,3 +62,10 @@ def one_before(op: Operation) -> SSAValue:
     one = Cursor.before(op).i32(1)
     one.name_hint = "one"
     return one
+
+
+def set_one_gang(construct: acc.ParallelOp, one: SSAValue) -> None:
+    """Makes the launch of a construct one gang; `one` is the constant 1 (i32)."""
+    set_operand_groups(construct, num_gangs=[one])
+    construct.properties["numGangsDeviceType"] = NONE
+    construct.properties["numGangsSegments"] = DenseArrayBase.from_list(i32, [1])

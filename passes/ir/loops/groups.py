@@ -18,10 +18,9 @@ from ....dialects.accx import UNROLL
 from ....dialects.accx_element import Index
 from ....dialects.volatility import is_ordered
 from ..ops.acc_ops import is_defined_inside, set_operand_groups
-from ..ops.building import Cursor, constant_value, erase
+from ..ops.building import NSW, Cursor, constant_value, erase
 from ..ops.expressions import is_arithmetic
 from ..ops.purity import only_computes
-from .jamming import NSW
 
 
 def body_operations(loop: acc.LoopOp, most: int) -> list[Operation] | None:

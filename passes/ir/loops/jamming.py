@@ -17,12 +17,10 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from ....dialects.accx import WHY
 from ...decisions.declined import Declined
 from ..ops.acc_ops import PrivatizingOp, is_inside
-from ..ops.building import Cursor, constant_value
+from ..ops.building import NSW, Cursor, constant_value
 from ..ops.purity import only_reads
 from ..values.addresses import base_of
 from ..values.region_values import variable_of
-
-NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
 
 
 class Jam:

@@ -29,6 +29,8 @@ from ....dialects.accx_element import Index
 from ....dialects.layout import is_long_double
 
 PTR = llvm.LLVMPointerType()
+NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
+"""The mark of integer arithmetic that does not wrap around, as C promises of signed arithmetic."""
 
 
 OpT = TypeVar("OpT", bound=Operation)
@@ -299,6 +301,14 @@ def constant_value(value: SSAValue) -> int | None:
     if isinstance(op, arith.ConstantOp | llvm.ConstantOp) and isinstance(op.value, IntegerAttr):
         return op.value.value.data
     return None
+
+
+def never_wraps(op: Operation) -> bool:
+    """Whether `op` is integer arithmetic marked as not wrapping around when read as signed."""
+    flags = op.properties.get("overflowFlags")
+    if isinstance(flags, arith.IntegerOverflowAttr):
+        return arith.IntegerOverflowFlag.NSW in flags.data
+    return isinstance(flags, llvm.OverflowAttr) and llvm.OverflowFlag.NO_SIGNED_WRAP in flags.data
 
 
 def constant_trips(lower: SSAValue, upper: SSAValue, step: SSAValue) -> int | None:

@@ -6,6 +6,7 @@ from xdsl.dialects import acc, arith, llvm
 from xdsl.ir import SSAValue
 
 from ..ops.acc_ops import MAPPING_OPS
+from ..ops.building import Cursor
 from ..ops.expressions import parts_of
 from .region_values import HostEmitter, RegionSymbols
 
@@ -19,19 +20,25 @@ would be idle.
 """
 
 
-class Arithmetic:
-    """i64 arithmetic placed before a construct, with constants folded."""
+class Counts:
+    """i64 arithmetic at a cursor, with constants folded."""
 
-    def __init__(self, emit: HostEmitter):
-        self.emit = emit
+    def __init__(self, at: Cursor):
+        self.at = at
 
     def value(self, count: Count) -> SSAValue:
-        return self.emit.i64(count) if isinstance(count, int) else count
+        return self.at.i64(count) if isinstance(count, int) else count
 
     def _binary(
         self, op: type[arith.AddiOp | arith.SubiOp | arith.MuliOp], a: Count, b: Count
     ) -> SSAValue:
-        return self.emit.value(op(self.value(a), self.value(b)))
+        return self.at.value(op(self.value(a), self.value(b)))
+
+    def at_least(self, count: Count, least: int, hint: str) -> SSAValue | bool:
+        """Whether a count is at least `least`: a constant, or an i1."""
+        if isinstance(count, int):
+            return count >= least
+        return self.at.value(arith.CmpiOp(count, self.at.i64(least), "sge"), hint)
 
     def add(self, a: Count, b: Count) -> Count:
         if isinstance(a, int) and isinstance(b, int):
@@ -57,7 +64,7 @@ class Arithmetic:
         if b == 1:
             return a
         rounded = self.add(a, self.subtract(b, 1))
-        return self.emit.value(arith.DivSIOp(self.value(rounded), self.value(b)))
+        return self.at.value(arith.DivSIOp(self.value(rounded), self.value(b)))
 
     def divide(self, a: Count, b: Count) -> Count:
         """`a / b` rounded down, for `a >= 0` and `b > 0`."""
@@ -65,17 +72,25 @@ class Arithmetic:
             return a // b
         if b == 1:
             return a
-        return self.emit.value(arith.DivSIOp(self.value(a), self.value(b)))
+        return self.at.value(arith.DivSIOp(self.value(a), self.value(b)))
 
     def minimum(self, a: Count, b: Count) -> Count:
         if isinstance(a, int) and isinstance(b, int):
             return min(a, b)
-        return self.emit.value(arith.MinSIOp(self.value(a), self.value(b)))
+        return self.at.value(arith.MinSIOp(self.value(a), self.value(b)))
 
     def maximum(self, a: Count, b: Count) -> Count:
         if isinstance(a, int) and isinstance(b, int):
             return max(a, b)
-        return self.emit.value(arith.MaxSIOp(self.value(a), self.value(b)))
+        return self.at.value(arith.MaxSIOp(self.value(a), self.value(b)))
+
+
+class Arithmetic(Counts):
+    """i64 arithmetic before a construct, also on values of its region."""
+
+    def __init__(self, emit: HostEmitter):
+        super().__init__(emit)
+        self.emit = emit
 
 
 def host_value(value: SSAValue, symbols: RegionSymbols, math: Arithmetic) -> Count | None:
