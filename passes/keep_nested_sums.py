@@ -39,6 +39,7 @@ from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
+from .decisions.device import WARP
 from .decisions.nested_sums import threads_from
 from .decisions.polynomials import Polynomial
 from .decisions.short_rows import RowAccess
@@ -124,11 +125,14 @@ def _threads_from(sums: list[acc.LoopOp], construct: acc.ParallelOp) -> int | No
 
 
 def _has_enough(sums: list[acc.LoopOp], construct: acc.ParallelOp, least: int) -> SSAValue | None:
-    """Emits the test that a nest has enough sums; None if only the device knows their number."""
+    """
+    Emits the test that a nest has enough sums; None if only the device knows the numbers of iterations. One
+    that only the device knows, as in triangles, counts as a warp's lanes.
+    """
     symbols, math = RegionSymbols(construct), Arithmetic(HostEmitter(construct))
     found = [trip_count(loop, symbols, math) for loop in loops_around(sums[0], construct)]
-    known = [count[0] for count in found if count is not None]
-    if len(known) != len(found):
+    known = [WARP if count is None else count[0] for count in found]
+    if all(count is None for count in found):
         return None
     total = math.value(reduce(math.multiply, known))
     enough = math.emit.value(arith.CmpiOp(total, math.value(least), "sge"))

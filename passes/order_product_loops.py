@@ -7,8 +7,8 @@ these need the lanes.
 
 Takes:  data level, before loops marked `seq` become `scf.for`.
 Leaves: marked `seq`, without the clause, every loop that reduces variables of the iteration around it,
-        names no level, contains no other loop, and runs over the terms of a product for which cached
-        sections pay. The iteration's thread then updates the variable itself.
+        names no level, contains no other loop, and runs over the terms of a product, or of a triangle
+        of one, for which cached sections pay. The iteration's thread then updates the variable itself.
 Fails:  never.
 
 Before:
@@ -31,6 +31,7 @@ from dataclasses import dataclass
 from xdsl.dialects import acc
 from xdsl.dialects.builtin import ModuleOp
 
+from .ir.loops.product_triangles import find_triangle
 from .ir.loops.products import find_terms, free_constructs
 from .ir.ops.acc_ops import loops_in
 from .ir.ops.gpu_pass import GpuPass
@@ -55,6 +56,16 @@ def _reduces_alone(loop: acc.LoopOp) -> bool:
     )
 
 
+def _is_product(loop: acc.LoopOp, construct: acc.ParallelOp) -> bool:
+    """Whether a loop runs over the terms of a product, or of a triangle of one."""
+    if find_terms(loop) is not None:
+        return True
+    terms = find_terms(loop, triangles=True)
+    return (
+        terms is not None and not terms.independent and find_triangle(terms, construct) is not None
+    )
+
+
 @dataclass(frozen=True)
 class OrderProductLoopsPass(GpuPass):
     """See the module's description."""
@@ -64,7 +75,7 @@ class OrderProductLoopsPass(GpuPass):
     def rewrite(self, module: ModuleOp) -> None:
         for construct in free_constructs(module):
             for loop in list(loops_in(construct)):
-                if _reduces_alone(loop) and find_terms(loop) is not None:
+                if _reduces_alone(loop) and _is_product(loop, construct):
                     use_variables(loop, loop.reduction_operands)
                     make_sequential(
                         loop, "the loops around it share what it reads in shared memory"

@@ -11,85 +11,19 @@ factor that is read is also read by some iteration of the triangle.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import AnyFloat, IntegerType, StringAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects.accx import WANTED
-from ..decisions.polynomials import Polynomial
-from ..ir.data.cached_accesses import Symbols
 from ..ir.loops.kept_sums import keep_in_registers
-from ..ir.loops.products import OWN, Terms
+from ..ir.loops.product_triangles import find_triangle, is_own
+from ..ir.loops.products import Terms
 from ..ir.ops.acc_ops import is_defined_inside
 from ..ir.ops.building import Cursor, constant_value
 from ..ir.ops.notes import note
-from ..ir.ops.purity import is_pure
-from ..ir.values.addresses import base_of
 from .pieces import emit
-
-
-@dataclass(frozen=True)
-class Triangle:
-    """
-    The inner loop's bounds over all rows, the outer loop's bounds without empty rows, and the bound that
-    moves with the outer loop (`below`: it is the upper bound).
-    """
-
-    outer: tuple[Polynomial, Polynomial]
-    inner: tuple[Polynomial, Polynomial]
-    below: bool
-
-
-def _bounds(loop: acc.LoopOp, symbols: Symbols) -> tuple[Polynomial, Polynomial]:
-    first, end = (symbols.polynomial(v) for v in (loop.lowerbound[0], loop.upperbound[0]))
-    return first, end
-
-
-def _offset(bound: Polynomial, row: SSAValue) -> Polynomial | None:
-    """The polynomial added to the outer variable in a bound; None if the bound has another form."""
-    parts = bound.split(row)
-    return None if parts is None or parts[1].as_constant != 1 else parts[0]
-
-
-def _is_own(op: Operation) -> bool:
-    if isinstance(op, llvm.LoadOp | llvm.StoreOp):
-        return isinstance(base_of(op.ptr).owner, OWN)
-    return isinstance(op, llvm.AllocaOp) or (is_pure(op) and not op.regions)
-
-
-def find_triangle(terms: Terms, construct: acc.ParallelOp) -> Triangle | None:
-    """
-    The triangle that the parallel loops around `terms` cover; None if it is not one that can become a
-    rectangle.
-    """
-    outer, inner = terms.outer, terms.inner
-    symbols = Symbols(construct)
-    row = outer.region.block.args[0]
-    first, end = _bounds(outer, symbols)
-    low, high = _bounds(inner, symbols)
-    known = first.symbols | end.symbols | ((low.symbols | high.symbols) - {row})
-    if any(isinstance(s, SSAValue) and is_defined_inside(s, construct) for s in known):
-        return None
-    others = [op for op in outer.region.block.ops if op is not inner]
-    tight = all(isinstance(op, acc.YieldOp) or _is_own(op) for op in others)
-    if not tight or inner.private_operands or inner.firstprivate_operands:
-        return None
-    above, below = _offset(low, row), _offset(high, row)
-    if below is not None and row not in low.symbols:
-        start = low - below + 1
-        if (missing := (start - first).as_constant) is None or missing > 0:
-            return None if missing is None else Triangle((start, end), (low, end - 1 + below), True)
-        return Triangle((first, end), (low, end - 1 + below), True)
-    if above is not None and row not in high.symbols:
-        stop = high - above
-        if (missing := (end - stop).as_constant) is None or missing > 0:
-            return (
-                None if missing is None else Triangle((first, stop), (first + above, high), False)
-            )
-        return Triangle((first, end), (first + above, high), False)
-    return None
 
 
 def _zero(value: SSAValue, at: Cursor) -> SSAValue | None:
@@ -139,7 +73,7 @@ def _wanted_only(ops: Sequence[Operation]) -> list[Operation]:
     for op in ops:
         needs = any(v in results for inner in op.walk() for v in inner.operands)
         waits = stores and isinstance(op, llvm.LoadOp | llvm.StoreOp)
-        if needs or waits or not _is_own(op):
+        if needs or waits or not is_own(op):
             found.append(op)
             results.update(op.results)
             stores = stores or isinstance(op, llvm.StoreOp) or bool(op.regions)

@@ -1,0 +1,78 @@
+"""The triangles of products: nests whose inner loop is bounded by the variable of the outer one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects import acc, llvm
+from xdsl.ir import Operation, SSAValue
+
+from ...decisions.polynomials import Polynomial
+from ..data.cached_accesses import Symbols
+from ..ops.acc_ops import is_defined_inside
+from ..ops.purity import is_pure
+from ..values.addresses import base_of
+from .products import OWN, Terms
+
+
+@dataclass(frozen=True)
+class Triangle:
+    """
+    The inner loop's bounds over all rows, the outer loop's bounds without empty rows, and the bound that
+    moves with the outer loop (`below`: it is the upper bound).
+    """
+
+    outer: tuple[Polynomial, Polynomial]
+    inner: tuple[Polynomial, Polynomial]
+    below: bool
+
+
+def _bounds(loop: acc.LoopOp, symbols: Symbols) -> tuple[Polynomial, Polynomial]:
+    first, end = (symbols.polynomial(v) for v in (loop.lowerbound[0], loop.upperbound[0]))
+    return first, end
+
+
+def _offset(bound: Polynomial, row: SSAValue) -> Polynomial | None:
+    """The polynomial added to the outer variable in a bound; None if the bound has another form."""
+    parts = bound.split(row)
+    return None if parts is None or parts[1].as_constant != 1 else parts[0]
+
+
+def is_own(op: Operation) -> bool:
+    """Whether an operation has no effect on memory that other iterations may access."""
+    if isinstance(op, llvm.LoadOp | llvm.StoreOp):
+        return isinstance(base_of(op.ptr).owner, OWN)
+    return isinstance(op, llvm.AllocaOp) or (is_pure(op) and not op.regions)
+
+
+def find_triangle(terms: Terms, construct: acc.ParallelOp) -> Triangle | None:
+    """
+    The triangle that the parallel loops around `terms` cover; None if it is not one that can become a
+    rectangle.
+    """
+    outer, inner = terms.outer, terms.inner
+    symbols = Symbols(construct)
+    row = outer.region.block.args[0]
+    first, end = _bounds(outer, symbols)
+    low, high = _bounds(inner, symbols)
+    known = first.symbols | end.symbols | ((low.symbols | high.symbols) - {row})
+    if any(isinstance(s, SSAValue) and is_defined_inside(s, construct) for s in known):
+        return None
+    others = [op for op in outer.region.block.ops if op is not inner]
+    tight = all(isinstance(op, acc.YieldOp) or is_own(op) for op in others)
+    if not tight or inner.private_operands or inner.firstprivate_operands:
+        return None
+    above, below = _offset(low, row), _offset(high, row)
+    if below is not None and row not in low.symbols:
+        start = low - below + 1
+        if (missing := (start - first).as_constant) is None or missing > 0:
+            return None if missing is None else Triangle((start, end), (low, end - 1 + below), True)
+        return Triangle((first, end), (low, end - 1 + below), True)
+    if above is not None and row not in high.symbols:
+        stop = high - above
+        if (missing := (end - stop).as_constant) is None or missing > 0:
+            return (
+                None if missing is None else Triangle((first, stop), (first + above, high), False)
+            )
+        return Triangle((first, end), (first + above, high), False)
+    return None
