@@ -53,7 +53,7 @@ from .ir.dependence.loop_verdicts import Overlap, Verdict
 from .ir.dependence.pointer_rows import ApartArray, rows_clause
 from .ir.kernels.constructs import set_one_gang
 from .ir.kernels.outline import emit_construct_wait
-from .ir.kernels.runtime_calls import RuntimeCalls
+from .ir.kernels.runtime_calls import DataOp, RuntimeCalls
 from .ir.ops.acc_ops import (
     MAPPING_OPS,
     enclosing,
@@ -67,7 +67,6 @@ from .ir.ops.acc_ops import (
 from .ir.ops.building import Cursor
 from .ir.ops.layout import size_of
 from .ir.ops.loop_order import confine_to_gang, make_sequential
-from .ir.ops.machine import machine_of
 from .ir.ops.versions import (
     can_have_versions,
     drop_wait,
@@ -145,7 +144,9 @@ class _Test:
             try:
                 first, past = self._offsets(base, loop, name)
             except _Untestable:
-                extent = self._mapped_extent(base, name)
+                entry, calls = base.owner, RuntimeCalls.in_module(enclosing_module(self.construct))
+                known = isinstance(entry, DataOp)
+                extent = calls.mapped_extent(self.construct, entry) if known else None
                 if extent is None:
                     raise
                 begin, end = extent
@@ -154,25 +155,6 @@ class _Test:
                 end = self.emit.value(arith.AddiOp(address, past), f"{name}_end")
             self.spans[base, loop] = _Span(address, begin, end)
         return self.spans[base, loop]
-
-    def _mapped_extent(self, base: SSAValue, name: str) -> tuple[SSAValue, SSAValue] | None:
-        """
-        The begin and end of the device memory that is mapped where `base` points, found by the runtime: a
-        conforming construct accesses no other through it. None if the runtime cannot know it.
-        """
-        entry = base.owner
-        module = enclosing_module(self.construct)
-        if machine_of(module).target == "host":
-            return None
-        if not isinstance(entry, acc.CopyinOp | acc.CreateOp | acc.PresentOp | acc.NoCreateOp):
-            return None
-        at = Cursor.before(self.construct)
-        at_entry = entry_cursor(enclosing_function(self.construct))
-        at_entry.loc = self.construct.location
-        memory = at_entry.alloca(llvm.LLVMArrayType(2, i64), f"{name}_extent")
-        RuntimeCalls.in_module(module).call(at, "__accopt_extent", entry.var, memory)
-        begin = at.load(memory, i64, f"{name}_begin")
-        return begin, at.load(at.field(memory, 8), i64, f"{name}_end")
 
     def _offsets(self, base: SSAValue, loop: acc.LoopOp, name: str) -> tuple[SSAValue, SSAValue]:
         section = self.section(base, loop)

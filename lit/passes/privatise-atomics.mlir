@@ -214,3 +214,39 @@ llvm.func @by_size(%n: i32, %m: i64, %g: i32, %x: !llvm.ptr) {
   acc.copyout accPtr(%h : !llvm.ptr) bounds(%section) to varPtr(%x : !llvm.ptr) varType(i32) {name = "hist"}
   llvm.return
 }
+
+// Present without a section: the runtime says what is mapped, which must begin where the pointer points, as subscripts may
+// be negative.
+// CHECK-LABEL: llvm.func @by_mapping
+// CHECK:         llvm.call @__accopt_extent(%{{.*}}, %hist_extent{{.*}})
+// CHECK:         %[[AT:.*]] = llvm.ptrtoint
+// CHECK:         %[[BYTES:.*]] = arith.subi %hist_end{{.*}}, %hist_begin
+// CHECK:         %[[ALL:.*]] = arith.divui %[[BYTES]]
+// CHECK:         %[[WHOLE:.*]] = arith.cmpi eq, %[[AT]], %hist_begin
+// CHECK:         %hist_elements{{.*}} = arith.select %[[WHOLE]], %[[ALL]]
+// CHECK:         %small{{.*}} = arith.cmpi ult
+// CHECK:         scf.if %small
+// CHECK:           llvm.alloca
+// CHECK:         } else {
+// CHECK-NOT:       llvm.alloca
+// CHECK:         llvm.return
+llvm.func @by_mapping(%n: i32, %g: i32, %x: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %lanes = arith.constant 128 : i32
+  %h = acc.present varPtr(%x : !llvm.ptr) varType(i32) -> !llvm.ptr {name = "hist"}
+  acc.parallel dataOperands(%h : !llvm.ptr) num_gangs({%g : i32}) num_workers(%c1 : i32) vector_length(%lanes : i32) {
+    acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      %k = arith.extsi %i : i32 to i64
+      %q = accx.element %h[%k] of i32 : i64
+      acc.atomic.update %q : !llvm.ptr {
+      ^bb0(%old: i32):
+        %new = arith.addi %old, %i : i32
+        acc.yield %new : i32
+      }
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>]}
+    acc.yield
+  }
+  llvm.return
+}

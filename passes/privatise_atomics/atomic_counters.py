@@ -13,6 +13,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects.llvm_ext import AtomicBinOp
 from ..decisions.private_counters import is_worthwhile
+from ..ir.kernels.runtime_calls import DataOp
 from ..ir.loops.loop_facts import constant_trip
 from ..ir.ops.acc_ops import MAPPING_OPS, has_level, is_inside, loops_around, mapped_variable
 from ..ir.ops.atomic_updates import match_rmw
@@ -40,7 +41,8 @@ MERGE: dict[AtomicBinOp, type[Operation]] = {
 class CounterArray:
     """
     An array of `elements` (an i64 of the host if not constant) of `type`, of which element `lower` is the
-    first that the construct maps; `operator` merges two values.
+    first that the construct maps; `operator` merges two values. `mapped`: only the runtime knows how many
+    elements it has.
     """
 
     array: SSAValue
@@ -48,6 +50,7 @@ class CounterArray:
     lower: int
     elements: Count
     operator: AtomicBinOp
+    mapped: bool = False
 
     @property
     def element_bytes(self) -> int:
@@ -67,15 +70,17 @@ class CounterArray:
                 return 0
 
 
-def _section(entry: Operation, size: int) -> tuple[int, Count] | None:
+def _section(entry: Operation, size: int) -> tuple[int, Count | None] | None:
     """
-    The first element, and the number of elements of `size` bytes, that a data operation maps; None if
-    unknown.
+    The first element, and the number of elements of `size` bytes (None: only the runtime knows), that a
+    data operation maps; None if unknown.
     """
     assert isinstance(entry, MAPPING_OPS)
     if not entry.bounds:
         variable = mapped_variable(entry)
-        if variable is None or size_of(variable) % size:
+        if variable is None:
+            return (0, None) if isinstance(entry, DataOp) else None
+        if size_of(variable) % size:
             return None
         return 0, size_of(variable) // size
     bounds = entry.bounds[0].owner
@@ -165,8 +170,9 @@ def find_counters(array: SSAValue, construct: acc.ParallelOp) -> CounterArray | 
     if section is None:
         return None
     lower, elements = section
+    mapped = elements is None
     counts = [_count(update, construct) for update in updates]
     total = None if None in counts else sum(count for count in counts if count is not None)
     if not is_worthwhile(total, elements if isinstance(elements, int) else 1):
         return None
-    return CounterArray(array, type, lower, elements, operator)
+    return CounterArray(array, type, lower, elements or 0, operator, mapped)

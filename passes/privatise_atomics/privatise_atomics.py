@@ -9,9 +9,10 @@ Leaves: for each small array whose every use in a construct is an atomic update 
         commutative operator inside gang loops: a gang-private array that starts at the operator's
         identity and takes the updates, and after the loops one atomic update of the array per element
         that differs from the identity. Each element has several adjacent copies, which lanes use in turn,
-        so that few lanes conflict. A construct with an array whose size is known only on the host has two
-        versions, selected by the size. The grid is reduced to the gangs that are resident at once, unless
-        the user gives it. A loop that reads bytes or 16-bit integers takes groups of them per iteration
+        so that few lanes conflict. A construct with an array whose size is known only on the host, or
+        only to the runtime (present without a section), has two versions, selected by the size. The grid
+        is reduced to the gangs that are resident at once, unless the user gives it. A loop that reads
+        bytes or 16-bit integers takes groups of them per iteration
         (`wide_input.py`). Other arrays are untouched.
 Fails:  never.
 
@@ -43,7 +44,7 @@ lanes of a warp). `gangs`: the largest grid (default: the gangs resident at once
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm, scf
@@ -69,8 +70,10 @@ from ..decisions.private_counters import (
     most_gangs,
 )
 from ..decisions.schedule import Target
+from ..ir.kernels.runtime_calls import DataOp, RuntimeCalls
 from ..ir.ops.acc_ops import (
     NONE,
+    enclosing_module,
     has_level,
     loops_around,
     loops_in,
@@ -295,7 +298,7 @@ def _constant_plans(found: list[CounterArray], most_copies: int) -> list[Plan]:
     plans: list[Plan] = []
     for counters in found:
         elements = counters.elements
-        if not isinstance(elements, int):
+        if counters.mapped or not isinstance(elements, int):
             continue
         copies = choose_copies(elements, counters.element_bytes, budget, most_copies)
         if copies:
@@ -309,7 +312,7 @@ def privatise(construct: acc.ParallelOp, most_copies: int, limit: int) -> None:
     arrays = dict.fromkeys(construct.data_clause_operands)
     found = [c for array in arrays if (c := find_counters(array, construct)) is not None]
     plans = _constant_plans(found, most_copies)
-    sized_by_host = [c for c in found if not isinstance(c.elements, int)]
+    sized_by_host = [c for c in found if c.mapped or not isinstance(c.elements, int)]
     if plans:
         rewrite(construct, plans, limit)
     elif sized_by_host and ready_for_versions(construct):
@@ -322,6 +325,9 @@ def _private_version(
     """Makes a version for the case that an array is small at run time, beside the original construct."""
     at = Cursor.before(construct)
     elements, size = counters.elements, counters.element_bytes
+    if counters.mapped:
+        elements = _mapped_elements(counters, construct)
+        counters = replace(counters, elements=elements)
     assert isinstance(elements, SSAValue)
     before = at.value(arith.SubiOp(elements, at.i64(1)))
     small = at.value(arith.CmpiOp(before, at.i64(LARGEST_ARRAY // size), "ult"), "small")
@@ -332,6 +338,21 @@ def _private_version(
     copy_construct(construct, otherwise)
     erase_original(construct)
     rewrite(version, [Plan(counters, copies, room)], limit)
+
+
+def _mapped_elements(counters: CounterArray, construct: acc.ParallelOp) -> SSAValue:
+    """Emits the number of elements that are mapped, if the array is where that begins; 0 otherwise."""
+    entry, calls = counters.array.owner, RuntimeCalls.in_module(enclosing_module(construct))
+    assert isinstance(entry, DataOp)
+    extent = calls.mapped_extent(construct, entry)
+    assert extent is not None
+    at, (begin, end) = Cursor.before(construct), extent
+    address = at.value(llvm.PtrToIntOp(counters.array, i64))
+    bytes = at.sub(end, begin)
+    elements = at.value(arith.DivUIOp(bytes, at.i64(counters.element_bytes)))
+    whole = at.value(arith.CmpiOp(address, begin, "eq"))
+    name = f"{variable_name(counters.array)}_elements"
+    return at.value(arith.SelectOp(whole, elements, at.i64(0)), name)
 
 
 def rewrite(construct: acc.ParallelOp, plans: list[Plan], limit: int) -> None:

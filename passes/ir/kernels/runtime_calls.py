@@ -8,13 +8,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import llvm
+from xdsl.dialects import acc, llvm
 from xdsl.dialects.builtin import ModuleOp, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....compiler.base.abi import ASYNC_SYNC, ENTRY_POINTS, ROUTINES, DeviceOperation, Launch
+from ..ops.acc_ops import enclosing_function, variable_name
 from ..ops.building import PTR, Cursor, put_first
+from ..ops.machine import machine_of
+from ..variables.private_storage import entry_cursor
 from .outline import WaitArgument, symbol_table
+
+DataOp = acc.CopyinOp | acc.CreateOp | acc.PresentOp | acc.NoCreateOp
+"""Operations on data that is mapped by its address on the host."""
 
 _TYPES: dict[str, Attribute] = {"void": llvm.LLVMVoidType(), "i32": i32, "i64": i64, "ptr": PTR}
 _SIGNATURES = {
@@ -44,6 +50,24 @@ class RuntimeCalls:
         """The result of `name`, one of the functions that have one."""
         self._declare(name)
         return at.value(llvm.CallOp(name, *args, return_type=_SIGNATURES[name].output))
+
+    def mapped_extent(
+        self, construct: Operation, mapped: DataOp
+    ) -> tuple[SSAValue, SSAValue] | None:
+        """
+        Emits, before `construct`, the call that finds the begin and end (i64) of the device memory that is
+        mapped where the data operation's variable points: a conforming construct accesses no other through
+        it. None for devices that share the host's memory.
+        """
+        if machine_of(self.module).target == "host":
+            return None
+        at, name = Cursor.before(construct), variable_name(mapped.acc_var)
+        start = entry_cursor(enclosing_function(construct))
+        start.loc = construct.location
+        memory = start.alloca(llvm.LLVMArrayType(2, i64), f"{name}_extent")
+        self.call(at, "__accopt_extent", mapped.var, memory)
+        begin = at.load(memory, i64, f"{name}_begin")
+        return begin, at.load(at.field(memory, 8), i64, f"{name}_end")
 
     def _declare(self, name: str) -> None:
         if name not in self.symbols:
