@@ -120,11 +120,17 @@ llvm.func @others(%n: i32, %x: !llvm.ptr, %v: f32) {
   %c30 = arith.constant 30 : i32
   %lanes = arith.constant 128 : i32
   %read = acc.copyin varPtr(%x : !llvm.ptr) varType(!llvm.array<8 x i32>) -> !llvm.ptr {name = "read"}
-  %large = acc.copyin varPtr(%x : !llvm.ptr) varType(!llvm.array<5000 x i32>) -> !llvm.ptr {name = "large"}
+  %zero = arith.constant 0 : i64
+  %four = arith.constant 4 : i64
+  %most = arith.constant 5000 : i64
+  %eight = arith.constant 8 : i64
+  %all = acc.bounds lowerbound(%zero : i64) extent(%most : i64) stride(%four : i64) startIdx(%zero : i64) {strideInBytes = true}
+  %some = acc.bounds lowerbound(%zero : i64) extent(%eight : i64) stride(%four : i64) startIdx(%zero : i64) {strideInBytes = true}
+  %large = acc.copyin varPtr(%x : !llvm.ptr) varType(i32) bounds(%all) -> !llvm.ptr {name = "large"}
   %two = acc.copyin varPtr(%x : !llvm.ptr) varType(i32) -> !llvm.ptr {name = "two"}
   %product = acc.copyin varPtr(%x : !llvm.ptr) varType(f32) -> !llvm.ptr {name = "product"}
   %gangs = acc.copyin varPtr(%x : !llvm.ptr) varType(i32) -> !llvm.ptr {name = "gangs"}
-  %few = acc.copyin varPtr(%x : !llvm.ptr) varType(!llvm.array<8 x i32>) -> !llvm.ptr {name = "few"}
+  %few = acc.copyin varPtr(%x : !llvm.ptr) varType(i32) bounds(%some) -> !llvm.ptr {name = "few"}
   acc.parallel dataOperands(%read, %large, %two, %product, %gangs, %few : !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) num_gangs({%c30 : i32}) num_workers(%c1 : i32) vector_length(%lanes : i32) {
     acc.atomic.update %gangs : !llvm.ptr {
     ^bb0(%old: i32):
