@@ -9,7 +9,7 @@ demands, so a section is a range of the outermost one.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, arith, llvm, scf
@@ -198,6 +198,8 @@ def section_of(uses: PointerUses, symbols: RegionSymbols) -> TouchedSection | st
             known[access.op.parent] = ranges, Facts.of_loops(ranges)
         ranges, facts = known[access.op.parent]
         found = extremes(access.index, ranges, facts.proves)
+        if found is not None and access.unit == accesses[0].unit:
+            found = _within_guards(found, access, symbols)
         if found is not None and access.width > 1:
             found = Extremes(found.lows, tuple(high + (access.width - 1) for high in found.highs))
         if found is None or _has_loop_variables(found, symbols):
@@ -214,19 +216,50 @@ def _has_loop_variables(bounds: Extremes, symbols: RegionSymbols) -> bool:
     )
 
 
+def _within_guards(found: Extremes, access: SectionAccess, symbols: RegionSymbols) -> Extremes:
+    """
+    The extremes of a subscript that are within the conditions on the subscript itself which guard the access,
+    as in `if (first + i < n) a[first + i] = …`.
+    """
+    assert access.index is not None
+    lows, highs = found.lows, found.highs
+    for condition, holds in _guards(access.op, symbols):
+        comparison = _comparison(condition, holds, symbols)
+        if comparison is None:
+            continue
+        predicate, left, right = comparison
+        for sign in (1, -1):
+            limit = access.index - (left - right) * sign
+            if any(isinstance(s, SSAValue) and symbols.is_inside(s) for s in limit.symbols):
+                continue
+            sense = predicate if sign == 1 else _SWAPPED[predicate]
+            if sense in (SLT, SLE, EQ):
+                end = limit - (1 if sense == SLT else 0)
+                highs = tuple(_tighter(high, end, -1) for high in highs)
+            if sense in (SGT, SGE, EQ):
+                first = limit + (1 if sense == SGT else 0)
+                lows = tuple(_tighter(low, first, 1) for low in lows)
+            break
+    return Extremes(lows, highs)
+
+
+def _guards(op: Operation, symbols: RegionSymbols) -> Iterator[tuple[SSAValue, bool]]:
+    """The comparisons around `op` in the region, and whether each holds there."""
+    child: Operation = op
+    parent = op.parent_op()
+    while parent is not None and parent is not symbols.construct:
+        if isinstance(parent, scf.IfOp):
+            yield from facts(parent.cond, child.parent_region() is parent.true_region)
+        child, parent = parent, parent.parent_op()
+
+
 def refine_by_conditions(
     ranges: list[LoopRange], op: Operation, symbols: RegionSymbols
 ) -> list[LoopRange]:
     """Narrows loop ranges by the comparisons of loop variables that guard `op`."""
     refined = {loop.variable: loop for loop in ranges}
-    child: Operation = op
-    parent = op.parent_op()
-    while parent is not None and parent is not symbols.construct:
-        if isinstance(parent, scf.IfOp):
-            taken = child.parent_region() is parent.true_region
-            for condition, holds in facts(parent.cond, taken):
-                _refine(refined, condition, holds, symbols)
-        child, parent = parent, parent.parent_op()
+    for condition, holds in _guards(op, symbols):
+        _refine(refined, condition, holds, symbols)
     return [refined[loop.variable] for loop in ranges]
 
 
@@ -237,21 +270,30 @@ _SWAPPED = {EQ: EQ, NE: NE, SLT: SGT, SLE: SGE, SGT: SLT, SGE: SLE}
 """Signed predicates and those for exchanged operands."""
 
 
+def _comparison(
+    condition: SSAValue, holds: bool, symbols: RegionSymbols
+) -> tuple[int, Polynomial, Polynomial] | None:
+    """The signed predicate that a condition says of two polynomials if it holds or fails; None for others."""
+    owner = condition.owner
+    if not isinstance(owner, arith.CmpiOp):
+        return None
+    predicate = owner.predicate.value.data
+    if predicate not in _NEGATED:
+        return None
+    left, right = symbols.polynomial(owner.lhs), symbols.polynomial(owner.rhs)
+    if left is None or right is None:
+        return None
+    return predicate if holds else _NEGATED[predicate], left, right
+
+
 def _refine(
     ranges: dict[Hashable, LoopRange], condition: SSAValue, holds: bool, symbols: RegionSymbols
 ) -> None:
     """Narrows the ranges of loop variables that a comparison, which holds or fails, bounds."""
-    owner = condition.owner
-    if not isinstance(owner, arith.CmpiOp):
+    comparison = _comparison(condition, holds, symbols)
+    if comparison is None:
         return
-    predicate = owner.predicate.value.data
-    if predicate not in _NEGATED:
-        return
-    if not holds:
-        predicate = _NEGATED[predicate]
-    left, right = symbols.polynomial(owner.lhs), symbols.polynomial(owner.rhs)
-    if left is None or right is None:
-        return
+    predicate, left, right = comparison
     for variable in list(ranges):
         parts = (left - right).split(variable)
         if parts is None or parts[1].as_constant not in (1, -1):
