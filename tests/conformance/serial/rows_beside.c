@@ -70,6 +70,7 @@ PROGRAM(several, int s = 0, t = 1; EACH s += q[i*m+j]; if (s > 0) t = s; EACH a[
 PROGRAM(products, unsigned s = 1; EACH s *= q[i*m+j] | 1; p[i] = s % 1000;)
 PROGRAM(longer, long s = 1; EACH s += (long)q[i*m+j] << 20; for (int j = 1; j < m - 1; j++) b[i*m+j] = s % 100; p[i] = s % 1000;)
 PROGRAM(short_inside, EACH { int s = 0; for (int k = 0; k < 3; k++) s += q[i*m+j] * k; a[i*m+j] = s; } r[i] = 2;)
+PROGRAM(dot, float s = 0; EACH s += b[i*m+j] * q[j]; r[i] = s;)
 PROGRAM(own, float w = a[i*m+m/2]; EACH a[i*m+j] = w + b[i*m+j];)
 PROGRAM(own_shared, float w = a[i*m+m/2]; SHARED a[i*m+j] = w + b[i*m+j];)
 PROGRAM(own_before, float w = a[i*m]; SHARED_FROM(1) a[i*m+j] = w + b[i*m+j];)
@@ -118,6 +119,7 @@ int main(void) {
     products(N, m);
     longer(N, m);
     short_inside(N, m);
+    dot(N, m);
     own(N, m);
     own_shared(N, m);
     own_before(N, m);
