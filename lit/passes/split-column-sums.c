@@ -72,19 +72,6 @@ void ordered(int n, int m, const float *restrict a, float *restrict out) {
   }
 }
 
-// Sums of rows walk along memory.
-// CHECK-LABEL: llvm.func @rows
-// CHECK-NOT:   accx.gang_threads
-void rows(int n, int m, const int *restrict a, int *restrict out) {
-#pragma acc parallel loop copyin(a[0:n*m]) copyout(out[0:n])
-  for (int i = 0; i < n; i++) {
-    int s = 0;
-    for (int j = 0; j < m; j++)
-      s += a[i * m + j];
-    out[i] = s;
-  }
-}
-
 // Constant lengths need no second version; two results, and a store of which each column has one.
 // CHECK-LABEL: llvm.func @extremes
 // CHECK-NOT:   scf.if %long_columns
@@ -115,5 +102,51 @@ void short_columns(const int a[restrict 100][64], int *restrict out) {
     for (int i = 0; i < 100; i++)
       s += a[i][j];
     out[j] = s;
+  }
+}
+
+// Few long rows: gangs share a row, whose neighbours are neighbouring threads'; otherwise a row has a gang.
+// CHECK-LABEL: llvm.func @sums_of_rows
+// CHECK:       %long_rows = arith.cmpi sge, %{{.*}}, %c8192
+// CHECK:       %few_rows = arith.cmpi sle, %{{.*}}, %c528
+// CHECK:       %few_long_rows = arith.andi %long_rows, %few_rows
+// CHECK:       scf.if %few_long_rows {
+// CHECK:         acc.loop combined(parallel) gang control(%share{{.*}} : i64)
+// CHECK:           accx.gang_threads [1024 : i64] {
+// CHECK:             scf.for %turn{{.*}} =
+// CHECK:             accx.last_gang
+// CHECK:       } else {
+// CHECK:         acc.loop vector reduction
+void sums_of_rows(int n, int m, const float *restrict a, float *restrict out) {
+#pragma acc parallel loop copyin(a[0:n*m]) copyout(out[0:n])
+  for (int i = 0; i < n; i++) {
+    float s = 0;
+#pragma acc loop reduction(+:s)
+    for (int j = 0; j < m; j++)
+      s += a[i * m + j];
+    out[i] = s;
+  }
+}
+
+// Known to be short, or too many.
+// CHECK-LABEL: llvm.func @other_rows
+// CHECK-NOT:   gang_threads
+// CHECK:       llvm.return
+void other_rows(int n, const float *restrict a, float *restrict out) {
+#pragma acc parallel loop copyin(a[0:n*8000]) copyout(out[0:n])
+  for (int i = 0; i < n; i++) {
+    float s = 0;
+#pragma acc loop reduction(+:s)
+    for (int j = 0; j < 8000; j++)
+      s += a[i * 8000 + j];
+    out[i] = s;
+  }
+#pragma acc parallel loop copyin(a[0:9000000]) copyout(out[0:1000])
+  for (int i = 0; i < 1000; i++) {
+    float s = 0;
+#pragma acc loop reduction(+:s)
+    for (int j = 0; j < 9000; j++)
+      s += a[i * 9000 + j];
+    out[i] = s;
   }
 }

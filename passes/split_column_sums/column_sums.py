@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ..decisions.declined import Declined
 from ..ir.loops.sum_nests import SumNest, contains, count_walks, is_own, is_scalar, read_nest
-from ..ir.ops.acc_ops import branch_values, enclosing_module, is_defined_inside
+from ..ir.ops.acc_ops import branch_values, enclosing_module, has_level, is_defined_inside
 from ..ir.ops.building import constant_value
 from ..ir.ops.layout import size_of
 from ..ir.ops.machine import machine_of
@@ -41,21 +41,35 @@ class ColumnResult:
 class ColumnSums:
     """
     A nest whose innermost parallel loop is over columns, and whose loop over terms, the rows, has these
-    `results`, first those that it carries as values.
+    `results`, first those that it carries as values. `along`: the terms are neighbours in memory, a row.
     """
 
     nest: SumNest
     results: tuple[ColumnResult, ...]
+    along: bool = False
 
 
 def find_sums(construct: acc.ParallelOp) -> ColumnSums:
-    """The nest of `construct`. Raises `Declined` with the reason if it does not add up columns."""
+    """
+    The nest of `construct`. Raises `Declined` with the reason if it adds up neither columns nor rows with a
+    gang each.
+    """
     nest = read_nest(construct)
     results = _results(nest)
     across, along = count_walks(nest)
+    if along > across and _has_gangs(nest):
+        return ColumnSums(nest, results, along=True)
     if across <= along or constant_value(nest.around[-1].step[0]) != 1:
         raise Declined("it does not add up columns")
     return ColumnSums(nest, results)
+
+
+def _has_gangs(nest: SumNest) -> bool:
+    """Whether the lanes of a gang share the neighbouring terms of a sum."""
+    if not isinstance(nest.terms, acc.LoopOp) or not has_level(nest.terms.vector):
+        return False
+    shared = any(has_level(loop.worker) or has_level(loop.vector) for loop in nest.around)
+    return not shared and constant_value(nest.terms.step[0]) == 1
 
 
 def _results(nest: SumNest) -> tuple[ColumnResult, ...]:

@@ -4,17 +4,20 @@ Share sums of columns among gangs, so that every thread has rows to add and read
 With a gang or a thread for each column, `for j: for i: s += a[i][j]` keeps few threads busy if there are few
 columns, and gangs that share a column read one element of each cache line. Here, the threads of a gang
 take neighbouring columns and several rows of them, and several gangs share the columns if that leaves
-multiprocessors idle.
+multiprocessors idle. In the same way, gangs share the sums of rows, `for i: for j: s += a[i][j]`, if these
+are few and long.
 
 Takes:  scheduled IR for a GPU. Considers constructs that are one nest of parallel loops without user-given
         sizes around a loop whose results may be combined in any order: one with a `reduction` clause, or a
         sequential one of integers, with `--fast-math` also of floating-point numbers. Most of its loads walk
-        down columns, whose neighbours belong to neighbouring iterations of the loop around it.
+        down columns, whose neighbours belong to neighbouring iterations of the loop around it, or along rows
+        that have a gang each.
 Leaves: one gang loop over shares of columns (`decisions/column_split.py`), in it an `accx.gang_threads` of
         1024 threads: their rows one after the other, the exchange of the results in an `accx.shared_tile`,
         and, where gangs have the same columns, in `accx.launch_memory`; the thread that has a column's
-        total runs what follows the sum. Where the columns have too few elements in all (known at launch), a
-        second version is the nest as it was. `accx.why` describes the result. Others are untouched.
+        total runs what follows the sum. Where the columns have too few elements in all, or rows are short or
+        many (known at launch), a second version is the nest as it was. `accx.why` describes the result.
+        Others are untouched.
 Fails:  never.
 
 Before:
@@ -43,20 +46,28 @@ Options: `target` (`host`: no change).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
+from typing import Literal
 
 from xdsl.dialects import acc, arith
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
 
-from ..decisions.column_split import FEWEST_ELEMENTS, THREADS, column_shares
+from ..decisions.column_split import (
+    FEWEST_ELEMENTS,
+    MOST_LONG_ROWS,
+    THREADS,
+    column_shares,
+    row_shares,
+)
 from ..decisions.declined import Declined
 from ..ir.loops.gang_shares import share_among_gangs, trips_before
 from ..ir.ops.acc_ops import parallel_constructs
 from ..ir.ops.gpu_pass import GpuPass
 from ..ir.ops.versions import ready_for_versions, second_version
 from ..ir.values.region_values import HostEmitter
-from ..ir.values.trip_counts import Arithmetic
+from ..ir.values.trip_counts import Arithmetic, Count
 from .column_sums import find_sums
 from .column_threads import ColumnSizes, ColumnThreads
 
@@ -68,20 +79,30 @@ def split_sums(construct: acc.ParallelOp) -> None:
         raise Declined("its versions would need a wait clause each")
     math = Arithmetic(HostEmitter(construct))
     trips, rows = trips_before(sums.nest, math)
-    found = column_shares(math, rows, trips[-1], reduce(math.multiply, trips[:-1], 1))
-    elements = math.multiply(rows, trips[-1])
-    if isinstance(elements, int):
-        if elements < FEWEST_ELEMENTS:
-            raise Declined("its columns are too short")
+    number = reduce(math.multiply, trips)
+    if sums.along:
+        # A group is one row here; the tiles are the rows of the innermost loop around the sum.
+        found = replace(row_shares(math, rows, number), tiles=math.maximum(trips[-1], 1))
+        tests = [
+            _test(rows, "sge", FEWEST_ELEMENTS, math, "long_rows"),
+            _test(number, "sle", MOST_LONG_ROWS, math, "few_rows"),
+        ]
     else:
-        least = math.value(FEWEST_ELEMENTS)
-        enough = math.emit.value(arith.CmpiOp(elements, least, "sge"), "long_columns")
-        second_version(construct, enough)
+        groups = reduce(math.multiply, trips[:-1], 1)
+        found = column_shares(math, rows, trips[-1], groups)
+        elements = math.multiply(rows, trips[-1])
+        tests = [_test(elements, "sge", FEWEST_ELEMENTS, math, "long_columns")]
+    needed = [test for test in tests if test is not None]
+    if needed:
+        both = reduce(lambda a, b: math.emit.value(arith.AndIOp(a, b), "few_long_rows"), needed)
+        second_version(construct, both)
     tiles, width, phases, split = map(
         math.value, (found.tiles, found.width, found.phases, found.split)
     )
     columns = ColumnSizes(tiles, width, phases, split, tuple(map(math.value, trips)))
     why = "gangs share the columns, and the threads of a gang their rows"
+    if sums.along:
+        why = "gangs share the rows, and the threads of a gang their elements"
     share_among_gangs(
         sums.nest,
         found.gangs,
@@ -90,6 +111,17 @@ def split_sums(construct: acc.ParallelOp) -> None:
         why,
         lambda at, share, thread: ColumnThreads(sums, columns, share, thread).run(at),
     )
+
+
+def _test(
+    count: Count, predicate: Literal["sge", "sle"], limit: int, math: Arithmetic, name: str
+) -> SSAValue | None:
+    """Emits a comparison; None if it is known to hold. Raises `Declined` if it is known not to."""
+    if isinstance(count, SSAValue):
+        return math.emit.value(arith.CmpiOp(count, math.value(limit), predicate), name)
+    if count < limit if predicate == "sge" else count > limit:
+        raise Declined("the sums are too short, or too many")
+    return None
 
 
 @dataclass(frozen=True)

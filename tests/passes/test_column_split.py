@@ -4,9 +4,11 @@ from accopt.passes.decisions.column_split import (
     COLUMNS,
     FEWEST_ELEMENTS,
     MOST_GANGS,
+    MOST_LONG_ROWS,
     THREADS,
     ColumnShares,
     column_shares,
+    row_shares,
 )
 
 _LENGTHS = [
@@ -78,3 +80,14 @@ def test_few_columns_fill_the_device() -> None:
 def test_short_columns_get_a_thread_each() -> None:
     found = _shares(8, 1 << 20, 1)
     assert (found.width, found.phases, found.split) == (THREADS, 1, 1)
+
+
+def test_all_threads_of_a_gang_work_on_one_long_row() -> None:
+    for rows in range(1, MOST_LONG_ROWS + 1):
+        for length in (FEWEST_ELEMENTS, FEWEST_ELEMENTS + 1, 3 * FEWEST_ELEMENTS, 1 << 24):
+            found = row_shares(_Whole(), length, rows)
+            assert (found.width, found.phases, found.tiles) == (1, THREADS, rows)
+            assert found.gangs == rows * found.split
+            assert found.split == 1 or found.gangs <= MOST_GANGS
+            assert found.split * FEWEST_ELEMENTS <= length
+    assert row_shares(_Whole(), 1 << 20, 16).split == MOST_GANGS // 16
