@@ -22,7 +22,8 @@ _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 class CountedLoop:
     """
     `for (var = start; var OP bound; var += step)`. `compare_type` is the type C compares in.
-    `down` means the loop subtracts; `step` is the positive amount, a constant or an expression.
+    `down` means the loop subtracts; `step` is the positive amount, a constant or an expression. `meets`:
+    the comparison is `!=`, so that the variable reaches the bound, and `op` is the one that is meant.
     """
 
     var: c.VarDecl
@@ -33,6 +34,7 @@ class CountedLoop:
     compare_type: CType
     step: int | c.Expr
     down: bool
+    meets: bool = False
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,8 @@ def recognize(loop: c.For, effects_of: EffectsOf, *, directive: bool) -> Counted
             return f"its step leaves '{var.name}' unchanged"
         if amount < 0:
             amount, down = -amount, not down
-    if op == "!=":
+    meets = op == "!="
+    if meets:
         # Under a directive the loop must end (2.9), so the variable reaches the bound.
         if amount != 1 and not (directive and isinstance(amount, int)):
             return "it compares with != but its step is not 1"
@@ -158,7 +161,7 @@ def recognize(loop: c.For, effects_of: EffectsOf, *, directive: bool) -> Counted
         changed = _variant(e, var, effects, strict=not directive)
         if changed is not None:
             return changed
-    return CountedLoop(var, declared, first, op, bound, compare_type, amount, down)
+    return CountedLoop(var, declared, first, op, bound, compare_type, amount, down, meets)
 
 
 def _start(init: c.Stmt | None) -> tuple[c.VarDecl, c.Expr, bool] | str:

@@ -74,6 +74,8 @@ def _integer_counter(fn: FunctionState, loop: CountedLoop, var: IntType) -> Coun
     last = b.resize(bound, width, signed=compare.signed)
     last.name_hint = last.name_hint or value_name(f"{name}_end")
     step = _step(fn, loop, width)
+    if not compare.signed and compare.bits == 64 and (_is_huge(first) or _is_huge(last)):
+        return _wrapping_counter(fn, loop, var, (first, last), step)
     if not loop.down and not compare.signed and var.signed and compare.bits == 64:
         # A negative start compares as a huge unsigned number: no iteration.
         constant = constant_value(first)
@@ -101,6 +103,40 @@ def _integer_counter(fn: FunctionState, loop: CountedLoop, var: IntType) -> Coun
     return Counter(
         first, upper, step, to_variable, lambda: to_variable(_after(fn, first, upper, step))
     )
+
+
+def _is_huge(value: SSAValue) -> bool:
+    """Whether a value is known to be above the largest signed number, as an unsigned one."""
+    constant = constant_value(value)
+    return constant is not None and constant < 0
+
+
+def _wrapping_counter(
+    fn: FunctionState,
+    loop: CountedLoop,
+    var: IntType,
+    ends: tuple[SSAValue, SSAValue],
+    step: SSAValue,
+) -> Counter:
+    """
+    The counter of a loop with 64-bit unsigned comparison, between `ends` that signed numbers need not order:
+    it begins at 0, and the variable is computed modulo 2⁶⁴.
+    """
+    b, name, (first, last) = fn.b, loop.var.name, ends
+    more = arith.SubiOp if loop.down else arith.AddiOp
+    count = b.value(arith.SubiOp(*(ends if loop.down else (last, first))), f"{name}_count")
+    if len(loop.op) == 2:
+        count = b.value(arith.AddiOp(count, b.int(1, i64)), f"{name}_count")
+    lower = b.int(0, i64)
+    if not loop.meets:
+        known = {">": "ugt", ">=": "uge", "<": "ult", "<=": "ule"}
+        enters = b.cmp(known[loop.op], first, last)
+        count = b.value(arith.SelectOp(enters, count, lower), f"{name}_count")
+
+    def at(k: SSAValue) -> SSAValue:
+        return b.resize(b.value(more(first, k), name), IntegerType(var.bits), signed=var.signed)
+
+    return Counter(lower, count, step, at, lambda: at(_after(fn, lower, count, step)))
 
 
 def integer_bound(

@@ -378,8 +378,34 @@ static void signs(int back, long long wide, unsigned wrapped, short narrow) {
   }
 }
 
+/* Unsigned numbers on both sides of 2 to the 63: their differences count, not their order as signed ones. */
+static void around_the_largest(void) {
+  enum { M = 1500 };
+  const unsigned long long half = 1ULL << 63;
+  static int a[M];
+  unsigned long long i;
+  long long s;
+#pragma acc parallel loop copy(a)
+  for (i = __LONG_LONG_MAX__ + 3ULL * M - 27; i > __LONG_LONG_MAX__ - 27ULL; i -= 3)
+    a[(i + 26LL - __LONG_LONG_MAX__) / 3] += 1;
+#pragma acc parallel loop copy(a)
+  for (i = (1ULL << 63) - 700; i <= (1ULL << 63) + 799; i++)
+    a[i - half + 700] += 10;
+#pragma acc parallel loop copy(a)
+  for (i = M - 1; i != -1ULL; i--)
+    a[i] += 100;
+#pragma acc parallel loop copy(a)
+  for (s = -1; s < 5ULL; s++)
+    a[0] = -1;
+#pragma acc parallel loop copy(a)
+  for (i = -1501ULL; i < -1ULL; i += 2)
+    a[i + 1501] += 1000;
+  for (int k = 0; k < M; k++) CHECK_EQ(a[k], 111 + (k % 2 == 0 ? 1000 : 0));
+}
+
 int main(void) {
   forms();
+  around_the_largest();
   signs(-3, -5, -4u, -2);
   without_effects(7);
   tiles_in_order();
