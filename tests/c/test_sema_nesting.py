@@ -21,6 +21,8 @@ CASES = (
     ("#pragma acc wait(x)\n", "'x' is not an integer"),
     ("#pragma acc data deviceptr(n)\n{ }", "'n' in 'deviceptr' is not a pointer"),
     ("#pragma acc enter data attach(a)\n", "'a' in 'attach' is not a pointer"),
+    ("#pragma acc enter data attach(a[1])\n", "'a[1]' in 'attach' is not a pointer"),
+    ("int *p[4];\n#pragma acc exit data detach(p[0:2])\n", "several pointers of 'p' in 'detach'"),
     ("#pragma acc parallel private(n) firstprivate(n)\n{ }", "'n' in 'private' and in"),
     (
         f"#pragma acc parallel loop gang(dim:2) reduction(+:n)\n{LOOP}",

@@ -15,7 +15,7 @@ from ...directives.records import (
     VarRefItem,
     WaitClause,
 )
-from ..types import IntType, PointerType
+from ..types import ArrayType, IntType, PointerType
 from .constants import integer_value
 
 _SIZES = frozenset(("num_gangs", "num_workers", "vector_length", "worker", "vector"))
@@ -110,9 +110,27 @@ def _dimension(clause: GangClause, directive: Directive) -> None:
 
 def _pointer(item: VarRefItem, clause: Clause) -> None:
     base = item.base.expr
-    if base is not None and not item.sections and not isinstance(base.type, PointerType):
+    if base is None:
+        return
+    named, name = base.type, item.name
+    if clause.name == "deviceptr" and item.sections:
+        return
+    for section in item.sections:
+        assert isinstance(named, ArrayType | PointerType)
+        named = named.element.type if isinstance(named, ArrayType) else named.pointee.type
+        if not section.is_index:
+            if isinstance(named, PointerType):
+                raise error(
+                    section.loc,
+                    f"several pointers of '{item.name}' in '{clause.spelling}', which takes one at a time",
+                    f"write a loop with {clause.spelling}({item.name}[i])",
+                )
+            return  # the data of a pointer: the pointer is meant
+        assert section.lower is not None
+        name += f"[{section.lower.text.strip()}]"
+    if not isinstance(named, PointerType):
         raise error(
             item.loc,
-            f"'{item.name}' in '{clause.spelling}' is not a pointer: its type is '{base.type}'",
+            f"'{name}' in '{clause.spelling}' is not a pointer: its type is '{named}'",
             "name a pointer variable",
         )

@@ -62,6 +62,9 @@ _ENTRY: dict[str, tuple[Callable[..., EntryOp], str, Clauses]] = {
 
 DATA_CLAUSES = frozenset(_ENTRY)
 
+_ATTACHING = frozenset({"attach", "detach"})
+"""Clauses that name pointers."""
+
 _THROUGH_POINTERS = (DATA_CLAUSES - {"deviceptr", "attach", "link"}) | {"delete", "self", "device"}
 """Clauses that may name a section through an array of pointers (2.7.1)."""
 
@@ -115,13 +118,17 @@ def locate(fn: FunctionState, clause: Clause, item: VarRefItem) -> Located:
     base = item.base.expr
     assert base is not None
     sections = list(item.sections)
+    if clause.name in _ATTACHING:
+        while sections and sections[0].is_index:
+            base = _subscript(base, sections.pop(0))
     while (
         len(sections) > 1 and sections[0].is_index and isinstance(_element(base.type), PointerType)
     ):
         base = _subscript(base, sections.pop(0))
     fn.b.at(item.loc)
     types = fn.module.types
-    if isinstance(base.type, PointerType) and (sections or names_pointee(clause, item)):
+    through = bool(sections) or clause.name in _ATTACHING or names_pointee(clause, item)
+    if isinstance(base.type, PointerType) and through:
         located = _pointee(fn, item, base, base.type)
         t: CType = base.type
     else:
