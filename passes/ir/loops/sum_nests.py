@@ -194,19 +194,26 @@ def contains(value: SSAValue, starts: Set[SSAValue]) -> bool:
 
 def count_walks(nest: SumNest) -> tuple[int, int]:
     """
-    The loads in `terms` that move with it and with the innermost loop around it: those of which the latter's
-    iterations load neighbours, and those of which the former's do.
+    The loads in `terms` that move with it and with all loops around: those of which the iterations of the
+    innermost loop around load neighbours, and those of which the terms are neighbours. Loads that do not move
+    with another loop around, whose iterations could share them, count against the former.
     """
     symbols = RegionSymbols(nest.construct)
-    column = nest.around[-1].region.block.args[0]
+    *outer, column = (loop.region.block.args[0] for loop in nest.around)
     across = along = 0
     for op in nest.body.walk():
         if not isinstance(op, llvm.LoadOp) or is_own(op.ptr, nest.around[0]):
             continue
-        steps, size = flat_steps(op.ptr, symbols), size_of(accessed_type(op))
-        mine, around = AccessCounts(), AccessCounts()
-        count_access(steps, size, nest.variable, mine)
-        count_access(steps, size, column, around)
-        across += mine.strided > 0 and around.contiguous > 0
-        along += mine.contiguous > 0 and around.strided > 0
-    return across, along
+        around = [_walk(op, variable, symbols) for variable in (*outer, column)]
+        mine, neighbour = _walk(op, nest.variable, symbols), around[-1]
+        weight = 1 if all(walk.strided or walk.contiguous for walk in around) else -1
+        across += weight * (mine.strided > 0 and neighbour.contiguous > 0)
+        along += weight * (mine.contiguous > 0 and neighbour.strided > 0)
+    return max(across, 0), max(along, 0)
+
+
+def _walk(load: llvm.LoadOp, variable: SSAValue, symbols: RegionSymbols) -> AccessCounts:
+    """How a load moves with the variable of a loop."""
+    counts = AccessCounts()
+    count_access(flat_steps(load.ptr, symbols), size_of(accessed_type(load)), variable, counts)
+    return counts
