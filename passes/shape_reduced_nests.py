@@ -6,7 +6,8 @@ Leaves: an outermost loop of a construct, which gangs share, and the loops direc
         several variables, if all are parallel and name no level, the inner ones reduce exactly the
         variables of the outer one, their bounds are invariant, the code between them only computes, and
         `decisions/reduced_nests.py` finds that it pays. Computations between the loops move into the body.
-        If it does not pay, such a loop of several variables becomes a nest of loops with a reduction each.
+        If it does not pay, the nest becomes one of two loops with a reduction each, over all rows, which
+        gangs share, and within a row.
 Fails:  never.
 
 Before:
@@ -114,15 +115,13 @@ def _can_part(loop: acc.LoopOp) -> bool:
 
 
 def part(loop: acc.LoopOp) -> acc.LoopOp:
-    """Splits a loop into one of the first variable around one of the others; returns the inner loop."""
-    row, *columns = loop.region.block.args
-    body = Block(arg_types=[argument.type for argument in columns])
-    for old, new in zip(columns, body.args, strict=True):
+    """Splits a loop into one of all but the last variable around one of the last; returns the outer loop."""
+    *rows, column = loop.region.block.args
+    body = Block(arg_types=[column.type])
+    around = Block(arg_types=[argument.type for argument in rows])
+    for old, new in zip((*rows, column), (*around.args, body.args[0]), strict=True):
         new.name_hint = old.name_hint
         old.replace_all_uses_with(new)
-    around = Block(arg_types=[row.type])
-    around.args[0].name_hint = row.name_hint
-    row.replace_all_uses_with(around.args[0])
     at = Cursor.at_end(around, loop.location)
     copies: list[SSAValue] = []
     for value in loop.reduction_operands:
@@ -140,10 +139,10 @@ def part(loop: acc.LoopOp) -> acc.LoopOp:
         body.add_op(op)
     inner = acc.LoopOp(
         region=Region(body),
-        lowerbound=list(loop.lowerbound)[1:],
-        upperbound=list(loop.upperbound)[1:],
-        step=list(loop.step)[1:],
-        inclusive_upperbound=DenseArrayBase.from_list(i1, [0] * len(columns)),
+        lowerbound=[loop.lowerbound[-1]],
+        upperbound=[loop.upperbound[-1]],
+        step=[loop.step[-1]],
+        inclusive_upperbound=DenseArrayBase.from_list(i1, [0]),
         reduction_operands=copies,
         private_operands=list(loop.private_operands),
         firstprivate_operands=list(loop.firstprivate_operands),
@@ -155,10 +154,10 @@ def part(loop: acc.LoopOp) -> acc.LoopOp:
     at.insert(acc.YieldOp())
     outer = acc.LoopOp(
         region=Region(around),
-        lowerbound=[loop.lowerbound[0]],
-        upperbound=[loop.upperbound[0]],
-        step=[loop.step[0]],
-        inclusive_upperbound=DenseArrayBase.from_list(i1, [0]),
+        lowerbound=list(loop.lowerbound)[:-1],
+        upperbound=list(loop.upperbound)[:-1],
+        step=list(loop.step)[:-1],
+        inclusive_upperbound=DenseArrayBase.from_list(i1, [0] * len(rows)),
         reduction_operands=list(loop.reduction_operands),
         independent=loop.independent,
         combined=loop.combined,
@@ -167,11 +166,11 @@ def part(loop: acc.LoopOp) -> acc.LoopOp:
     Cursor.before(loop).insert(outer)
     outer.location = loop.location
     erase(loop)
-    return inner
+    return outer
 
 
 def shape(loop: acc.LoopOp, construct: acc.ParallelOp) -> None:
-    """Collapses the loops of a nest, or splits its outermost loop."""
+    """Collapses the loops of a nest, or makes them two: one over all rows, one within a row."""
     loops = _nest(loop, construct)
     if _pays(loops):
         if len(loops) > 1:
@@ -179,8 +178,10 @@ def shape(loop: acc.LoopOp, construct: acc.ParallelOp) -> None:
             remark = "loops collapsed: gangs share all iterations of the nest as one sequence"
             note(construct, [(joined, remark)])
     elif len(loops) == 1:
-        while _can_part(loop):
-            loop = part(loop)
+        if _can_part(loop):
+            part(loop)
+    elif len(loops) > 2:
+        reduce(join, loops[:-1])
 
 
 @dataclass(frozen=True)

@@ -119,3 +119,38 @@ double one_gang(int n, double (*restrict a)[n])
             sum += a[i][j];
     return sum;
 }
+
+// A stencil in three loops shares rows between neighbours: two loops, one over all rows.
+// CHECK-LABEL: llvm.func @change
+// CHECK: acc.loop {{.*}}reduction(%{{.*}}) control(%i{{[_0-9]*}} : i32, %j{{[_0-9]*}} : i32)
+// CHECK: acc.loop {{.*}}reduction(%{{.*}}) control(%k{{[_0-9]*}} : i32)
+// CHECK-LABEL: llvm.func @change_collapsed
+// CHECK: acc.loop {{.*}}reduction(%{{.*}}) control(%i{{[_0-9]*}} : i32, %j{{[_0-9]*}} : i32)
+// CHECK: acc.loop {{.*}}reduction(%{{.*}}) control(%k{{[_0-9]*}} : i32)
+double change(int n, const double (*restrict a)[n][n], double (*restrict b)[n][n])
+{
+    double most = 0.0;
+#pragma acc parallel loop gang reduction(max:most) present(a[0:n], b[0:n])
+    for (int i = 1; i < n - 1; i++)
+#pragma acc loop worker reduction(max:most)
+        for (int j = 1; j < n - 1; j++)
+#pragma acc loop vector reduction(max:most)
+            for (int k = 1; k < n - 1; k++) {
+                b[i][j][k] = a[i - 1][j][k] + a[i + 1][j][k] + a[i][j - 1][k] + a[i][j + 1][k];
+                most = fmax(most, fabs(b[i][j][k]));
+            }
+    return most;
+}
+
+double change_collapsed(int n, const double (*restrict a)[n][n], double (*restrict b)[n][n])
+{
+    double most = 0.0;
+#pragma acc parallel loop collapse(3) reduction(max:most) present(a[0:n], b[0:n])
+    for (int i = 1; i < n - 1; i++)
+        for (int j = 1; j < n - 1; j++)
+            for (int k = 1; k < n - 1; k++) {
+                b[i][j][k] = a[i - 1][j][k] + a[i + 1][j][k] + a[i][j - 1][k] + a[i][j + 1][k];
+                most = fmax(most, fabs(b[i][j][k]));
+            }
+    return most;
+}
