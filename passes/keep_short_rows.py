@@ -49,6 +49,7 @@ from xdsl.ir import SSAValue
 
 from ..dialects.accx import NOTE
 from .decisions.lane_choice import BLOCK
+from .decisions.launch_shape import COMPUTE_LANES
 from .decisions.polynomials import Polynomial
 from .decisions.short_rows import (
     MANY_THREADS,
@@ -244,12 +245,17 @@ def _number_iterations(loops: Sequence[acc.LoopOp]) -> None:
 
 
 def _apply(version: RowVersion, construct: acc.ParallelOp, rows: int) -> None:
-    """Makes a construct, whose last `rows` loops are the rows, the version `version`."""
+    """
+    Makes a construct, whose last `rows` loops are the rows, the version `version`. Its block is given, so
+    that passes that would change it for long rows leave it alone.
+    """
     loops = list(loops_in(construct))
     if version.lanes is None:
         _number_iterations(loops)
         return
-    if version.lanes > 1:
+    if version.lanes == 1:
+        give_block(construct, 1, COMPUTE_LANES)
+    else:
         give_block(construct, BLOCK // version.lanes, version.lanes)
     for row in loops[-rows:]:
         if version.lanes == 1:

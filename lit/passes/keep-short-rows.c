@@ -124,6 +124,7 @@ void spelled(int n, int m, float *restrict a)
 // CHECK:         arith.cmpi sge, %{{.*}}, %c4096
 // CHECK:         %[[LANES:.*]] = arith.andi
 // CHECK:         scf.if %[[THREAD]]
+// CHECK:           acc.parallel {{.*}} num_workers(%c1{{.*}}) vector_length(%c128
 // CHECK:           acc.loop combined(parallel) control(%i
 // CHECK:             acc.loop {{.*}}reduction(
 // CHECK:             } {{.*}}seq
