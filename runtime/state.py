@@ -50,7 +50,7 @@ class DeviceState:
         self.sync_queue = device.sync_queue
         self._table = PresentTable()
         device.watch_table(self._table)
-        self.mapper = Mapper(device, self._table, ordering=Ordering(device, self.queues))
+        self.mapper = Mapper(device, self._table, ordering=Ordering(device, self._program_queues))
         linked = any(declared.kind == DataKind.LINK for s in sites for declared in s.declared)
         self.quick = QuickEntry(
             self._table,
@@ -218,6 +218,11 @@ class DeviceState:
     def queues(self) -> list[Queue]:
         """All queues in use."""
         return list(dict.fromkeys(self._queues.values()))
+
+    def _program_queues(self) -> list[Queue]:
+        """All queues but that of borders, whose work those of their constructs wait for."""
+        border = self._queues.get(ASYNC_BORDER)
+        return [queue for queue in self.queues() if queue is not border]
 
     def wait_all(self) -> None:
         for queue in self.queues():

@@ -12,13 +12,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-MEMORY_BYTES, LINK_BYTES = 4.5e6, 0.39e6
+MEMORY_BYTES, LINK_BYTES = 4.1e6, 0.39e6
 """The bytes that a GPU moves in a microsecond to and from its memory, and to another GPU."""
 LAUNCH, COPY, WAITS, ADDED = 4.0, 7.0, 3.0, 2.5
 """A launch; a copy of few bytes; the waits of GPUs for one another around it; what a border's launch and its
 two events take of both GPUs."""
-HOST = 27.0
-"""What a step takes of the host for each device: a launch, a border, waits and two copies."""
+HOST_LAUNCH, HOST_COPY = 3.0, 12.0
+"""What a step takes of the host for each device, and for each copy, of which there are two between
+neighbours; with borders computed first."""
+SHORTEST = 15.0
+"""The time after which a copy that begins with a construct has ended."""
 LEAST_GAIN = 0.01
 """Less than this share of the construct is not worth a second kernel."""
 
@@ -55,8 +58,9 @@ def border_limits(copied: int, devices: int) -> BorderLimits:
     less than the host needs for all of them, more calls make a step longer.
     """
     exchange = COPY + WAITS + copied / LINK_BYTES
+    host = HOST_LAUNCH * devices + HOST_COPY * 2 * (devices - 1)
     return BorderLimits(
-        least=round(HOST * devices * MEMORY_BYTES),
+        least=round(max(SHORTEST, host) * MEMORY_BYTES),
         most=round(exchange / LEAST_GAIN * MEMORY_BYTES),
         border=round((exchange - ADDED) * MEMORY_BYTES),
     )

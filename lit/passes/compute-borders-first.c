@@ -174,10 +174,10 @@ void waited(double *restrict a, double *restrict b, double *restrict c, int rows
 
 // Lengths that are known here: the last one is twice as long as is needed.
 // PAYS-LABEL: @collapsed
-// PAYS: its border may be computed first, for copies to other devices, when it accesses 243 MB or more (two devices)
+// PAYS: its border may be computed first, for copies to other devices, when it accesses 123 MB or more (two devices)
 // PAYS-LABEL: @small
 // PAYS-NOT: border_begin
-// PAYS: its border is not computed first: its kernel accesses 64480 bytes, about 0.014 us, too little to hide a copy: at least 122 MB are needed
+// PAYS: its border is not computed first: its kernel accesses 64480 bytes, about 0.016 us, too little to hide a copy: at least 61.5 MB are needed
 // CHECK-LABEL: @small
 // CHECK: border_begin
 void small(double *restrict a, double *restrict b, double *restrict c, int m)
@@ -189,7 +189,7 @@ void small(double *restrict a, double *restrict b, double *restrict c, int m)
 }
 
 // PAYS-LABEL: @few_rows
-// PAYS: its border is not computed first: the border's 134 MB take about 30 us, longer than a copy of it
+// PAYS: its border is not computed first: the border's 134 MB take about 33 us, longer than a copy of it
 void few_rows(double *restrict a, double *restrict b, double *restrict c, int m)
 {
 #pragma acc parallel loop collapse(2) DATA

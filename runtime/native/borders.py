@@ -129,7 +129,8 @@ define internal void @leave_borders(ptr %borders) {{
 }}
 
 ; returns the event after which a copy may come that must come after a queue with the device's borders: 0
-; if it must wait for the queue itself. The copy uses the memory from %first up to %last
+; if it must wait for the queue itself, on whose stream the program may have put work, too. The copy uses the
+; memory from %first up to %last
 define internal i64 @early(ptr %borders, ptr %queue, i64 %first, i64 %last, i64 %writes) {{
 entry:
   if ne ptr %borders, null: try, no
@@ -140,10 +141,12 @@ look:
   %valid = %borders->borders.valid
   %event = %borders->borders.event
   %its = %borders->borders.queue as ptr
+  %shared = %queue->queue.shared
   %a = icmp ne i64 %valid, 0
   %b = icmp ne i64 %event, 0
   %c = icmp eq ptr %its, %queue
-  %known = all %a %b %c
+  %own = icmp eq i64 %shared, 0
+  %known = all %a %b %c %own
   br i1 %known, label %ask, label %refuse
 ask:
   %work = %queue->queue.work seq_cst

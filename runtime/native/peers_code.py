@@ -150,12 +150,11 @@ border:
   %after_border = call i32 @collect_early(ptr %events, i64 %sooner)
   br label %asides
 ask:
-  %stream = %queue->queue.stream
-  %queried = call i32 inttoptr (i64 {stream_query} to ptr)(i64 %stream)
-  if eq i32 %queried, 0: asides, busy
+  %state = call i32 @pending(ptr %queue)
+  if eq i32 %state, 0: asides, busy
 busy:
   %event = %queue->queue.event
-  %recorded = call i32 @record(ptr %queue)
+  %recorded = lshr i32 %state, 1
   %collected = call i32 @collect(ptr %events, i64 %event)
   %both = or i32 %recorded, %collected
   br label %asides

@@ -46,7 +46,9 @@ class NativeQueue(ctypes.Structure):
     `lock` is held while the list of `count` asides changes. `work` counts what native code has put on the
     stream, `work_of_python` rises at the end of each entry point in Python; `marked` is one more than their
     sum when the event was last recorded. `borders`: the address of the device's `Borders`, 0 if it has
-    none. `shared`: 1 if the program has the stream and may put work on it that is not counted.
+    none. `shared`: 1 if the program has the stream and may put work on it that is not counted. `quiet`:
+    as `marked`, when the driver last said that all work is finished; `unasked`: how often it was not asked
+    since the event was recorded.
 
     Each count is raised after the work was enqueued, and a thread that waits reads it before waiting: so
     the value that it then stores to `settled` or `joined` covers only finished work, whatever other threads
@@ -67,6 +69,8 @@ class NativeQueue(ctypes.Structure):
         ("marked", ctypes.c_int64),
         ("borders", ctypes.c_int64),
         ("shared", ctypes.c_int64),
+        ("quiet", ctypes.c_int64),
+        ("unasked", ctypes.c_int64),
         ("asides", _Aside * ASIDES),
     )
 
@@ -257,11 +261,58 @@ again:
   if eq i32 %status, 0: note, failed
 note:
   %queue->queue.marked = %stamp seq_cst
+  %queue->queue.unasked = 0
   br label %done
 done:
   ret i32 0
 failed:
   ret i32 %status
+}}
+
+; returns 0 if all work put on the queue's stream is finished, 1 if not, and the queue's event covers it, 2 if
+; the driver fails. It is asked only if there was work since it last said so, and the event was not recorded
+; just before (waited for less than 4 times, twice for each of two neighbours): an answer takes longer than
+; a wait for an event
+define internal i32 @pending(ptr %queue) {{
+entry:
+  %work = %queue->queue.work seq_cst
+  %of_python = %queue->queue.work_of_python seq_cst
+  %all = add i64 %work, %of_python
+  %stamp = add i64 %all, 1
+  %shared = %queue->queue.shared
+  %counted = icmp eq i64 %shared, 0
+  %quiet = %queue->queue.quiet seq_cst
+  %is_quiet = icmp eq i64 %quiet, %stamp
+  %known_quiet = and i1 %is_quiet, %counted
+  br i1 %known_quiet, label %none, label %look
+look:
+  %marked = %queue->queue.marked seq_cst
+  %is_marked = icmp eq i64 %marked, %stamp
+  %unasked = %queue->queue.unasked
+  %recently = icmp ult i64 %unasked, 4
+  %known = all %is_marked %counted %recently
+  br i1 %known, label %again, label %ask
+again:
+  %times = add i64 %unasked, 1
+  %queue->queue.unasked = %times
+  br label %some
+ask:
+  %stream = %queue->queue.stream
+  %queried = call i32 inttoptr (i64 {stream_query} to ptr)(i64 %stream)
+  if eq i32 %queried, 0: note, mark
+note:
+  %queue->queue.quiet = %stamp seq_cst
+  br label %none
+mark:
+  %queue->queue.unasked = 0
+  %status = call i32 @record(ptr %queue)
+  if eq i32 %status, 0: some, failed
+none:
+  ret i32 0
+some:
+  ret i32 1
+failed:
+  ret i32 2
 }}
 """
 """LLVM IR in addition to `QUEUE_IR`, for modules that record events; precedes `WAIT_IR` and `ORDER_IR`."""
@@ -283,6 +334,10 @@ entry:
   %transfers = %queue->queue.transfers seq_cst
   %postponed = %queue->queue.postponed seq_cst
   %caught_up = call i32 @catch_up(ptr %queue)
+  %work = %queue->queue.work seq_cst
+  %of_python = %queue->queue.work_of_python seq_cst
+  %all = add i64 %work, %of_python
+  %stamp = add i64 %all, 1
   %joined = call i32 inttoptr (i64 {stream_synchronize} to ptr)(i64 %stream)
   %status = or i32 %caught_up, %joined
   %good = icmp eq i32 %status, 0
@@ -290,6 +345,7 @@ entry:
 note:
   %queue->queue.settled = %transfers
   %queue->queue.joined = %postponed
+  %queue->queue.quiet = %stamp seq_cst
   br label %done
 done:
   ret i1 %good
@@ -317,12 +373,11 @@ order:
   %sync = %row->row.sync as ptr
   if eq ptr %sync, null: failed, look
 look:
-  %first = load i64, ptr %sync
   %beside = call i1 @has_asides(ptr %sync)
   br i1 %beside, label %ask, label %mark
 ask: ; asides may be the only work
-  %queried = call i32 inttoptr (i64 {stream_query} to ptr)(i64 %first)
-  if eq i32 %queried, 0: asides, mark
+  %state = call i32 @pending(ptr %sync)
+  if eq i32 %state, 0: asides, mark
 mark:
   %event = %sync->queue.event
   %marked = call i32 @record(ptr %sync)

@@ -189,10 +189,9 @@ begin:
 look:
   %number = add i64 %i, 1
   %queue = load ptr, ptr %queues[i64 %number]
-  %its_stream = %queue->queue.stream
   %beside = call i1 @has_asides(ptr %queue)
-  %queried = call i32 inttoptr (i64 {stream_query} to ptr)(i64 %its_stream)
-  %busy = icmp ne i32 %queried, 0
+  %state = call i32 @pending(ptr %queue)
+  %busy = icmp ne i32 %state, 0
   %pending = or i1 %busy, %beside
   br i1 %pending, label %hold, label %on
 hold:

@@ -272,10 +272,31 @@ def test_an_exchange_waits_for_nothing_twice(gpus):
     assert calls.count("cuLaunchKernel") == 4 and "cuMemcpyPeerAsync" not in calls
     for device in (0, 1):
         assert (on_host(gpus, device, x) == 64).all()
-    gpus.fake.log.clear()
-    routine(gpus, x[:12], 1, 0, ASYNC_SYNC)
+    for _ in range(4):
+        gpus.fake.log.clear()
+        routine(gpus, x[:12], 1, 0, ASYNC_SYNC)
     calls = [name for name, _ in gpus.fake.log]
-    assert "cuMemcpyPeerAsync" in calls and "cuLaunchKernel" not in calls, "nothing comes before it"
+    assert "cuMemcpyPeerAsync" in calls and "cuLaunchKernel" not in calls, (
+        "nothing comes before it, as the driver says when it is asked"
+    )
+
+
+def test_the_driver_is_not_asked_about_queues_in_use(gpus):
+    """A queue with new work has an event that covers it: a wait for that is shorter than an answer."""
+    x = both(gpus)
+    asked = []
+    for _ in range(12):
+        gpus.fake.log.clear()
+        for device in (0, 1):
+            gpus.use(device)
+            construct(gpus, x, 1.0, 3)
+            gpus.call("acc_wait", 3)
+        routine(gpus, x[:12], 1, 0, ASYNC_SYNC)
+        routine(gpus, x[-12:], 0, 1, ASYNC_SYNC)
+        asked.append([name for name, _ in gpus.fake.log].count("cuStreamQuery"))
+    assert sum(asked[4:]) <= 2 * 8, "one for each device, although nothing is ever done"
+    for device in (0, 1):
+        assert (on_host(gpus, device, x) == 1).all()
 
 
 def test_copies_within_a_device_are_native_and_ordered(gpus):
