@@ -1,7 +1,8 @@
 """
 Splits a program into parts for separate compilation: a part is a module with a few consecutive functions
 that have compute constructs, and with all that the passes from the data level to the gpu level need. The
-result of a part is plain data.
+result of a part is plain data, which is kept by the content of the module, so that an edit of a function
+compiles its part and those whose lines it moves.
 
 A part has the functions, copies of the functions, variables and recipes that its constructs name, and
 declarations of the functions that it only calls. What passes decide about a construct follows from these
@@ -10,8 +11,10 @@ alone.
 
 from __future__ import annotations
 
+import pickle
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, gpu, llvm, scf
@@ -24,9 +27,11 @@ from ..passes.ir.kernels.outline import symbol_table
 from ..passes.ir.ops.acc_ops import RecipeOp
 from ..passes.ir.ops.levels import bound_symbol
 from ..passes.schedule_loops.schedule_choices import construct_keys
+from .backend.cache import DiskCache, content_key
 from .base.options import CompileOptions
 from .base.phases import Phase, apart, phase
-from .ir.flat import flatten
+from .fingerprint import compiler_fingerprint
+from .ir.flat import content, flatten
 from .llvmir.printer import print_kernel_symbols
 from .llvmir.symbols import SymbolText
 from .pipeline import run_to_stage
@@ -246,28 +251,50 @@ def _names_in(attribute: Attribute) -> Iterator[str]:
 def run_part(
     ctx: Context, parts: Parts, index: int, options: CompileOptions, *, survey: bool
 ) -> PartResult:
-    """Takes part `index` to the gpu level and its kernels to LLVM IR; `survey` also counts iterations side
-    by side."""
+    """Takes part `index` to the gpu level and its kernels to LLVM IR, now or before; `survey` also counts
+    iterations side by side."""
+    names = [parts.functions[i].sym_name.data for i in parts.runs[index]]
     with apart() as phases:
         part = parts.part(index)
         options = limits_within(options, part)
-        names = [parts.functions[i].sym_name.data for i in parts.runs[index]]
-        known = set(symbol_table(part))
-        side_by_side = SideBySide()
-        declared: list[tuple[str, bytes]] = []
+        fixed = [compiler_fingerprint(), options.key(), "survey" if survey else "", *names]
+        made: list[PartResult] = []
 
-        def after_stage(stage: str, module: ModuleOp) -> None:
-            if survey:
-                side_by_side.see(stage, module)
-            # Passes insert new functions before all others.
-            new = [op for n, op in symbol_table(module).items() if n not in known]
-            for op in reversed([op for op in new if isinstance(op, llvm.FuncOp)]):
-                known.add(op.sym_name.data)
-                declared.append((stage, flatten(op)))
+        def make() -> bytes:
+            made.append(found := _run(ctx, part, names, options, survey=survey))
+            return zlib.compress(pickle.dumps(found, pickle.HIGHEST_PROTOCOL), 1)
 
-        run_to_stage(ctx, part, _DEVICE_STAGES[-1], options, after_stage=after_stage)
-        texts = _device_texts(ctx, part, options)
-        symbols = symbol_table(part)
+        key = content_key("part", *fixed, content(part))
+        data = DiskCache.default("parts").get_or_make(key, make)
+        found = made[0] if made else pickle.loads(zlib.decompress(data))
+    return replace(found, phases=phases)
+
+
+def _run(
+    ctx: Context,
+    part: ModuleOp,
+    names: Sequence[str],
+    options: CompileOptions,
+    *,
+    survey: bool,
+) -> PartResult:
+    """The result of a part with functions of these `names`."""
+    known = set(symbol_table(part))
+    side_by_side = SideBySide()
+    declared: list[tuple[str, bytes]] = []
+
+    def after_stage(stage: str, module: ModuleOp) -> None:
+        if survey:
+            side_by_side.see(stage, module)
+        # Passes insert new functions before all others.
+        new = [op for n, op in symbol_table(module).items() if n not in known]
+        for op in reversed([op for op in new if isinstance(op, llvm.FuncOp)]):
+            known.add(op.sym_name.data)
+            declared.append((stage, flatten(op)))
+
+    run_to_stage(ctx, part, _DEVICE_STAGES[-1], options, after_stage=after_stage)
+    texts = _device_texts(ctx, part, options)
+    symbols = symbol_table(part)
     return PartResult(
         tuple(flatten(symbols[name]) for name in names),
         tuple(declared),
@@ -275,7 +302,7 @@ def run_part(
         listed(part, MESSAGES),
         texts,
         side_by_side,
-        phases,
+        Phase("part"),
     )
 
 

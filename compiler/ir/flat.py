@@ -5,6 +5,7 @@ attribute once, values and blocks as numbers.
 
 from __future__ import annotations
 
+import io
 import pickle
 from collections.abc import Sequence
 from typing import Any, cast
@@ -66,6 +67,26 @@ def flatten(op: Operation) -> bytes:
     writer = _Writer()
     tree = writer.operation(op)
     return pickle.dumps((list(writer.attributes), tree), pickle.HIGHEST_PROTOCOL)
+
+
+def content(op: Operation) -> bytes:
+    """Bytes that are equal for equal operations, for keys of caches."""
+    writer = _Writer()
+    tree = writer.operation(op)
+    text = io.BytesIO()
+    pickler = _ContentPickler(text, pickle.HIGHEST_PROTOCOL)
+    pickler.fast = True  # equal strings are equal bytes, whether or not they are one object
+    pickler.dump((list(writer.attributes), tree))
+    return text.getvalue()
+
+
+class _ContentPickler(pickle.Pickler):
+    """Writes attributes without what they keep beside their fields (`dialects/quick_xdsl/attributes.py`)."""
+
+    def reducer_override(self, obj: object, /) -> Any:
+        if not isinstance(obj, Attribute):
+            return NotImplemented
+        return list, ([type(obj), *((k, v) for k, v in vars(obj).items() if k[:1] != "_")],)
 
 
 class _FlatReader:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from dataclasses import replace
 from pathlib import Path
@@ -183,3 +184,21 @@ def test_operations_are_the_same_as_plain_data():
     (function,) = module.body.block.ops
     again = unflatten(flatten(function))
     assert print_ir(again, debug_info=True) == print_ir(function, debug_info=True)
+
+
+def test_an_edit_makes_its_part_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("accopt.compiler.device_parts._SMALL_PART", 0)
+    path = tmp_path / "program.c"
+    parts = tmp_path / "cache" / "accopt" / "parts"
+    counts: list[int] = []
+    for last, first in (("", ""), ("", ""), ("x[i] + 1", ""), ("x[i] + 1", "\n")):
+        path.write_text(first + PROGRAM.replace("sin(x[i])", last or "sin(x[i])"))
+        shutil.rmtree(tmp_path / "cache" / "accopt" / "program", ignore_errors=True)
+        found, messages, shared = built(path, monkeypatch, 2)
+        assert shared
+        counts.append(len(list(parts.iterdir())))
+    assert counts == [5, 5, 6, 11]
+    shutil.rmtree(parts)
+    assert built(path, monkeypatch, 2)[:2] == (found, messages)
+    assert built(path, monkeypatch, 1)[:2] == (found, messages)
