@@ -13,6 +13,9 @@ left it, under a mask of the remaining ones (`masked_loops.py`).
 A loop without a directive inside a partitioned one is treated in the same way if its iterations evidently
 do not depend on each other: the columns of an escape-time picture whose rows are parallel.
 
+A partitioned loop around short loops only, which LLVM unrolls, stays as it is where lanes would access any
+element; its accesses are marked as independent, so that LLVM can vectorise it (`short_loops.py`).
+
 Iterations of partitioned loops are independent, and each runs its own operations in unchanged order, so
 results do not change.
 
@@ -59,6 +62,7 @@ from ..ir.ops.building import Cursor
 from ..ir.variables.private_storage import entry_cursor
 from .lane_code import Lane
 from .masked_loops import masked_blocks, masked_while, shared_state
+from .short_loops import mark_around_short_loops
 
 Values = dict[SSAValue, SSAValue]
 
@@ -335,5 +339,5 @@ class InterchangeLanesPass(ModulePass):
                 lanes = lanes_of(loop) if self.enabled else None
                 if lanes is not None:
                     Interchange(loop, lanes, function, groups).run()
-                elif self.enabled:
+                elif self.enabled and not mark_around_short_loops(loop, next(groups)):
                     _take_inner_loops(loop, function, groups)
