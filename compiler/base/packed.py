@@ -1,5 +1,5 @@
 """
-The packed number formats of compressed arrays: widths, coefficients, error bounds.
+The packed number formats of compressed arrays: their widths and coefficients.
 
 A number x of a range with greatest magnitude M is kept as the leading `bits` mantissa bits of
 t = x / c0 + 1.5, which is in (1, 2), and read back as t · c0 + c1 with c1 = -1.5 · c0 (Salehi,

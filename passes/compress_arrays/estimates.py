@@ -45,7 +45,7 @@ def _repeats(op: Operation, construct: acc.ParallelOp) -> int:
 
 
 def _trips(lower: SSAValue, upper: SSAValue, step: SSAValue) -> int:
-    """The trip count of a loop if its bounds are constant, else `REPEATS`."""
+    """The trip count of a loop if its bounds, or their distance, are constant, else `REPEATS`."""
     first, past, by = constant_value(lower), constant_value(upper), constant_value(step)
     if isinstance(upper.owner, arith.AddiOp) and upper.owner.lhs is lower:
         first, past = 0, constant_value(upper.owner.rhs)

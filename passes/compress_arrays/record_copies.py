@@ -19,7 +19,7 @@ from ..ir.ops.layout import size_of
 from ..ir.values.addresses import steps_of
 
 MOST_NUMBERS = 128
-"""The most bytes of a copy that is rewritten; longer copies are refused later."""
+"""The most numbers of a copy that is rewritten; longer copies are refused later."""
 
 Path = tuple[int, ...]
 

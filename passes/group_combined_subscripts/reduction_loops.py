@@ -50,8 +50,9 @@ def _sums(loop: acc.LoopOp) -> list[acc.ReductionOp]:
 
 class SumLoop:
     """
-    A vector loop replaced by a sequential one. Raises `Declined`, without a change, if the loop does more
-    than read and add. `undo` restores the vector loop, `settle` discards it.
+    A vector loop that reduces sums, replaced by a sequential one that carries them. Raises `Declined`,
+    without a change, for other loops, and if the body stores to other memory. `undo` restores the vector
+    loop, `settle` discards it.
     """
 
     def __init__(self, loop: acc.LoopOp):
@@ -79,12 +80,12 @@ class SumLoop:
 
     def _check(self, op: Operation) -> None:
         results = set(self._loop.reduction_operands)
-        allowed = isinstance(op, llvm.LoadOp) or (
-            isinstance(op, llvm.StoreOp) and op.ptr in results
-        )
-        if isinstance(op, llvm.StoreOp) and op.ptr not in results:
-            raise Declined("an inner loop stores")
-        if not allowed and any(v in results for inner in op.walk() for v in inner.operands):
+        if isinstance(op, llvm.StoreOp):
+            if op.ptr not in results:
+                raise Declined("an inner loop stores")
+        elif not isinstance(op, llvm.LoadOp) and any(
+            value in results for inner in op.walk() for value in inner.operands
+        ):
             raise Declined("an inner loop uses the address of a sum other than to load and store")
 
     def _fill(self, body: Block, block: Block) -> None:

@@ -9,7 +9,7 @@ condition, and the blocks that follow if that condition does not leave the loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, cf, llvm, scf
@@ -18,12 +18,8 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from ...dialects.volatility import is_plain_load, is_volatile
 from ..ir.data.hoisting import CONSTANTS
 from ..ir.ops.acc_ops import is_inside
+from ..ir.ops.block_order import depth_first, successors
 from ..ir.ops.purity import only_computes
-
-
-def successors(block: Block) -> list[Block]:
-    """The successors of the block's terminator."""
-    return list(block.last_op.successors) if block.last_op is not None else []
 
 
 def _predecessors(region: Region) -> dict[Block, set[Block]]:
@@ -37,25 +33,7 @@ def _predecessors(region: Region) -> dict[Block, set[Block]]:
 def _back_edges(region: Region) -> list[tuple[Block, Block]]:
     """The back edges found by a depth-first walk from the entry."""
     first = region.blocks.first
-    if first is None:
-        return []
-    found: list[tuple[Block, Block]] = []
-    open_: set[Block] = {first}
-    seen: set[Block] = {first}
-    work: list[tuple[Block, Iterator[Block]]] = [(first, iter(successors(first)))]
-    while work:
-        block, following = work[-1]
-        step = next(following, None)
-        if step is None:
-            open_.discard(block)
-            work.pop()
-        elif step in open_:
-            found.append((block, step))
-        elif step not in seen:
-            seen.add(step)
-            open_.add(step)
-            work.append((step, iter(successors(step))))
-    return found
+    return [] if first is None else depth_first(first)[1]
 
 
 def has_cycle(region: Region) -> bool:
@@ -102,9 +80,9 @@ def _replace_successor(block: Block, old: Block, new: Block) -> None:
     terminator.successors = [new if s is old else s for s in terminator.successors]
 
 
-def _escaping(body: set[Block]) -> bool:
+def _has_outside_uses(body: set[Block]) -> bool:
     """
-    Whether other blocks use values of these blocks. Constants do not count: they are cloned to their users.
+    Whether other blocks use values of these blocks, after constants have been cloned to their users there.
     """
     for block in body:
         for op in list(block.ops):
@@ -177,7 +155,7 @@ def enclose_loops(region: Region, wanted: Callable[[Operation], bool]) -> None:
         if any(not preds[block] <= body for block in body - {header}):
             continue
         behind = _absorb_ways_out(body, preds)
-        if behind is None or behind.args or _escaping(body):
+        if behind is None or behind.args or _has_outside_uses(body):
             continue
         _enclose(region, body, header, behind)
         preds = _predecessors(region)

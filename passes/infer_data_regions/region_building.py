@@ -19,7 +19,7 @@ from ...dialects.volatility import is_plain_load
 from ..decisions.data_region_plan import MappingClause
 from ..ir.data.data_spans import RegionArray, SpanSection
 from ..ir.data.hoisting import Hoister, insert
-from ..ir.ops.acc_ops import enclosing_function
+from ..ir.ops.acc_ops import enclosing_function, operations_around
 from ..ir.ops.building import Cursor
 from ..ir.ops.loop_bounds import surely_runs
 from ..ir.ops.purity import only_computes
@@ -179,12 +179,9 @@ def _free_results(ops: Sequence[Operation], hoister: Hoister) -> list[OpResult]:
     return left
 
 
-def _is_in(op: Operation | None, hoister: Hoister) -> bool:
-    while op is not None:
-        if op in hoister.ops:
-            return True
-        op = op.parent_op()
-    return False
+def _is_in(op: Operation, hoister: Hoister) -> bool:
+    """Whether an operation is in the span."""
+    return any(each in hoister.ops for each in (op, *operations_around(op)))
 
 
 def _pass_through_memory(result: OpResult, hoister: Hoister, region: acc.DataOp) -> None:

@@ -16,25 +16,14 @@ from ..decisions.private_counters import is_worthwhile
 from ..ir.kernels.runtime_calls import DataOp
 from ..ir.loops.loop_facts import constant_trip
 from ..ir.ops.acc_ops import MAPPING_OPS, has_level, is_inside, loops_around, mapped_variable
-from ..ir.ops.atomic_updates import match_rmw
+from ..ir.ops.atomic_updates import COMMUTATIVE, match_rmw
 from ..ir.ops.building import constant_value
 from ..ir.ops.layout import size_of
 from ..ir.values.addresses import ADDRESS_OPS
 from ..ir.values.trip_counts import Count
 
-MERGE: dict[AtomicBinOp, type[Operation]] = {
-    AtomicBinOp.add: arith.AddiOp,
-    AtomicBinOp.and_: arith.AndIOp,
-    AtomicBinOp.or_: arith.OrIOp,
-    AtomicBinOp.xor: arith.XOrIOp,
-    AtomicBinOp.max: arith.MaxSIOp,
-    AtomicBinOp.min: arith.MinSIOp,
-    AtomicBinOp.umax: arith.MaxUIOp,
-    AtomicBinOp.umin: arith.MinUIOp,
-    AtomicBinOp.fadd: arith.AddfOp,
-}
-
-"""A constant, or an i64 made before the construct."""
+MERGE = {kind: operation for operation, kind in COMMUTATIVE.items()}
+"""Operator of an atomic update → the operation that merges two partial results."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +87,7 @@ def _section(entry: Operation, size: int) -> tuple[int, Count | None] | None:
 
 
 def _constant(value: SSAValue) -> int | None:
+    """The constant that a value is after signed extensions; None if it is not one."""
     while isinstance(value.owner, arith.ExtSIOp):
         value = value.owner.operands[0]
     return constant_value(value)

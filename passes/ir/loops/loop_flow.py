@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from xdsl.dialects import cf, scf
 from xdsl.ir import Block, Region
 
+from ..ops.block_order import depth_first, successors
+
 
 @dataclass(frozen=True)
 class LoopFlow:
@@ -46,42 +48,14 @@ def loop_flow(region: Region) -> LoopFlow | None:
     if len(ends) != 1 or not all(isinstance(block.last_op, jumps) for block in rest):
         return None
     last = ends[0]
-    order, back = _depth_first(blocks[0])
+    order, back = depth_first(blocks[0])
     headers = {target for _, target in back}
     if len(headers) != 1:
         return None
     (header,) = headers
     first = order.index(header)
     before, inside = order[:first], [block for block in order[first:] if block is not last]
-    straight = all(len(_targets(block)) == 1 for block in before)
+    straight = all(len(successors(block)) == 1 for block in before)
     if not straight or header.args or last.args or last not in order:
         return None
     return LoopFlow(before, inside, last)
-
-
-def _targets(block: Block) -> Sequence[Block]:
-    return block.last_op.successors if block.last_op is not None else ()
-
-
-def _depth_first(entry: Block) -> tuple[list[Block], list[tuple[Block, Block]]]:
-    """The blocks reached from `entry`, each after its forward predecessors, and the back edges."""
-    done: list[Block] = []
-    back: list[tuple[Block, Block]] = []
-    open_: set[Block] = {entry}
-    seen: set[Block] = {entry}
-    stack = [(entry, list(_targets(entry)))]
-    while stack:
-        block, targets = stack[-1]
-        if not targets:
-            stack.pop()
-            open_.discard(block)
-            done.append(block)
-            continue
-        target = targets.pop(0)
-        if target in open_:
-            back.append((block, target))
-        elif target not in seen:
-            seen.add(target)
-            open_.add(target)
-            stack.append((target, list(_targets(target))))
-    return done[::-1], back

@@ -10,7 +10,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ....dialects.llvm_ext import AtomicBinOp
 
-_COMMUTATIVE: dict[type[Operation], AtomicBinOp] = {
+COMMUTATIVE: dict[type[Operation], AtomicBinOp] = {
     arith.AddiOp: AtomicBinOp.add,
     arith.AndIOp: AtomicBinOp.and_,
     arith.OrIOp: AtomicBinOp.or_,
@@ -21,6 +21,7 @@ _COMMUTATIVE: dict[type[Operation], AtomicBinOp] = {
     arith.MinUIOp: AtomicBinOp.umin,
     arith.AddfOp: AtomicBinOp.fadd,
 }
+"""The operations whose operands may be exchanged, with the operator of their atomic update."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def match_rmw(update: acc.AtomicUpdateOp) -> RmwMatch | None:
     if isinstance(op, Block) or len(uses) != 1 or uses[0].operation is not op:
         return None
     left, right = op.operands[0], op.operands[-1]
-    kind = _COMMUTATIVE.get(op.__class__)
+    kind = COMMUTATIVE.get(op.__class__)
     if kind is not None:
         return RmwMatch(kind, right if left is old else left, op)
     if left is old and isinstance(op, arith.SubiOp):

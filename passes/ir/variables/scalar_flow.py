@@ -25,6 +25,7 @@ from ..ops.acc_ops import (
     callee_of,
     is_scalar,
 )
+from ..ops.block_order import successors
 from ..ops.loop_bounds import LoopLike, body_of, surely_runs
 from ..ops.purity import is_pure_call
 
@@ -226,7 +227,7 @@ class ScalarFlow:
             changed = False
             for block in reversed(blocks):
                 own = self._blocks[block]
-                after = _successors(block)
+                after = successors(block)
                 read, write = own.reads, own.writes
                 if after:
                     below = every
@@ -363,7 +364,7 @@ class ScalarFlow:
 
     @staticmethod
     def _at_end(block: Block, live: dict[Block, int], out: int) -> int:
-        after = _successors(block)
+        after = successors(block)
         if not after:
             return out
         end = 0
@@ -434,8 +435,3 @@ class ScalarFlow:
     def is_live_after(self, op: Operation, pointer: SSAValue) -> bool:
         """Whether the variable is live after a loop or construct."""
         return bool(self.after[op] & self.bit(pointer))
-
-
-def _successors(block: Block) -> Sequence[Block]:
-    last = block.last_op
-    return last.successors if last is not None else ()
