@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
 LEAST_OCCUPANCY = 0.125
-"""The least number of warps with which a multiprocessor hides the latency of memory."""
+"""The least share of its warps with which a multiprocessor hides the latency of memory."""
 
 
 def may_retry(options: CompileOptions) -> bool:
