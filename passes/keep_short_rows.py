@@ -152,8 +152,8 @@ def _versions(rows: Sequence[acc.LoopOp], construct: acc.ParallelOp) -> list[Row
         accesses = [_row_access(op.ptr, row, symbols) for op in ops]
         stores = any(isinstance(op, llvm.StoreOp) and _is_shared(op, row) for op in ops)
         loops.append(RowLoop(high - low, accesses, stores))
-    trips = [loop.trips.as_constant for loop in loops]
-    if all(count is not None and count <= MOST_SHORT_ITERATIONS for count in trips):
+    known = [loop.trips.as_constant for loop in loops]
+    if beside and all(trips is not None and trips <= MOST_SHORT_ITERATIONS for trips in known):
         return []
     if not beside and not _can_be_joined(rows[0], construct):
         return []

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -31,3 +35,57 @@ def test_on_a_gpu(seed: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("target", ["host", "sim"])
 def test_many(seed: int, target: str, tmp_path: Path) -> None:
     compare(make_rows(seed, 8), target, tmp_path, VERSIONS)
+
+
+LAUNCHES = """
+static float a[2 * 8192], r[2];
+static void beside(int n, int m) {
+#pragma acc parallel loop copy(a, r)
+  for (int i = 0; i < n; i++) { r[i] = 0; for (int j = 0; j < m; j++) a[i * m + j] = 3; }
+}
+static void sum(int n, int m) {
+#pragma acc parallel loop copy(a, r)
+  for (int i = 0; i < n; i++) {
+    float s = 0;
+#pragma acc loop reduction(+:s)
+    for (int j = 0; j < m; j++) s += a[i * m + j];
+    r[i] = s;
+  }
+}
+static void tight(int n, int m) {
+#pragma acc parallel loop copy(a)
+  for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) a[i * m + j] += 1;
+}
+static void each(void (*nest)(int, int), const int *lengths) {
+  for (int k = 0; lengths[k]; k++) nest(2, lengths[k]);
+}
+int main(void) {
+  each(beside, (int[]){3, 4, 15, 16, 1023, 1024, 8192, 0});
+  each(sum, (int[]){3, 31, 32, 1023, 1024, 8191, 8192, 0});
+  each(tight, (int[]){3, 127, 128, 8192, 0});
+  return 0;
+}
+"""
+VERSIONS_BY_LENGTH = {"beside": "0112233", "sum": "0011223", "tight": "0011"}
+"""For each nest, the number of the version that runs for each of the lengths."""
+
+
+def test_each_length_runs_its_version(tmp_path: Path) -> None:
+    source = tmp_path / "launches.c"
+    source.write_text(LAUNCHES)
+    command = [
+        sys.executable,
+        "-m",
+        "accopt.compiler.drivers.accrun_main",
+        "--target=sim",
+        VERSIONS,
+    ]
+    environment = {**os.environ, "NV_ACC_NOTIFY": "1", "XDG_CACHE_HOME": str(tmp_path)}
+    done = subprocess.run(
+        [*command, source], capture_output=True, text=True, check=True, env=environment
+    )
+    launched = re.findall(r"launch (\w+)_kernel .*function=(\w+)", done.stderr + done.stdout)
+    for nest, wanted in VERSIONS_BY_LENGTH.items():
+        kernels = [kernel for kernel, function in launched if function == nest]
+        order = list(dict.fromkeys(kernels))
+        assert "".join(str(order.index(kernel)) for kernel in kernels) == wanted, nest

@@ -76,16 +76,22 @@ def _misses(
     return after or (past is not None and past - step + bytes_stored <= 0)
 
 
+def _may_store(op: Operation) -> bool:
+    """Whether `op` itself, apart from its regions, may store to memory."""
+    if isinstance(op, llvm.StoreOp):
+        return True
+    harmless = isinstance(op, (*_HARMLESS, *PRIVATIZING_OPS))
+    return not (harmless or only_reads(op) or is_pure_call(op))
+
+
 def _is_changed(load: llvm.LoadOp, op: Operation, loop: acc.LoopOp, symbols: RegionSymbols) -> bool:
-    """Whether `op`, which is in `loop`, may store to what `load` reads."""
+    """Whether `op`, which is in `loop` and may store, may store to what `load` reads."""
     root = root_of(load.ptr)
     if isinstance(op, llvm.StoreOp):
         target = root_of(op.ptr)
         if target is root:
             return not _misses(op, load, loop, symbols)
         return may_alias(target, root, (op.value.type, load.results[0].type))
-    if only_reads(op) or is_pure_call(op) or isinstance(op, (*_HARMLESS, *PRIVATIZING_OPS)):
-        return False
     pointers = [value for value in op.operands if isinstance(value.type, llvm.LLVMPointerType)]
     roots = [root_of(pointer) for pointer in pointers]
     return isinstance(op, llvm.CallOp) or any(
@@ -95,5 +101,6 @@ def _is_changed(load: llvm.LoadOp, op: Operation, loop: acc.LoopOp, symbols: Reg
 
 def are_stable(loads: Iterable[llvm.LoadOp], loop: acc.LoopOp, symbols: RegionSymbols) -> bool:
     """Whether no iteration of `loop` may change what one of `loads`, which are before it, has read."""
-    writers = [op for op in loop.region.walk() if not isinstance(op, llvm.LoadOp)]
-    return not any(_is_changed(load, op, loop, symbols) for load in loads for op in writers)
+    found = list(loads)
+    writers = [op for op in loop.region.walk() if _may_store(op)] if found else []
+    return not any(_is_changed(load, op, loop, symbols) for load in found for op in writers)
