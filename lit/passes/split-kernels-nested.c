@@ -170,3 +170,36 @@ void left(int n, const double *restrict a, double *restrict c, double *restrict 
             sum *= a[i * n + j];
     *total = sum;
 }
+
+// Of a few directions, with an array each, a thread takes all; neighbouring elements of structures are for lanes.
+// CHECK-LABEL: @directions
+// CHECK-COUNT-2:   acc.loop
+// CHECK-NOT:       acc.loop
+// CHECK-COUNT-2:   accx.why = "it has few iterations, and the loop around it suits lanes better"
+// CHECK-LABEL: @structures
+// CHECK-COUNT-3:   acc.loop
+// CHECK:           llvm.return
+void directions(int nx, int ny, const float *restrict f, float *restrict g)
+{
+#pragma acc kernels present(f[0:19*nx*ny], g[0:19*nx*ny])
+    for (int y = 0; y < ny; y++)
+        for (int x = 0; x < nx; x++) {
+            float rho = 0;
+            for (int q = 0; q < 19; q++)
+                rho += f[q * nx * ny + y * nx + x];
+            for (int q = 0; q < 19; q++)
+                g[q * nx * ny + y * nx + x] = rho;
+        }
+}
+void structures(int nx, int ny, const float (*restrict f)[19], float (*restrict g)[19])
+{
+#pragma acc kernels present(f[0:nx*ny], g[0:nx*ny])
+    for (int y = 0; y < ny; y++)
+        for (int x = 0; x < nx; x++) {
+            float rho = 0;
+            for (int q = 0; q < 19; q++)
+                rho += f[y * nx + x][q];
+            for (int q = 0; q < 19; q++)
+                g[y * nx + x][q] = rho;
+        }
+}

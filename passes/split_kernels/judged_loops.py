@@ -7,15 +7,19 @@ from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, StringAttr, UnitAttr
 from xdsl.ir import Operation
 
 from ...dialects.accx import CONDITIONAL, WHY
+from ..decisions.device import WARP
 from ..decisions.levels import Level
 from ..ir.dependence.loop_classifier import LoopClassifier
 from ..ir.dependence.loop_dependence import judge_loop
 from ..ir.dependence.loop_verdicts import Verdict
+from ..ir.dependence.parallel_nests import suits_lanes_better
 from ..ir.kernels.constructs import one_before, set_one_gang
 from ..ir.ops.acc_ops import (
     COMPUTE_OPS,
     NONE,
+    enclosing,
     has_level,
+    is_inside,
     loops_around,
     loops_in,
     replace_inside,
@@ -97,10 +101,29 @@ def _note_condition(loop: acc.LoopOp, verdict: Verdict) -> None:
 
 def is_short(loop: scf.ForOp) -> bool:
     """Whether a loop is known to have too few iterations to give each a thread."""
+    return _has_at_most(loop, MOST_SHORT_ITERATIONS)
+
+
+def _has_at_most(loop: scf.ForOp, iterations: int) -> bool:
     lower, upper, step = (constant_value(value) for value in (loop.lb, loop.ub, loop.step))
     if lower is None or upper is None or step is None or step <= 0:
         return False
-    return upper - lower <= MOST_SHORT_ITERATIONS * step
+    return upper - lower <= iterations * step
+
+
+def _leaves_lanes_outside(loop: scf.ForOp, construct: Operation) -> bool:
+    """
+    Whether a loop is known to have no more iterations than a warp has lanes, and the parallel loop around
+    it suits them better.
+    """
+    around = enclosing(loop, acc.LoopOp)
+    return (
+        around is not None
+        and is_inside(around, construct)
+        and is_parallel(around)
+        and _has_at_most(loop, WARP)
+        and suits_lanes_better(around, loop, construct)
+    )
 
 
 def _is_within_parallel(loop: scf.ForOp, construct: Operation) -> bool:
@@ -125,6 +148,11 @@ def decide_loops(
     for loop in candidates:
         if isinstance(loop, scf.ForOp) and is_short(loop) and _is_within_parallel(loop, parent):
             loop.attributes[WHY] = StringAttr("it has few iterations")
+            continue
+        if isinstance(loop, scf.ForOp) and _leaves_lanes_outside(loop, parent):
+            loop.attributes[WHY] = StringAttr(
+                "it has few iterations, and the loop around it suits lanes better"
+            )
             continue
         if isinstance(loop, acc.LoopOp) and not has_level(loop.auto_):
             if is_parallel(loop):

@@ -92,6 +92,22 @@ def walks_along_outer(inner: scf.ForOp, loop: acc.LoopOp, construct: Operation) 
     return outer.along and across.across
 
 
+def suits_lanes_better(loop: acc.LoopOp, inner: scf.ForOp, construct: Operation) -> bool:
+    """
+    Whether neighbouring iterations of `loop` access neighbouring elements more often than those of `inner`,
+    in the accesses of `inner` that differ between iterations of `loop`; others are in caches.
+    """
+    accesses = AccessCounter(RegionSymbols(construct))
+    outer, own = loop.region.block.args[-1], inner.body.block.args[0]
+    score = 0
+    for op in inner.body.walk():
+        along = accesses.count((op,), outer)
+        if along.contiguous or along.strided:
+            across = accesses.count((op,), own)
+            score += along.contiguous - along.strided - across.contiguous + across.strided
+    return score > 0
+
+
 def _open_nest(loop: acc.LoopOp) -> list[acc.LoopOp]:
     nest: list[acc.LoopOp] = []
     inner: acc.LoopOp | None = loop
