@@ -30,7 +30,7 @@ def decisions(program: Path) -> dict[int, str]:
         kinds = found.setdefault(int(line), {"in order"})
         if "fallback: arrays overlap" in text:
             continue
-        if "tested at launch" in text:
+        if "in parallel where" in text:
             kinds.add("tested")
         elif "mapped to gang" in text:
             kinds.add("parallel")
