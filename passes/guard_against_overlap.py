@@ -52,7 +52,7 @@ from .ir.dependence.loop_dependence import judge_loop
 from .ir.dependence.loop_verdicts import Overlap, Verdict
 from .ir.dependence.pointer_rows import ApartArray, rows_clause
 from .ir.kernels.constructs import set_one_gang
-from .ir.kernels.outline import emit_construct_wait
+from .ir.kernels.outline import wait_ahead
 from .ir.kernels.runtime_calls import DataOp, RuntimeCalls
 from .ir.ops.acc_ops import (
     MAPPING_OPS,
@@ -68,8 +68,6 @@ from .ir.ops.building import Cursor
 from .ir.ops.layout import size_of
 from .ir.ops.loop_order import confine_to_gang, make_sequential
 from .ir.ops.versions import (
-    can_have_versions,
-    drop_wait,
     queue_outside,
     second_version,
 )
@@ -340,9 +338,7 @@ def _make_versions(
         loop.attributes[NOTE] = StringAttr(
             f"in parallel where {wordings[loop]} (tested at launch), else sequentially"
         )
-    if not can_have_versions(construct):
-        emit_construct_wait(construct)
-        drop_wait(construct)
+    wait_ahead(construct)
     copy = second_version(construct, condition)
     for loop in _marked(copy):
         del loop.attributes[CONDITIONAL]

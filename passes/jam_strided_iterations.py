@@ -11,7 +11,8 @@ Leaves: no `elements` on a gang vector loop whose body contains sequential loops
         ceil(trips / n); its body has n iterations interleaved operation by operation, and a second copy,
         iteration after iteration, for the rest. If the trip count is not constant, the construct is in an
         `scf.if` on it: short loops need one thread per iteration to fill the device, so the other version
-        has one iteration per thread and n times the gangs.
+        has one iteration per thread and n times the gangs. What the construct waits for is then waited for
+        before its data operations.
 Fails:  never. If a loop cannot be jammed, each iteration keeps a thread of its own, and `accx.why` gives
         the reason.
 
@@ -56,12 +57,13 @@ from xdsl.passes import ModulePass
 
 from .decisions.declined import Declined
 from .decisions.shared_work import FULL_DEVICE, enough_iterations
+from .ir.kernels.outline import wait_ahead
 from .ir.loops.jamming import Jam, body_of, check_body, explain, iteration_value, set_bounds
 from .ir.loops.jamming import trip_count as device_trip_count
 from .ir.ops.acc_ops import loops_in, parallel_constructs, set_operand_groups
 from .ir.ops.building import NSW, Cursor, constant_value, erase
 from .ir.ops.schedules import schedule_of, take_elements
-from .ir.ops.versions import second_version
+from .ir.ops.versions import queue_outside, second_version
 from .ir.values.region_values import HostEmitter, RegionSymbols
 from .ir.values.trip_counts import Arithmetic, trip_count
 
@@ -172,6 +174,9 @@ def _jam_construct(construct: acc.ParallelOp, loop: acc.LoopOp, full_device: int
         if condition is False:
             raise Declined("too few iterations to fill the device")
         if condition is not True:
+            if not queue_outside(construct):
+                raise Declined("its queue is not known before its data operations")
+            wait_ahead(construct)
             other = second_version(construct, condition)
             single = next(loops_in(other))
             _single_iterations(other, single, "version for few iterations: one per thread")

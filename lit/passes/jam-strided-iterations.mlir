@@ -107,3 +107,35 @@ llvm.func @short(%gangs: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
   }
   llvm.return
 }
+
+// What both versions wait for is waited for before the data operations, on the construct's queue.
+// CHECK-LABEL: llvm.func @waits
+// CHECK:       %[[QUEUE:.*]] = arith.extsi %queue{{.*}} : i32 to i64
+// CHECK:       acc.wait(%{{.*}} : i32) async(%[[QUEUE]] : i64)
+// CHECK-NEXT:  acc.copyin
+// CHECK:       scf.if
+// CHECK-NEXT:    acc.parallel dataOperands(%{{.*}} : !llvm.ptr) async(%[[QUEUE]] : i64) num_gangs({%{{.*}} : i32}) num_workers(%{{.*}} : i32) vector_length(%{{.*}} : i32) {
+// CHECK:       } else {
+// CHECK:         acc.parallel dataOperands(%{{.*}} : !llvm.ptr) async(%[[QUEUE]] : i64) num_gangs({%{{.*}} : i32}) num_workers(%{{.*}} : i32) vector_length(%{{.*}} : i32) {
+llvm.func @waits(%n: i32, %gangs: i32, %a: !llvm.ptr, %b: !llvm.ptr, %queue: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c128 = arith.constant 128 : i32
+  %z = arith.constant 0.0 : f32
+  %d = acc.copyin varPtr(%a : !llvm.ptr) varType(f32) -> !llvm.ptr {name = "a"}
+  acc.parallel dataOperands(%d : !llvm.ptr) async(%queue : i32) num_gangs({%gangs : i32}) num_workers(%c1 : i32) vector_length(%c128 : i32) wait({%c1 : i32}) {
+    acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      %sum = scf.for %j = %c0 to %n step %c1 iter_args(%s = %z) -> (f32) : i32 {
+        %p = accx.element %d[%j] of f32 : i32
+        %v = llvm.load %p : !llvm.ptr -> f32
+        %t = arith.addf %s, %v : f32
+        scf.yield %t : f32
+      }
+      %q = accx.element %b[%i] of f32 : i32
+      llvm.store %sum, %q : f32, !llvm.ptr
+      acc.yield
+    } attributes {accx.schedule = #accx.schedule<elements = 2, covers>, independent = [#acc.device_type<none>]}
+    acc.yield
+  }
+  llvm.return
+}

@@ -49,6 +49,7 @@ from ..ops.acc_ops import (
     values_inside,
 )
 from ..ops.building import Cursor, erase
+from ..ops.versions import drop_wait
 from ..values.region_values import variable_key
 
 DATA_ENTRY = (
@@ -423,3 +424,9 @@ def emit_construct_wait(construct: acc.ParallelOp) -> None:
             async_attr=UnitAttr() if construct.async_only is not None and not is_async else None,
         )
     )
+
+
+def wait_ahead(construct: acc.ParallelOp) -> None:
+    """As `emit_construct_wait`, and removes the clause: the construct may have versions then."""
+    emit_construct_wait(construct)
+    drop_wait(construct)

@@ -102,8 +102,9 @@ def move_construct(construct: acc.ParallelOp, at: Cursor) -> None:
 def second_version(construct: acc.ParallelOp, condition: SSAValue) -> acc.ParallelOp:
     """
     Puts the construct into an `scf.if`, where it runs if the i1 `condition`, known before it, holds; returns
-    the copy that runs otherwise.
+    the copy that runs otherwise. The construct must have been made ready (`ready_for_versions`).
     """
+    assert can_have_versions(construct), "its wait clause would not order its data operations"
     then, otherwise = Cursor.before(construct).if_else(condition)
     copy = copy_construct(construct, otherwise)
     move_construct(construct, then)
