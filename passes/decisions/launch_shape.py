@@ -42,9 +42,21 @@ class Sizes:
         return (self.workers or 0) > 1 and self.lanes is not None and self.lanes <= WARP
 
 
+MOST_ARRAY_BYTES = 32
+"""
+Iterations with more bytes of arrays, such as the nine populations of a lattice, are not run side by side: the
+arrays of several would be in local memory.
+"""
+
+
 def rows_per_gang(chain: list[LoopNode]) -> int:
-    """The iterations of a tight nest's outermost loop that each gang runs side by side."""
+    """
+    The iterations of a tight nest's outermost loop that each gang runs side by side: one if an iteration has
+    arrays of which several would not fit into registers.
+    """
     outer = chain[0]
+    if chain[-1].array_bytes > MOST_ARRAY_BYTES:
+        return 1
     if outer.trip is not None and outer.trip < RESIDENT_GANGS:
         return 1
     if chain[-1].streaming:
@@ -74,7 +86,7 @@ def stream_shape(node: LoopNode) -> tuple[int, int, bool]:
 
 def _side_by_side(node: LoopNode) -> int:
     """The iterations per thread of a loop whose body has sequential loops."""
-    if node.reduction or node.children:
+    if node.reduction or node.children or node.array_bytes > MOST_ARRAY_BYTES:
         return 1
     count = iterations_side_by_side(node.work)
     while node.trip is not None and count > 1 and node.trip < enough_iterations(count):

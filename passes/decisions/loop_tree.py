@@ -21,7 +21,7 @@ class LoopNode:
     its value is needed before the kernel ends and gangs cannot share the loop. `element_bytes` is the
     largest element accessed, `streaming` says that the body has no loops and no calls, `fixed_inner` that
     it contains a sequential loop with the same trip count in every iteration, `cached` that it has cache
-    directives.
+    directives, `array_bytes` the size of the arrays that each iteration has of its own.
     """
 
     parallel: bool
@@ -40,6 +40,7 @@ class LoopNode:
     streaming: bool = True
     fixed_inner: bool = False
     cached: bool = False
+    array_bytes: int = 0
     routine: Level = Level.SEQ
     work: InnerWork = field(default_factory=InnerWork)
     children: list[LoopNode] = field(default_factory=list["LoopNode"])

@@ -12,7 +12,14 @@ from xdsl.ir import Operation, SSAValue
 from ...decisions.levels import Level
 from ...decisions.loop_tree import LoopNode
 from ...decisions.shared_work import InnerWork
-from ..ops.acc_ops import callee_of, child_loops, hands_on, is_defined_inside, source_loc
+from ..ops.acc_ops import (
+    callee_of,
+    child_loops,
+    hands_on,
+    is_defined_inside,
+    is_scalar,
+    source_loc,
+)
 from ..ops.building import constant_trips, constant_value
 from ..ops.expressions import is_arithmetic
 from ..ops.layout import size_of
@@ -280,6 +287,11 @@ class _Reader:
         node.streaming = not any(is_long(op) for op in operations)
         node.fixed_inner = _holds_fixed_loop(loop, operations)
         node.cached = any(isinstance(op, acc.CacheOp) for op in operations)
+        node.array_bytes = sum(
+            size_of(op.elem_type)
+            for op in operations
+            if isinstance(op, llvm.AllocaOp) and not is_scalar(op.elem_type)
+        )
         node.work = InnerWork() if children else inner_work(loop, operations, self.symbols)
         node.element_bytes = 0
         if args := loop.region.blocks[0].args:
