@@ -43,8 +43,17 @@ void dimensions(int n, int m, double (*restrict a)[m], int first)
         for (int j = first; j < m; j++)
             flat[i * (m - first) + j] += 1;
 }
+// CHECK-LABEL: @parts
+// CHECK:         scf.if %short_rows
 // CHECK-LABEL: @structures
 // CHECK:         scf.if %short_rows
+void parts(int n, int m, float (*restrict a)[100])
+{
+#pragma acc parallel loop present(a[0:n])
+    for (int i = 0; i < n; i++)
+        for (int j = 1; j < m; j++)
+            a[i][j] += 1;
+}
 struct point { float x, y, z; };
 void structures(int n, int m, struct point *restrict p)
 {
@@ -196,7 +205,7 @@ void known(int n, float *restrict a, float *restrict b)
     }
 }
 
-// One version: parts of longer rows, a transposition, another loop inside, a
+// One version: parts of longer rows with several accesses, a transposition, another loop inside, a
 // reduction over rows, two nests, a constant length, a clause that versions cannot have,
 // levels that are kept.
 // CHECK-LABEL: @single
@@ -204,10 +213,10 @@ void known(int n, float *restrict a, float *restrict b)
 // CHECK:         llvm.return
 void single(int n, int m, int l, float *restrict a, const float *restrict b)
 {
-#pragma acc parallel loop present(a[0:n*l])
+#pragma acc parallel loop present(a[0:n*l], b[0:n*l+1])
     for (int i = 0; i < n; i++)
         for (int j = 0; j < m; j++)
-            a[i * l + j] += 1;
+            a[i * l + j] += b[i * l + j] + b[i * l + j + 1];
 #pragma acc parallel loop present(a[0:n*m], b[0:n*m])
     for (int i = 0; i < n; i++)
         for (int j = 0; j < m; j++)

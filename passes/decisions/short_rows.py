@@ -34,6 +34,11 @@ SHORTEST_GRID = STREAM_LANES // 2
 """Shorter rows leave more than half of a block's lanes without work."""
 SHORTEST_KNOWN_GRID = 32
 """The same if the length is a constant: blocks then have as many warps as a row fills."""
+MOST_APART = 3
+"""
+The most accesses of a tight nest whose rows do not follow one another, such as the inner part of an array,
+that is worth a second version: with more accesses it takes longer to compile, and rows are seldom short.
+"""
 LINE = 128
 """The bytes of a cache line."""
 NARROW = 4
@@ -102,10 +107,11 @@ def row_versions(loops: Sequence[RowLoop], *, beside: bool) -> list[RowVersion]:
     if beside:
         return _beside(steps, loops) if 2 * len(steps) > len(moving) else []
     trips = loops[0].trips
-    packed = sum(access.is_packed(trips) for access in moving)
     known = trips.as_constant is not None
+    packed = sum(access.is_packed(trips) for access in moving)
+    suitable = len(steps) if known or len(moving) <= MOST_APART else packed
     version = RowVersion(None, SHORTEST_KNOWN_GRID if known else SHORTEST_GRID)
-    return [version] if 2 * packed > len(moving) else []
+    return [version] if 2 * suitable > len(moving) else []
 
 
 def _beside(steps: Sequence[int], loops: Sequence[RowLoop]) -> list[RowVersion]:

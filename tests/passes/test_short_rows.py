@@ -43,8 +43,8 @@ GATHERED = RowAccess(None, None)  # a[index[j]]
         ([PACKED, COLUMNS], False),
         ([PACKED, GATHERED], False),
         ([COLUMNS], False),
-        ([PARTS], False),
-        ([SAME_ROW], False),
+        ([PARTS, PARTS, PARTS], True),
+        ([PARTS, PARTS, PARTS, PARTS], False),
         ([WIDE], False),
         ([BACKWARDS], False),
         ([VALUE], False),
@@ -60,8 +60,13 @@ def test_iterations_of_rows_that_follow_one_another_are_numbered(
 
 def test_rows_are_packed_if_their_length_is_the_number_of_iterations() -> None:
     for packed, across in ((True, M - 2), (False, M)):
-        loop = RowLoop(M - 2, [RowAccess(_bytes(8), across * 8)], True)
+        loop = RowLoop(M - 2, [RowAccess(_bytes(8), across * 8)] * 5, True)
         assert bool(row_versions([loop], beside=False)) == packed
+
+
+def test_rows_of_a_known_length_need_not_follow_one_another() -> None:
+    loop = RowLoop(_bytes(30), [RowAccess(_bytes(4), _bytes(128))] * 6, True)
+    assert row_versions([loop], beside=False)
 
 
 def test_blocks_suit_rows_of_a_known_length() -> None:
