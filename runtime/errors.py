@@ -123,11 +123,11 @@ class AccRuntimeError(Exception):
 class NoDeviceError(AccRuntimeError):
     """There is no usable GPU: no driver, no device, or no bindings to reach it."""
 
-    def __init__(self, cause: str):
+    def __init__(self, cause: str, remedy: str = "run on the CPU with --target=host"):
         super().__init__(
             ErrorClass.DEVICE_TYPE_UNAVAILABLE,
             f"no NVIDIA GPU can be used: {cause}",
-            remedy="run on the CPU with --target=host",
+            remedy=remedy,
         )
 
 

@@ -71,7 +71,11 @@ def _handle(driver: Driver, number: int) -> Any:
     """The driver's handle of a GPU. Raises `NoDeviceError` if there is none of this number."""
     count = driver.call(driver.api.cuDeviceGetCount)
     if not 0 <= number < count:
-        raise NoDeviceError(f"device {number} was requested, but there are {count}")
+        have = "1 GPU" if count == 1 else f"{count} GPUs"
+        raise NoDeviceError(
+            f"device {number} was requested, but the machine has {have}",
+            f"use a number below {count}, or let devices share GPUs: --devices {max(number, 0) + 1}",
+        )
     return driver.call(driver.api.cuDeviceGet, number)
 
 

@@ -51,7 +51,7 @@ def test_what_a_device_says_of_itself(device: CudaDevice):
     assert address % 16 == 0 and before - device.free_memory() == 1 << 20
     device.free(address, device.sync_queue)
     assert device.free_memory() == before
-    with pytest.raises(NoDeviceError, match="device 1 was requested"):
+    with pytest.raises(NoDeviceError, match="device 1 was requested, but the machine has 1 GPU"):
         CudaDevice(1, device.driver)
 
 
