@@ -15,9 +15,8 @@ from ..ir.ops.acc_ops import PRIVATIZING_OPS, has_level, loops_around
 from ..ir.values.addresses import base_of, way_to_base
 from .barriers import ANY_INTERNAL, UNKNOWN, ObjectAccess, Root, Space, accesses
 from .context import Kernel
-from .leaves import copy_layout
+from .leaves import copy_layout, meets_threads
 
-ATOMICS = (llvm_ext.AtomicRMWOp, llvm_ext.CmpXchgOp)
 COPIES = (llvm_ext.MemcpyOp, llvm_ext.MemmoveOp)
 
 
@@ -47,7 +46,7 @@ def object_of(k: Kernel, pointer: SSAValue) -> tuple[Root | None, SSAValue]:
             return k.root(k.values[base]), base
     owner = base.owner
     if isinstance(owner, llvm.AllocaOp):
-        array = isinstance(owner.elem_type, llvm.LLVMArrayType)
+        array = isinstance(owner.elem_type, llvm.LLVMArrayType) or meets_threads(owner)
         shared = array and not _in_vector_loop(owner)
         return (Root(Space.SHARED, base, True) if shared else None), base
     if isinstance(owner, PRIVATIZING_OPS):

@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from xdsl.dialects import acc, llvm
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...compiler.base.diagnostics import SourceLoc, error
-from ..ir.ops.acc_ops import PrivatizingOp
+from ...dialects import llvm_ext
+from ..ir.ops.acc_ops import PrivatizingOp, has_level, loops_around
 from ..ir.ops.building import Cursor, constant_value
 from ..ir.ops.layout import repeated, size_of
 from ..ir.variables.combiners import Combiner, ScalarOperator, Whole
 from ..ir.variables.private_storage import section_element
 from ..ir.variables.recipe_reading import Recipes, Run, runs_for
+
+ATOMICS = (llvm_ext.AtomicRMWOp, llvm_ext.CmpXchgOp)
 
 MOST_WHOLE_BYTES = 512
 """The most bytes of an object that threads exchange as a value, because its recipe combines it as a whole."""
@@ -93,11 +96,47 @@ def copy_layout(op: PrivatizingOp) -> CopyLayout:
     """The copy of a variable or section that a privatising operation asks for."""
     element = section_element(op.var_type, op.bounds)
     if not op.bounds:
-        return CopyLayout(element, None, None)
+        return CopyLayout(element, 1 if meets_threads(op) else None, None)
     bound = op.bounds[0].owner
     assert isinstance(bound, acc.DataBoundsOp) and bound.extent is not None
     length = constant_value(bound.extent)
     return CopyLayout(element, bound.extent if length is None else length, bound.lowerbound)
+
+
+def meets_threads(op: Operation) -> bool:
+    """
+    Whether the variable that `op` makes (an `llvm.alloca` or a privatising operation), which is not an array,
+    is one object for several threads: loops shared by workers or lanes inside of its scope access it by
+    atomic operations. Its copy is then a section of one element, which is where arrays are.
+    """
+    if isinstance(op, acc.ReductionOp):
+        return False
+    named = [use.operation for use in op.results[0].uses if isinstance(use.operation, acc.LoopOp)]
+    scope = {
+        *loops_around(op),
+        *named,
+        *(around for loop in named for around in loops_around(loop)),
+    }
+    addresses = [op.results[0]]
+    while addresses:
+        address = addresses.pop()
+        for use in address.uses:
+            user = use.operation
+            if isinstance(user, llvm.GEPOp):
+                addresses.append(user.result)
+            elif _is_atomic(user, address) and any(
+                has_level(loop.worker) or has_level(loop.vector)
+                for loop in loops_around(user)
+                if loop not in scope
+            ):
+                return True
+    return False
+
+
+def _is_atomic(op: Operation, address: SSAValue) -> bool:
+    if isinstance(op, llvm.LoadOp | llvm.StoreOp):
+        return op.ordering is not None and op.ordering.value.data != 0 and op.ptr is address
+    return isinstance(op, ATOMICS) and op.operands[0] is address
 
 
 def reduction_spec(op: acc.ReductionOp, recipes: Recipes) -> ReductionSpec:

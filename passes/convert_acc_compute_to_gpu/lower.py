@@ -34,7 +34,6 @@ from .barriers import ANY_INTERNAL, UNKNOWN, ObjectAccess, accesses
 from .context import Kernel
 from .control_flow import dominance_order
 from .effects import (
-    ATOMICS,
     COPIES,
     Effects,
     Summary,
@@ -42,6 +41,7 @@ from .effects import (
     slot_of,
     slots,
 )
+from .leaves import ATOMICS
 from .reduction_copies import ReductionCopies
 from .routines import device_symbol
 from .scans import lower_scan

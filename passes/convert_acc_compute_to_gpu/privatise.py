@@ -3,7 +3,8 @@ Private copies: the memory of each variable of a gang, worker or thread.
 
 Scalars and structures live in stack slots of every thread (LLVM makes them registers), even for a
 gang's copy: code in gang-redundant mode keeps them equal in all threads. Arrays of a gang or worker
-are shared by its threads, so they live in shared memory; when they do not fit or their length is
+are shared by its threads, so they live in shared memory, as do scalars and structures that its
+threads update by atomic operations (`meets_threads`); when they do not fit or their length is
 known only at run time, in scratch memory. Arrays of a thread are stack slots, or scratch memory.
 """
 
@@ -24,7 +25,7 @@ from ..ir.ops.layout import size_of
 from ..ir.variables.recipe_reading import CopyRecipe, Recipes, check_object
 from .barriers import UNKNOWN, accesses
 from .context import EXCHANGE_RESERVE, STATIC_SHARED_LIMIT, Kernel
-from .leaves import CopyLayout, copy_layout
+from .leaves import CopyLayout, copy_layout, meets_threads
 from .scratch import HOST_ARITHMETIC, ScratchArea, recompute
 from .warp import leader_branch
 
@@ -33,7 +34,8 @@ def local_variable(k: Kernel, op: llvm.AllocaOp) -> SSAValue:
     """The memory of a variable declared in device code."""
     count = constant_value(op.size)
     hint = op.res.name_hint or "local"
-    layout = CopyLayout(op.elem_type, None if count == 1 else count, None)
+    one = 1 if meets_threads(op) else None
+    layout = CopyLayout(op.elem_type, one if count == 1 else count, None)
     if count is None:
         if k.mode is Mode.THREAD:
             return k.value(llvm.AllocaOp(k.values[op.size], op.elem_type, alignment=16), hint)
