@@ -203,3 +203,17 @@ void structures(int nx, int ny, const float (*restrict f)[19], float (*restrict 
                 g[y * nx + x][q] = rho;
         }
 }
+
+// The bound of a triangle is widened without sign: it is the counter itself where the length is not negative, and
+// where no subscript wraps around the rows are apart.
+// CHECK-LABEL: @unsigned_triangle
+// CHECK:           acc.loop control(%i{{.*}} : i64)
+// CHECK:             acc.loop control(%j{{.*}} : i64)
+// CHECK:           accx.conditional
+void unsigned_triangle(unsigned n, const float *restrict a, float *restrict c)
+{
+#pragma acc kernels present(a[0:n*n], c[0:n*n])
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned j = 0; j <= i; j++)
+            c[i * n + j] = a[i * n + j] * 2;
+}

@@ -18,6 +18,7 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects.accx_element import ElementOp
 from ...decisions.dependence import LoopContext, Requirement, requirement, stays_within
 from ...decisions.polynomials import Polynomial
+from ...decisions.ranges import LoopRange
 from ..ops.acc_ops import PRIVATIZING_OPS, bit_width, is_defined_inside, own_copies, variable_name
 from ..ops.building import constant_value
 from ..ops.loop_bounds import LoopLike, body_of
@@ -240,8 +241,41 @@ class _Judge:
         if key not in self.known_pairs:
             first, second, widths = sides
             context = self.context(variable, one, other)
-            self.known_pairs[key] = requirement(first, second, context, self.known, widths)
+            found = requirement(first, second, context, self.known, widths)
+            if found is None:
+                context, clauses = self.signed(context)
+                again = requirement(first, second, context, self.known, widths) if clauses else None
+                found = None if again is None else (*again, *clauses)
+            self.known_pairs[key] = found
         return self.known_pairs[key]
+
+    def signed(self, context: LoopContext) -> tuple[LoopContext, Requirement]:
+        """
+        The loops with bounds that widen a value without sign, such as `j <= i` for `i < n`, read as those of
+        the value itself, which subscripts contain; and the condition that it is not negative then.
+        """
+        found: dict[Polynomial, None] = {}
+
+        def read(symbol: Hashable) -> Polynomial:
+            owner = symbol.owner if isinstance(symbol, SSAValue) else None
+            if isinstance(owner, arith.ExtUIOp) and bit_width(owner.input.type) == 32:
+                narrow = self.symbols.polynomial(owner.input)
+                if narrow is not None and narrow.symbols and all(map(self.known, narrow.symbols)):
+                    found[narrow] = None
+                    return narrow
+            return Polynomial.symbol(symbol)
+
+        def ranges(loops: tuple[LoopRange, ...]) -> tuple[LoopRange, ...]:
+            return tuple(
+                LoopRange(loop.variable, loop.lower.mapped(read), loop.last.mapped(read))
+                for loop in loops
+            )
+
+        bounds = None if context.bounds is None else ranges((context.bounds,))[0]
+        right = None if context.right is None else ranges(context.right)
+        inner, outer = ranges(context.inner), ranges(context.outer)
+        narrowed = replace(context, inner=inner, outer=outer, bounds=bounds, right=right)
+        return narrowed, tuple(((poly,),) for poly in found)
 
     def overlap(self, variable: SSAValue, left: _AccessPlace, right: _AccessPlace) -> None:
         one, other = left.access, right.access
