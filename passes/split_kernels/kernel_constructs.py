@@ -13,7 +13,7 @@ from ..ir.kernels.constructs import (
     set_one_gang,
     single_gang_parallel,
 )
-from ..ir.ops.acc_ops import ENTRY_OPS, replace_inside, set_operand_groups
+from ..ir.ops.acc_ops import ENTRY_OPS, parallel_constructs, replace_inside, set_operand_groups
 from ..ir.ops.building import erase
 from ..ir.ops.loop_order import confine_to_gang
 from ..ir.ops.versions import drop_wait
@@ -84,7 +84,10 @@ def _data_condition(kernels: acc.KernelsOp, block: Block) -> SSAValue | None:
 def wrap_in_data(
     kernels: acc.KernelsOp, block: Block, constructs: list[Operation]
 ) -> list[Operation]:
-    """Wraps the pieces in an acc.data with the region's data clauses, if it has any."""
+    """
+    Wraps the pieces in an acc.data with the region's data clauses, if it has any. Its data is moved after
+    what the region waits for (OpenACC 3.4, 2.16.3).
+    """
     entries = [operand.owner for operand in kernels.data_clause_operands]
     if not entries and kernels.default_attr is None:
         return constructs
@@ -96,8 +99,16 @@ def wrap_in_data(
         async_operands=list(kernels.async_operands),
         async_operands_device_type=kernels.async_operands_device_type,
         async_only=kernels.async_only,
+        wait_operands=list(kernels.wait_operands),
+        wait_operands_segments=kernels.wait_operands_segments,
+        wait_operands_device_type=kernels.wait_operands_device_type,
+        has_wait_devnum=kernels.has_wait_devnum,
+        wait_only=kernels.wait_only,
         default_attr=kernels.default_attr,
     )
+    if data.if_cond is None:  # otherwise the first piece has to wait if the data construct does not
+        for construct in parallel_constructs(data):
+            drop_wait(construct)
     data.attributes[FROM_KERNELS] = UnitAttr()
     data.location = kernels.location
     return [data]
