@@ -30,6 +30,7 @@ _FOR_ALL = re.compile(r"attributes #|![\w.]*[A-Za-z][\w.]* = |source_filename|;|
 
 _OF_HOST = " null_pointer_is_valid"
 """The attribute of all functions but kernels (`llvmir/functions.py`)."""
+_KERNEL = re.compile(rf"^define (?!internal |private |[^\n]*{_OF_HOST})", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,9 @@ def split(llvm_ir: str, *, kernels_only: bool = False) -> Pieces:
     The pieces of a module; none for a small module. With `kernels_only`, other functions are none, as in a
     program of several modules, which may name them.
     """
-    found = list(DEFINITION.finditer(llvm_ir)) if len(llvm_ir) >= _WORTH_IT else []
+    if len(llvm_ir) < _WORTH_IT or (kernels_only and not _KERNEL.search(llvm_ir)):
+        return Pieces((), llvm_ir)
+    found = list(DEFINITION.finditer(llvm_ir))
     around = Surroundings(DEFINITION.sub("", llvm_ir).splitlines()) if found else None
     if around is None or not around.is_known:
         return Pieces((), llvm_ir)
