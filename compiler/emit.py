@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from .base.machine import target_machine
 from .base.options import CompileOptions
-from .base.phases import phase
+from .base.phases import LOADING, phase
 
 if TYPE_CHECKING:
     from .backend.ptx import PtxAhead
@@ -50,8 +50,6 @@ def emit_text(
     The text of `stage` (one of `TEXT_STAGES`) for a module at stage `nvvm`. `kernels` is the LLVM IR of its
     kernels if it is known already (`shared_work.py`).
     """
-    from .backend.cache import DiskCache
-    from .backend.ptx import emit_ptx
     from .llvmir import print_llvm_module
 
     def print_module(target: Literal["host", "nvptx"]) -> str:
@@ -73,6 +71,10 @@ def emit_text(
     device = print_module("nvptx") if kernels is None else kernels
     if stage == "device-llvm":
         return device
+    with phase(LOADING):
+        from .backend.cache import DiskCache
+        from .backend.ptx import emit_ptx
+
     return emit_ptx(
         device, sm=options.sm, opt_level=options.opt_level, cache=DiskCache.default("ptx")
     )
