@@ -12,5 +12,11 @@ def begin_command() -> None:
     _command = True
 
 
+def end_command() -> None:
+    """Records that this process runs a program from now on, which may have threads."""
+    global _command
+    _command = False
+
+
 def is_command() -> bool:
     return _command

@@ -11,11 +11,12 @@ import json
 import shlex
 import sys
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from ..base.command import begin_command
 from ..base.options import CompileOptions, TargetName
 from ..internal_error import guarded
 from .program_process import STACK_BYTES
@@ -23,6 +24,7 @@ from .run_program import (
     context_ahead,
     device_count,
     device_number,
+    device_type,
     for_this_machine,
     in_place,
     run_options_for,
@@ -30,8 +32,8 @@ from .run_program import (
 )
 
 if TYPE_CHECKING:
+    from ..api import RunOptions
     from ..c.preprocess import PreprocessedSource
-    from ..compiled import Executable
 
 ROOM = (
     'case "$(ulimit -s)" in unlimited) ;; '
@@ -130,46 +132,50 @@ def options_from(fields: dict[str, Any]) -> CompileOptions:
 
 
 def _run(argv: Sequence[str]) -> int:
+    from .native_ahead import native_code_ahead, native_code_is_known
+
     program = read_program(Path(argv[0]))
     devices = device_count()
     number = device_number(program.target, devices)
+    target = device_type() if program.target == "auto" else program.target
     with context_ahead(program.target, number, devices) as context:
-        context.start()
+        if native_code_is_known(target, devices):
+            context.start()  # otherwise this process is forked first
         from ..base.diagnostics import DiagnosticSink
         from ..executable import build_sources
 
         options = for_this_machine(program.options, program.target, program.sms, number, devices)
-        executable = build_sources(program.sources, options, DiagnosticSink())
         wanted = program.libraries, program.library_folders, program.objects
-        return run_executable(executable, number, *wanted, argv, context.finish)
+        run_options = options_to_run(options, number, *wanted, Path(argv[0]))
+        with native_code_ahead(options.target, run_options):
+            if options.target == "nvptx":
+                context.start()
+            executable = build_sources(program.sources, options, DiagnosticSink())
+        return run_program(executable, run_options, argv, context.finish)
 
 
-def run_executable(
-    executable: Executable,
+def options_to_run(
+    options: CompileOptions,
     number: int,
     libraries: Sequence[str],
     folders: Sequence[str],
     objects: bytes,
-    argv: Sequence[str],
-    starts: Callable[[], object],
-) -> int:
-    """
-    Runs a program on device `number` with the settings in the environment; `argv` begins with its file.
-    Calls `starts` just before `main`. Returns the program's exit status.
-    """
-    run_options = run_options_for(
+    program: Path,
+) -> RunOptions:
+    """How the program in the file `program` is run on device `number`, as the environment asks for."""
+    return run_options_for(
         number,
         device_count(),
-        shared_memory=executable.options.managed,
+        shared_memory=options.managed,
         libraries=tuple(libraries),
-        library_folders=with_origin(folders, Path(argv[0])),
+        library_folders=with_origin(folders, program),
         objects=objects,
     )
-    return run_program(executable, run_options, argv, starts)
 
 
 def main() -> int:
     """Runs the executable file that is the first argument; leaves with the program's exit status."""
+    begin_command()
     return guarded(lambda: in_place(lambda: _run(sys.argv[1:])))
 
 

@@ -18,6 +18,7 @@ from ...runtime.cuda.context_ahead import ContextAhead
 from ...runtime.errors import AccRuntimeError, NoDeviceError, ProgramFault
 from ...runtime.profiling.trace import TraceOptions
 from ..at_exit import AtExit
+from ..base.command import end_command
 from ..base.diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink, error
 from ..base.machine import VARIABLE, check_machine, is_foreign, target_machine
 from ..base.phases import LOADING, phase
@@ -135,6 +136,7 @@ def run_program(
         warn_of_library(executable)
     program.runtime.failures.raises = False
     collect_from_here()
+    end_command()
     simulated = executable.options.target == "sim"
     default_signals()
     allow_large_stack()

@@ -32,8 +32,15 @@ from ..backend.cache import provide
 from ..base.options import CompileOptions, TargetName
 from ..compiled import Executable
 from ..internal_error import guarded
-from .linked_program import PYTHON_VARIABLE, ROOM, LinkedProgram, options_from, run_executable
-from .run_program import context_ahead, device_count, device_number, for_this_machine, in_place
+from .linked_program import PYTHON_VARIABLE, ROOM, LinkedProgram, options_from, options_to_run
+from .run_program import (
+    context_ahead,
+    device_count,
+    device_number,
+    for_this_machine,
+    in_place,
+    run_program,
+)
 
 _FOLDERS = ("compiler/base", "compiler/backend", "runtime")
 _WITHOUT = "runtime/sim"
@@ -164,7 +171,8 @@ def _run(argv: Sequence[str]) -> int:
         options = for_this_machine(options, fields["target"], fields["sms"], number, devices)
         executable = _chosen(fields["programs"], options)
         wanted = fields["libraries"], fields["folders"], objects
-        return run_executable(executable, number, *wanted, argv, context.finish)
+        run_options = options_to_run(options, number, *wanted, Path(argv[0]))
+        return run_program(executable, run_options, argv, context.finish)
 
 
 def _chosen(programs: Sequence[dict[str, Any]], options: CompileOptions) -> Executable:
