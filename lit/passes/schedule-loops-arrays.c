@@ -39,3 +39,28 @@ void differences(int nx, int ny, const float *restrict f, float *restrict g)
         }
     }
 }
+
+// Loops that end by a condition cannot be fused: several would run one after the other.
+// CHECK-LABEL: llvm.func @escape
+// CHECK-NOT:     elements = 8
+// CHECK-LABEL: llvm.func @end
+void escape(int nx, int ny, float *restrict out)
+{
+#pragma acc parallel loop present(out[0:nx*ny])
+    for (int y = 0; y < ny; y++) {
+#pragma acc loop
+        for (int x = 0; x < nx; x++) {
+            float a = 0, b = 0;
+            int turns = 0;
+            while (a * a + b * b < 4 && turns < 200) {
+                float next = a * a - b * b + 3.0f * x / nx - 2;
+                b = 2 * a * b + 2.0f * y / ny - 1;
+                a = next;
+                turns++;
+            }
+            out[y * nx + x] = turns;
+        }
+    }
+}
+
+void end(void) {}

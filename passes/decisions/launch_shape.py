@@ -52,10 +52,13 @@ arrays of several would be in local memory.
 def rows_per_gang(chain: list[LoopNode]) -> int:
     """
     The iterations of a tight nest's outermost loop that each gang runs side by side: one if an iteration has
-    arrays of which several would not fit into registers.
+    arrays of which several would not fit into registers, or loops that end by a condition, which several
+    would run one after the other.
     """
     outer = chain[0]
     if chain[-1].array_bytes > MOST_ARRAY_BYTES:
+        return 1
+    if chain[-1].open_ended and not outer.fixed_inner:
         return 1
     if outer.trip is not None and outer.trip < RESIDENT_GANGS:
         return 1

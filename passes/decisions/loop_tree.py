@@ -21,7 +21,8 @@ class LoopNode:
     its value is needed before the kernel ends and gangs cannot share the loop. `element_bytes` is the
     largest element accessed, `streaming` says that the body has no loops and no calls, `fixed_inner` that
     it contains a sequential loop with the same trip count in every iteration, `cached` that it has cache
-    directives, `array_bytes` the size of the arrays that each iteration has of its own.
+    directives, `array_bytes` the size of the arrays that each iteration has of its own, `open_ended` that
+    its body has a loop that ends by a condition.
     """
 
     parallel: bool
@@ -41,6 +42,7 @@ class LoopNode:
     fixed_inner: bool = False
     cached: bool = False
     array_bytes: int = 0
+    open_ended: bool = False
     routine: Level = Level.SEQ
     work: InnerWork = field(default_factory=InnerWork)
     children: list[LoopNode] = field(default_factory=list["LoopNode"])

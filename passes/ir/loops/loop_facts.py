@@ -287,6 +287,9 @@ class _Reader:
         node.streaming = not any(is_long(op) for op in operations)
         node.fixed_inner = _holds_fixed_loop(loop, operations)
         node.cached = any(isinstance(op, acc.CacheOp) for op in operations)
+        node.open_ended = any(
+            isinstance(op, scf.WhileOp | scf.ExecuteRegionOp) for op in operations
+        )
         node.array_bytes = sum(
             size_of(op.elem_type)
             for op in operations
