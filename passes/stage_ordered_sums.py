@@ -69,7 +69,7 @@ from .decisions.ordered_sums import (
     turns,
 )
 from .ir.loops.gang_shares import NestCode, outer_numbers, share_among_gangs, trips_before
-from .ir.loops.jamming import Jam, iteration_value
+from .ir.loops.jamming import NSW, Jam, iteration_value
 from .ir.loops.sum_nests import SumNest, count_walks, is_scalar, read_nest
 from .ir.ops.acc_ops import parallel_constructs
 from .ir.ops.building import Cursor
@@ -225,7 +225,7 @@ class _SumThreads:
         mine = at.value(arith.AndIOp(self.thread, at.sub(width, at.i32(1))), "mine")
         self.own, exists = self._code(at, mine)
         adds = at.value(arith.CmpiOp(self.thread, width, "ult"), "adds")
-        self.adds, self.mine = adds, mine
+        self.adds, self.mine, self.width = adds, mine, width
         self.finishes = at.both(adds, exists, "finishes")
         count = self.sums.turns
         if not self.sums.along:
@@ -344,19 +344,16 @@ class _SumThreads:
         start = at.mul(piece, self.piece, "start")
         rest = at.value(arith.MinSIOp(at.sub(self.trips, start), self.piece))
         count = at.to_integer(rest, i32)
-        block = Block(arg_types=[i32, *(value.type for value in sums)])
-        block.args[0].name_hint = "term"
+        first = at.add(buffer, self.mine)
+        block = Block(arg_types=[i32, i32, *(value.type for value in sums)])
+        block.args[0].name_hint, block.args[1].name_hint = "term", "place"
         inside = Cursor.at_end(block, self.nest.terms.location)
-        term = block.args[0]
-        if self.sums.along:
-            row = inside.mul(term, inside.i32(PITCH))
-        else:
-            row = inside.value(arith.ShLIOp(term, self.shift))
-        index = inside.add(buffer, inside.add(row, self.mine))
+        term, index = block.args[:2]
+        pitch = inside.i32(PITCH) if self.sums.along else self.width
         body = self.nest.body
         values: Values = {
             **self.own.values,
-            **dict(zip(body.args[1:], block.args[1:], strict=True)),
+            **dict(zip(body.args[1:], block.args[2:], strict=True)),
         }
         number = inside.add(start, inside.to_i64(term))
         values[body.args[0]] = self._variable(inside, number)
@@ -367,10 +364,11 @@ class _SumThreads:
             inside.clone(op, values)
         end = body.last_op
         assert end is not None
-        inside.insert(scf.YieldOp(*(values.get(v, v) for v in end.operands)))
-        loop = scf.ForOp(at.i32(0), count, at.i32(1), list(sums), Region(block))
+        following = inside.value(arith.AddiOp(index, pitch, overflow=NSW))
+        inside.insert(scf.YieldOp(following, *(values.get(v, v) for v in end.operands)))
+        loop = scf.ForOp(at.i32(0), count, at.i32(1), [first, *sums], Region(block))
         loop.attributes[UNROLL] = IntegerAttr(ADDED_AT_ONCE, i32)
-        return [*at.insert(loop).results]
+        return [*at.insert(loop).results[1:]]
 
 
 def stage_sums(construct: acc.ParallelOp) -> None:

@@ -48,7 +48,7 @@ void columns(int n, int m, const float *restrict a, float *restrict out) {
 // ROWS-COUNT-8:   arith.mulf
 // ROWS-NOT:       arith.mulf
 // ROWS:           accx.gang_barrier
-// ROWS:         arith.muli %term{{.*}}, %c33
+// ROWS:         arith.addi %place{{.*}}, %c33
 void rows(int n, int m, const double a[restrict n][m], const double *restrict x, double *restrict out) {
 #pragma acc parallel loop copyin(a[0:n][0:m], x[0:m]) copyout(out[0:n])
   for (int j = 0; j < n; j++) {
