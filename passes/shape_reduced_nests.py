@@ -6,8 +6,8 @@ Leaves: an outermost loop of a construct, which gangs share, and the loops direc
         several variables, if all are parallel and name no level, the inner ones reduce exactly the
         variables of the outer one, their bounds are invariant, the code between them only computes, and
         `decisions/reduced_nests.py` finds that it pays. Computations between the loops move into the body.
-        If it does not pay, the nest becomes one of two loops with a reduction each, over all rows, which
-        gangs share, and within a row.
+        It pays for three variables and more. If it does not pay, such a loop of several variables becomes a
+        nest of loops with a reduction each.
 Fails:  never.
 
 Before:
@@ -170,18 +170,19 @@ def part(loop: acc.LoopOp) -> acc.LoopOp:
 
 
 def shape(loop: acc.LoopOp, construct: acc.ParallelOp) -> None:
-    """Collapses the loops of a nest, or makes them two: one over all rows, one within a row."""
+    """
+    Collapses the loops of a nest, or splits its outermost loop. Rows of a nest of three loops are too short
+    for a combination of lanes at the end of each.
+    """
     loops = _nest(loop, construct)
-    if _pays(loops):
+    variables = sum(len(each.lowerbound) for each in loops)
+    if variables > 2 or _pays(loops):
         if len(loops) > 1:
             joined = reduce(join, loops)
             remark = "loops collapsed: gangs share all iterations of the nest as one sequence"
             note(construct, [(joined, remark)])
-    elif len(loops) == 1:
-        if _can_part(loop):
-            part(loop)
-    elif len(loops) > 2:
-        reduce(join, loops[:-1])
+    elif len(loops) == 1 and _can_part(loop):
+        part(loop)
 
 
 @dataclass(frozen=True)
