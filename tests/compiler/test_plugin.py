@@ -44,7 +44,7 @@ def accopt(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize(
     ("options", "shape", "levels"),
-    [("", "vector_length(128)", 1), ("{trips=2}", "vector_length(32)", 2)],
+    [("", "vector_length(128)", 1), ("{trips=2}", "are one sequence for rows", 1)],
 )
 def test_pass_within_the_pipeline(installed: Path, options: str, shape: str, levels: int) -> None:
     done = accopt(
