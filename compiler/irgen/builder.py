@@ -179,9 +179,16 @@ class Builder:
         size = self.int(1, i32) if count is None else count
         return self.value(llvm.AllocaOp(size, t, alignment=align), hint)
 
-    def copy(self, target: SSAValue, source: SSAValue, size: int) -> None:
+    def copy(
+        self,
+        target: SSAValue,
+        source: SSAValue,
+        size: int,
+        aligned: tuple[int | None, int | None] = (None, None),
+    ) -> None:
+        """Copies `size` bytes; `aligned`: the alignments of the two addresses where they are known."""
         if size:
-            self.add(MemcpyOp(target, source, self.int(size, i64)))
+            self.add(MemcpyOp(target, source, self.int(size, i64), alignments=aligned))
 
     def clear(self, target: SSAValue, size: SSAValue) -> None:
         self.add(MemsetOp(target, self.int(0, i8), size))

@@ -12,6 +12,7 @@ from ..c.sema.constants import constant_value
 from ..c.types import ArrayType, FloatType, IntType, RecordType, is_scalar
 from . import bodies, places
 from .function import FunctionState
+from .unaligned import is_unaligned
 
 _MANY = 256
 """The least number of constant values with which a variable is copied from one constant."""
@@ -19,16 +20,21 @@ _SPARSE = 64
 """The most bytes per constant value of a variable that is copied from one constant."""
 
 
-def record_into(fn: FunctionState, target: SSAValue, e: c.Expr) -> None:
-    """Builds the record value `e` at address `target`."""
+def _alignment(e: c.Expr) -> int | None:
+    """The alignment of the address of lvalue `e`; None if it is not that of its type."""
+    return None if is_unaligned(e) else e.type.align
+
+
+def record_into(fn: FunctionState, target: SSAValue, e: c.Expr, aligned: int | None = None) -> None:
+    """Builds the record value `e` at address `target`, whose alignment is `aligned` if it is known."""
     match e:
         case c.Load(volatile=False):
             source = fn.place(e.lvalue).memory
             fn.b.at(e.loc)
-            fn.b.copy(target, source, e.type.size)
+            fn.b.copy(target, source, e.type.size, (aligned, _alignment(e.lvalue)))
         case c.Assign():
             source = assign_record(fn, e)
-            fn.b.copy(target, source, e.type.size)
+            fn.b.copy(target, source, e.type.size, (aligned, _alignment(e.target)))
         case c.Comma():
             fn.discard(e.lhs)
             record_into(fn, target, e.rhs)
@@ -45,7 +51,7 @@ def record_into(fn: FunctionState, target: SSAValue, e: c.Expr) -> None:
 def assign_record(fn: FunctionState, e: c.Assign) -> SSAValue:
     """Assigns a record; returns the address of the target."""
     target = fn.place(e.target).memory
-    record_into(fn, target, e.value)
+    record_into(fn, target, e.value, _alignment(e.target))
     return target
 
 
