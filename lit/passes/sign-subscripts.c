@@ -106,7 +106,7 @@ void by_values(unsigned n, const unsigned *restrict k, const float *restrict a, 
 
 // Left alone: what waits for memory as it is.
 // CHECK-LABEL: @others
-// CHECK-NOT:     scf.if
+// CHECK-NOT:     scf.if %no_wrap
 // CHECK:         llvm.return
 void others(unsigned n, const float *restrict a, float *restrict b)
 {

@@ -54,13 +54,18 @@ class Counted:
 
 
 def counted_arrays(construct: acc.ParallelOp) -> dict[int, Counted]:
-    """The arrays whose saturated stores are counted, by the number in their `accx.counted`."""
+    """
+    The arrays whose saturated stores are counted, by the number in their `accx.counted`. Other versions of
+    the construct have counters of their own.
+    """
     found: dict[int, Counted] = {}
     for entry, packed in packed_arrays(construct):
         for use in entry.results[0].uses:
             op = use.operation
-            number = op.attributes.get(COUNTED)
-            if isinstance(op, CoefficientsOp) and isinstance(number, IntegerAttr):
+            block, number = op.parent_block(), op.attributes.get(COUNTED)
+            if not isinstance(op, CoefficientsOp) or not isinstance(number, IntegerAttr):
+                continue
+            if block is not None and block.is_ancestor(construct):
                 found[number.value.data] = Counted(packed.format, op.counter)
     return found
 
