@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from accopt.compiler import executable
 from accopt.compiler.backend.ptxas import KernelResources
 from accopt.compiler.backend.toolkit import find_ptxas
 from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink
@@ -199,7 +198,7 @@ def test_a_kernel_that_spills_gets_fewer_rows(tmp_path: Path, monkeypatch: pytes
     raw = CompileOptions(target="nvptx", pass_options=("schedule-loops{rows=8}",))
     (before,) = costs_by_place(build([path], raw, DiagnosticSink(), cached=False))["spill.c:3"]
     monkeypatch.setattr(programs, "check_program", check)
-    monkeypatch.setattr(executable, "translate", translated)
+    monkeypatch.setattr("accopt.compiler.translate.translate", translated)
     relieved = build([path], OPTIONS, DiagnosticSink(), cached=False)
     assert len(read) == 1 and len(scheduled) > 1
     limited = build([path], scheduled[-1], DiagnosticSink(), cached=False)
