@@ -217,3 +217,15 @@ void unsigned_triangle(unsigned n, const float *restrict a, float *restrict c)
         for (unsigned j = 0; j <= i; j++)
             c[i * n + j] = a[i * n + j] * 2;
 }
+
+// Each thread has its own copy of an array that is reduced: lanes do not share a loop over its elements.
+// CHECK-LABEL: @reduced_elements
+// CHECK-NOT:       accx.why = "found independent
+// CHECK:           llvm.return
+void reduced_elements(int n, const double *restrict a, double sums[16])
+{
+#pragma acc parallel loop reduction(+:sums[0:16]) present(a[0:n*16])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 16; j++)
+            sums[j] += a[i * 16 + j];
+}
