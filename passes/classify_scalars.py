@@ -16,7 +16,7 @@ Warns:  where iterations may depend on each other through a scalar, or certainly
         a loop certainly uses results of other gangs from another loop of the same construct
         (`gang_order.py`); where a value is lost that the program uses later; where device code dereferences
         a host address (`followed_pointers.py`); with -Wall, where a reduction clause is implicit.
-Fails:  never.
+Fails:  where threads of a gang share a loop that stores to an array which only its construct reduces.
 
 `split-kernels` classifies the scalars of loops in kernels constructs and of `auto` loops in the same way,
 when it decides about each loop, outer before inner. The decisions are in `scalar_classes.py` and

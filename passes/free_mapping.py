@@ -53,6 +53,7 @@ from .ir.ops.acc_ops import (
     is_scalar,
     loops_in,
     parallel_constructs,
+    reduces_elements,
     set_operand_groups,
     set_prop,
 )
@@ -133,6 +134,8 @@ def _is_written(value: SSAValue) -> bool:
 def _has_private(construct: acc.ParallelOp) -> bool:
     """Whether there are variables private to a gang, or to the lanes that share an iteration."""
     if construct.private_operands or any(map(_is_written, construct.firstprivate_operands)):
+        return True
+    if reduces_elements(construct):
         return True
     for loop in loops_in(construct):
         if not any(is_parallel(inner) or loop_levels(inner) for inner in loops_in(loop)):

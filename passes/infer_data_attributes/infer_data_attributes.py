@@ -456,14 +456,15 @@ def _infer(
         is_value = not uses.accesses and set(uses.escapes) <= {STORED}
         if kind is VariableKind.POINTER and is_value:
             clause = clause or acc.DataClause.ACC_NO_CREATE
+        reduced = any(isinstance(op, acc.ReductionOp) for op in uses.as_variable)
         facts = VariableFacts(
             kind=kind,
             from_kernels=FROM_KERNELS in construct.attributes
             or isinstance(construct, acc.KernelsOp),
             default_present=default is acc.ClauseDefaultValue.PRESENT,
             reads=uses.reads,
-            writes=uses.writes,
-            reduction=any(isinstance(op, acc.ReductionOp) for op in uses.as_variable),
+            writes=uses.writes or reduced,
+            reduction=reduced,
             visible_clause=clause,
             conditional=visible is not None and is_conditional(visible),
             section_known=isinstance(variable.section, TouchedSection),

@@ -23,7 +23,7 @@ from ..ir.dependence.loop_classifier import LoopClassifier
 from ..ir.dependence.loop_dependence import judge_loop
 from ..ir.dependence.loop_verdicts import Verdict
 from ..ir.dependence.parallel_nests import walks_along_outer
-from ..ir.ops.acc_ops import is_inside, is_scalar, loops_around
+from ..ir.ops.acc_ops import is_inside, loops_around, reduces_elements
 from ..ir.ops.building import Cursor, constant_value
 from ..ir.ops.levels import is_parallel
 from ..ir.ops.machine import machine_of
@@ -47,7 +47,8 @@ def inner_loop(loop: acc.LoopOp) -> scf.ForOp | None:
     """
     if not is_parallel(loop) or len(loop.region.blocks) != 1:
         return None
-    if any(_reduces_elements(around) for around in (loop, *loops_around(loop))):
+    # Each thread has its own copy of an array: lanes must not share its elements.
+    if any(reduces_elements(around) for around in (loop, *loops_around(loop))):
         return None
     found: scf.ForOp | None = None
     for op in loop.region.block.ops:
@@ -65,17 +66,6 @@ def inner_loop(loop: acc.LoopOp) -> scf.ForOp | None:
     bounds = (found.lb, found.ub, found.step)
     fixed = all(is_known_outside(value, loop) for value in bounds)
     return found if fixed or _is_triangle(found, loop) else None
-
-
-def _reduces_elements(loop: acc.LoopOp) -> bool:
-    """Whether `loop` reduces more than scalars: each thread has its own copy of an array, so that lanes of a
-    loop inside must not share its elements out."""
-    clauses = [value.owner for value in loop.reduction_operands]
-    return any(
-        isinstance(clause, acc.ReductionOp)
-        and (bool(clause.bounds) or not is_scalar(clause.var_type))
-        for clause in clauses
-    )
 
 
 def _is_triangle(inner: scf.ForOp, loop: acc.LoopOp) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects import acc, llvm
 from xdsl.ir import Operation, SSAValue
 
+from ....compiler.base.diagnostics import error
 from ...decisions.levels import Level
 from ..ops.acc_ops import (
     COMPUTE_OPS,
@@ -18,12 +19,15 @@ from ..ops.acc_ops import (
     enclosing,
     hands_on,
     is_inside,
+    reduces_elements,
     source_loc,
     variable_name,
 )
+from ..ops.building import constant_value
 from ..ops.levels import is_parallel, loop_levels
 from ..ops.loop_order import make_sequential
 from ..ops.messages import Messages, access_notes
+from ..values.accesses import root_of
 from ..variables.function_scalars import FunctionScalars
 from ..variables.reduction_reads import use_of_partial_sum
 from ..variables.scalar_classes import ORDERED, ScalarClass
@@ -53,7 +57,12 @@ class LoopClassifier:
     """Updates for which an enclosing loop already has a warning."""
 
     def loop(self, loop: acc.LoopOp, inside: bool) -> None:
-        """Classifies the scalars of one parallel loop; `inside`: it is nested in another parallel loop."""
+        """
+        Classifies the scalars of one parallel loop; `inside`: it is nested in another parallel loop. Raises
+        `CompileError` for a loop whose lanes would share an array that only the construct reduces.
+        """
+        if is_parallel(loop):
+            _check_array_reductions(loop)
         ordered: set[str] = set()
         for decision in self.scalars.of(loop):
             if decision.kind is ScalarClass.REDUCTION:
@@ -233,6 +242,27 @@ class LoopClassifier:
         gang = Level.GANG in loop_levels(loop)
         wanted = self.scalars.flow.is_live_after(loop, decision.pointer)
         return inside and not gang and (decision.certain or wanted)
+
+
+def _check_array_reductions(loop: acc.LoopOp) -> None:
+    """
+    Raises an error if threads of a gang share a loop that stores to the gang's copy of an array that its
+    construct reduces: a clause on the loop gives each its own (OpenACC 3.4, 2.9.11).
+    """
+    construct = enclosing(loop, acc.ParallelOp)
+    if construct is None or loop_levels(loop) == {Level.GANG} or not reduces_elements(construct):
+        return
+    sizes = [constant_value(v) for v in (*construct.num_workers, *construct.vector_length)]
+    if sizes == [1, 1]:
+        return
+    for op in loop.walk():
+        if isinstance(op, llvm.StoreOp) and root_of(op.ptr) in construct.reduction_operands:
+            name = variable_name(root_of(op.ptr))
+            raise error(
+                source_loc(loop),
+                f"threads of a gang share this loop, but not a gang's copy of '{name}', which is reduced",
+                f"write the reduction clause for '{name}' on this loop, too, or 'loop seq'",
+            )
 
 
 def _is_alone(loop: acc.LoopOp) -> bool:

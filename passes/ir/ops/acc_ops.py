@@ -435,6 +435,16 @@ def is_scalar(type_: Attribute) -> bool:
     return not isinstance(type_, llvm.LLVMArrayType)
 
 
+def reduces_elements(op: acc.LoopOp | acc.ParallelOp) -> bool:
+    """Whether a loop or construct reduces more than scalars: arrays, structures or sections."""
+    clauses = [value.owner for value in op.reduction_operands]
+    return any(
+        isinstance(clause, acc.ReductionOp)
+        and (bool(clause.bounds) or not is_scalar(clause.var_type))
+        for clause in clauses
+    )
+
+
 def drop_gang(loop: acc.LoopOp) -> None:
     """Removes the gang clause from a loop."""
     set_operand_groups(loop, gang_operands=[])
