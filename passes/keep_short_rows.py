@@ -153,11 +153,20 @@ def _versions(rows: Sequence[acc.LoopOp], construct: acc.ParallelOp) -> list[Row
         stores = any(isinstance(op, llvm.StoreOp) and _is_shared(op, row) for op in ops)
         loops.append(RowLoop(high - low, accesses, stores))
     known = [loop.trips.as_constant for loop in loops]
-    if beside and all(trips is not None and trips <= MOST_SHORT_ITERATIONS for trips in known):
+    short = all(trips is not None and trips <= MOST_SHORT_ITERATIONS for trips in known)
+    if short and (beside or any(map(_has_atomics, rows))):
         return []
     if not beside and not _can_be_joined(rows[0], construct):
         return []
     return row_versions(loops, beside=beside)
+
+
+def _has_atomics(row: acc.LoopOp) -> bool:
+    """
+    Whether a row updates memory atomically: programs also read such memory plainly in rows of few iterations,
+    which is in order where one thread has them all.
+    """
+    return any(op.name.startswith("acc.atomic") for op in row.region.walk())
 
 
 def _can_be_joined(row: acc.LoopOp, construct: acc.ParallelOp) -> bool:
