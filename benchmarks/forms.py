@@ -89,7 +89,9 @@ def gang_vector(nest: Nest) -> Levels:
 def gang_worker_vector(nest: Nest) -> Levels:
     if nest.depth == 1:
         return ["gang worker vector"]
-    return ["gang worker", "vector"] if nest.depth == 2 else ["gang", "worker", "vector"]
+    if nest.depth == 2:
+        return ["gang worker", "vector"]
+    return ["gang", "worker", "vector", *[""] * (nest.depth - 3)]
 
 
 def all_levels(nest: Nest) -> Levels:
@@ -117,7 +119,7 @@ def _independent(nest: Nest) -> Levels:
 
 def tiles(sizes: Mapping[int, str]) -> Callable[[Nest], Levels | None]:
     def levels(nest: Nest) -> Levels | None:
-        if not nest.tight:
+        if not nest.tight or nest.depth not in sizes:
             return None
         return [f"tile({sizes[nest.depth]})", *[None] * (nest.depth - 1)]
 
@@ -155,7 +157,7 @@ independent."""
 
 _DIRECTIVE = re.compile(r"#pragma acc (parallel loop|loop)\b(.*)")
 _HEADER = re.compile(r"for \(.*?;.*?;[^)]*\)")
-_CLAUSE = re.compile(r"\w+(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?")
+_CLAUSE = re.compile(r"\w+(?:\s*\([^()]*(?:\([^()]*\)[^()]*)*\))?")
 _MAPPING = ("gang", "worker", "vector", "collapse", "num_gangs", "num_workers", "vector_length")
 
 
@@ -164,7 +166,7 @@ def _split_clauses(text: str) -> tuple[str, int]:
     kept: list[str] = []
     collapse = 1
     for clause in _CLAUSE.findall(text):
-        name = clause.partition("(")[0]
+        name = clause.partition("(")[0].rstrip()
         if name == "collapse":
             collapse = int(clause.partition("(")[2].rstrip(")"))
         elif name not in _MAPPING:

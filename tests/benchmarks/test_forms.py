@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.forms import BARE, FILES, FORMS, HERE, compare, kernel_texts, wrong_results
+from benchmarks.forms import BARE, FILES, FORMS, HERE, compare, kernel_texts, rewrite, wrong_results
 
 KERNELS = [
     (file, kernel)
@@ -26,6 +26,29 @@ def _different(file: str, kernel: str, folder: Path, forms: tuple[str, ...] = ()
     return {
         form: lines for form, lines in compare(file, kernel, folder, forms=forms).items() if lines
     }
+
+
+def test_nests_of_four_loops_and_spaces_in_clauses() -> None:
+    nest = [
+        "#pragma acc parallel loop collapse (2) copyin (a[0:n]) reduction (max: s)",
+        *(f"for (int {i} = 0; {i} < n; {i}++)" for i in "ij"),
+        *(
+            line
+            for i in "kl"
+            for line in ("#pragma acc loop", f"for (int {i} = 0; {i} < n; {i}++)")
+        ),
+        "s = fmaxf(s, a[i][j][k][l]);",
+    ]
+    clauses = "copyin (a[0:n]) reduction (max: s)"
+    by_level = rewrite(nest, FORMS["gang worker vector"])
+    assert by_level is not None
+    assert [line for line in by_level if line.startswith("#")] == [
+        f"#pragma acc parallel loop gang {clauses}",
+        "#pragma acc loop worker",
+        "#pragma acc loop vector",
+        "#pragma acc loop",
+    ]
+    assert rewrite(nest, FORMS["tile"]) is None
 
 
 @pytest.mark.parametrize(
