@@ -26,7 +26,7 @@ from ..compiler.base.abi import (
 )
 from .cache_sections import outside_error
 from .data.peer import PeerSection, copy_peer
-from .data.quick_entry import has_cells, is_in_place
+from .data.quick_entry import has_cells
 from .data.requests import read_request, read_shape
 from .device import Queue
 from .mean_trips import MeanTrips
@@ -86,7 +86,10 @@ class EntryPoints:
         if left > 0:
             buffer = (ctypes.c_char * (RECORD_BYTES * count)).from_address(records)
             raw = bytes(buffer)
-            rest = [i for i in range(left) if not is_in_place(raw, i * RECORD_BYTES)]
+            with state.lock:
+                rest = [
+                    i for i in range(left) if not state.quick.is_in_place(raw, i * RECORD_BYTES)
+                ]
             self._perform(state, site, buffer, rest, queue, "exit")
 
     def update(self, site: int, records: int, count: int, queue: int) -> None:

@@ -71,3 +71,12 @@ class Site:
     def variable(self, index: int) -> str:
         """The name of variable `index`, for messages."""
         return self.vars[index] if 0 <= index < len(self.vars) else "?"
+
+    def origin(self, index: int) -> str:
+        """What maps variable `index`, for messages."""
+        return origin_of(str(self.place), self.variable(index))
+
+
+def origin_of(place: str, variable: str) -> str:
+    """What maps a variable, for messages; `place`: that of the clause, if it is known."""
+    return f"{place}, '{variable}'" if place else f"'{variable}'"

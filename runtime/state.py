@@ -59,6 +59,7 @@ class DeviceState:
             device.reuses_blocks and not linked,  # mapping data for links must store addresses
             device.native_stream(),
             clears_blocks=device.clears_blocks,
+            origin=lambda site, variable: sites[site].origin(variable),
         )
         self.mapper.actions.blocks = self.quick
         self.launchers: list[Launcher | None] = [None] * len(sites)

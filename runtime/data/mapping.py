@@ -16,6 +16,7 @@ from typing import TypeAlias
 from ...compiler.base.abi import DataFlag, DataKind
 from ..device import Device, Queue
 from ..errors import AccRuntimeError, ErrorClass, HostRange
+from ..sites import origin_of
 from .absent import not_present
 from .actions import COPIES_IN, COPIES_OUT, DataActions
 from .attachment import Attachments
@@ -281,8 +282,7 @@ class Mapper:
         entry = Entry(request.start, request.bytes, request.start, base=base, shared=request.stays)
         if not request.stays:
             self.actions.obtain(entry, request, queue)
-        name = f"'{request.name}'"
-        entry.origin = f"{request.origin}, {name}" if request.origin else name
+        entry.origin = origin_of(request.origin, request.name)
         self.table.insert(entry)
         for link in self._links_of(entry):
             self.device.store_pointer(link.slot, entry.device_address(link.host), queue)

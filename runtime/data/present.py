@@ -179,9 +179,9 @@ class PresentTable:
             self.mirror.insert(entry)
         return self._insert(entry)
 
-    def follow(self, host: int, size: int, device: int) -> Entry:
+    def follow(self, entry: Entry) -> Entry:
         """Adds an entry that the mirror already has."""
-        return self._insert(Entry(host, size, device))
+        return self._insert(entry)
 
     def _insert(self, entry: Entry) -> Entry:
         index = bisect_right(self._starts, entry.host)

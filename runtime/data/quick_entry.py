@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ...compiler.base.abi import RECORD_BYTES, RECORD_DEVICE_AT, RECORD_FORMAT, DataFlag
@@ -81,11 +81,13 @@ class QuickEntry:
         stream: int = 0,
         *,
         clears_blocks: bool = False,
+        origin: Callable[[int, int], str] = lambda site, variable: "",
     ):
         self._table = table
         self._works_in_place = works_in_place
         self._reuses_blocks = reuses_blocks
         self._clears_blocks = clears_blocks
+        self._origin = origin
         self._stream = stream
         self._cells = cells
         self._finder = RecordFinder(table, cells)
@@ -112,6 +114,7 @@ class QuickEntry:
                 creates=self._reuses_blocks,
                 clears=self._clears_blocks,
                 stream=self._stream,
+                origin=self._origin,
             )
 
     def follow(self, stream: int) -> None:
@@ -324,7 +327,7 @@ class QuickEntry:
             self._release(site)
         for index in range(count - 1, -1, -1):
             at = index * RECORD_BYTES
-            if index in in_cells or is_in_place(raw, at):
+            if index in in_cells or self.is_in_place(raw, at):
                 continue
             found = self._finder.find(raw, at, None)
             if found is None or _DEVICE.unpack_from(raw, at + RECORD_DEVICE_AT)[0] != found.device:
@@ -337,6 +340,14 @@ class QuickEntry:
                 found.count(1)
                 return index + 1
         return 0
+
+    def is_in_place(self, records: bytes, at: int) -> bool:
+        """
+        Whether the entered record at `at` is in place, so that its exit does nothing. Data of a region that
+        shares memory (`DataFlag.SHARED`) is at its host address, too, but present and counted.
+        """
+        base, offset, _, _, device, _, flags, *_ = _unpack(records, at)
+        return bool(flags & _IN_PLACE) and device == base and not self._table.at(base + offset)
 
     def _shared(self, raw: bytes) -> dict[int, FoundRecord]:
         """The results of records that may be in place, by their offsets in `raw`."""
@@ -353,12 +364,6 @@ class QuickEntry:
         cell.fetch()
         cell.entry.structured -= 1
         return True
-
-
-def is_in_place(records: bytes, at: int) -> bool:
-    """Whether the entered record at `at` is in place, so that its exit does nothing."""
-    base, _, _, _, device, _, flags, *_ = _unpack(records, at)
-    return bool(flags & _IN_PLACE) and device == base
 
 
 def _stays_present(known: _Remembered) -> bool:

@@ -27,18 +27,38 @@ done:
   ret i1 %good
 }}
 
-; takes a kept block for a record's data; returns false if none is suitable
-define internal i1 @create(ptr %book, ptr %record) {{
-entry:
+; adds a row of native code for a record's data, in device memory with a kept block's bytes (0: no block)
+define internal ptr @own_row(ptr %book, i32 %site, ptr %record, i64 %device, i64 %block) {{
   %start = call i64 @start_of(ptr %record)
   %bytes = %record->record.bytes
-  %block = call ptr @block_for(ptr %book, i64 %bytes)
-  %found = icmp ne ptr %block, null
+  %row = call ptr @insert_row(ptr %book, i64 %start, i64 %bytes, i64 %device, i64 {own}, i64 %block)
+  %base = %record->record.base
+  %row->entry.base = %base
+  %var = %record->record.var
+  %row->entry.site = %site
+  %row->entry.var = %var
+  %own_at = &%book->book.own
+  call void @add_to(ptr %own_at, i64 1)
+  ret ptr %row
+}}
+
+; returns a new row for a record's data: where it is, or in a kept block; null if none is suitable
+define internal ptr @create(ptr %book, i32 %site, ptr %record) {{
+entry:
   %count = %book->book.count
   %capacity = %book->book.capacity
-  %room = icmp ult i64 %count, %capacity
-  %good = and i1 %found, %room
-  br i1 %good, label %take, label %no
+  if ult i64 %count, %capacity: room, no
+room:
+  %remains = call i1 @remains(ptr %book, ptr %record)
+  br i1 %remains, label %stay, label %search
+stay:
+  %start = call i64 @start_of(ptr %record)
+  %shared = call ptr @own_row(ptr %book, i32 %site, ptr %record, i64 %start, i64 0)
+  ret ptr %shared
+search:
+  %bytes = %record->record.bytes
+  %block = call ptr @block_for(ptr %book, i64 %bytes)
+  if ne ptr %block, null: take, no
 take:
   %device = %block->block.device
   %size = %block->block.bytes
@@ -51,12 +71,10 @@ take:
   %last_size = %last->block.bytes
   %block->block.device = %last_device
   %block->block.bytes = %last_size
-  call void @insert_row(ptr %book, i64 %start, i64 %bytes, i64 %device, i64 {own}, i64 %size)
-  %own_at = &%book->book.own
-  call void @add_to(ptr %own_at, i64 1)
-  ret i1 true
+  %row = call ptr @own_row(ptr %book, i32 %site, ptr %record, i64 %device, i64 %size)
+  ret ptr %row
 no:
-  ret i1 false
+  ret ptr null
 }}
 
 ; zeroes the first %bytes of a row made natively, if the device clears memory
@@ -96,10 +114,16 @@ look:
 given:
   br i1 %has_addresses, label %noted, label %no
 ask:
-  %asked = call i32 @need(ptr %book, i32 %site, ptr %records, i32 %i, i1 %sync)
-  if eq i32 %asked, 0: no, noted
+  %asked = call i32 @need(ptr %book, i32 %site, ptr %records, i32 %count, i32 %i, i1 %sync)
+  if eq i32 %asked, 0: no, answered
+answered:
+  %inferred = call i1 @is_inferred(ptr %this)
+  br i1 %inferred, label %others, label %noted
+others:
+  %alone = call i1 @apart(ptr %records, i32 %count, i32 %i)
+  br i1 %alone, label %noted, label %no
 noted:
-  %need = phi i32 [ 1, %given ], [ %asked, %ask ]
+  %need = phi i32 [ 1, %given ], [ %asked, %answered ], [ %asked, %others ]
   %is_cell = icmp eq i32 %need, 2
   %cells_now = or i1 %cells, %is_cell
   %is_new = icmp eq i32 %need, 3
@@ -133,9 +157,9 @@ search:
   %row = call ptr @covering(ptr %book, i64 %start, i64 %bytes)
   if eq ptr %row, null: missing, counted
 counted:
-  %found = phi ptr [ %row, %search ], [ %created, %bare ], [ %created, %fill ]
-  %is_made = phi i1 [ %made, %search ], [ true, %bare ], [ true, %fill ]
-  %is_moved = phi i1 [ %moved, %search ], [ %moved, %bare ], [ true, %fill ]
+  %found = phi ptr [ %row, %search ], [ %created, %again ], [ %created, %bare ], [ %created, %fill ]
+  %is_made = phi i1 [ %made, %search ], [ true, %again ], [ true, %bare ], [ true, %fill ]
+  %is_moved = phi i1 [ %moved, %search ], [ %moved, %again ], [ %moved, %bare ], [ true, %fill ]
   %address = call i64 @device_address(ptr %found, i64 %base)
   %at->record.device = %address
   %counter = call ptr @counter_of(ptr %found, ptr %at)
@@ -166,10 +190,12 @@ stay:
   %at->record.device = %base
   br label %entered
 make:
-  %had = call i1 @create(ptr %book, ptr %at)
-  br i1 %had, label %again, label %undo
+  %created = call ptr @create(ptr %book, i32 %site, ptr %at)
+  if eq ptr %created, null: undo, again
 again:
-  %created = call ptr @covering(ptr %book, i64 %start, i64 %bytes)
+  %is_here = call i1 @is_shared(ptr %created)
+  br i1 %is_here, label %counted, label %apart
+apart:
   %comes = call i1 @is_kind(ptr %at, i32 {copy}, i32 {copyin})
   br i1 %comes, label %fill, label %bare
 bare:
@@ -297,7 +323,9 @@ counted:
   br i1 %over, label %last, label %on
 last:
   %leaves = call i1 @is_kind(ptr %record, i32 {copy}, i32 {copyout})
-  %goes_home = and i1 %leaves, %sync
+  %is_here = call i1 @is_shared(ptr %row)
+  %is_away = xor i1 %is_here, true
+  %goes_home = all %leaves %is_away %sync
   br i1 %goes_home, label %size, label %freed
 size: ; what enter data has created may be large
   %bytes = %record->record.bytes
@@ -325,7 +353,12 @@ stayed:
   %same = icmp eq i64 %base, %there
   %flags = %record->record.flags
   %marked = %flags has i32 {flag_in_place}
-  %in_place = and i1 %same, %marked
+  ; data that a region shares is at its host address too, but counted
+  %start = call i64 @start_of(ptr %record)
+  %extent = %record->record.bytes
+  %present = call i1 @touched(ptr %book, i64 %start, i64 %extent)
+  %absent = xor i1 %present, true
+  %in_place = all %same %marked %absent
   br i1 %in_place, label %on, label %undo
 on:
   %moved_now = phi i1 [ %moved, %counted ], [ true, %home ], [ %moved, %freed ],

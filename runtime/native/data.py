@@ -42,6 +42,7 @@ from ...compiler.base.abi import (
 )
 from ..compression.arrays import Answer
 from ..data.cells import Cell
+from ..data.host_pages import check_address
 from ..data.present import Entry
 from ..device import NativeDriver
 from .code import NativeCode
@@ -201,6 +202,7 @@ class NativeData:
                 "slow_exit": slow_exit,
                 **(driver or NativeDriver(0, 0)).addresses,
                 "enter_context": enter_context,
+                "check_pages": check_address(),
             },
             {
                 **devices.constants,

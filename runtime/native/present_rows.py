@@ -18,17 +18,19 @@ of the rows until it has finished (`open`, `publish`). Scalars of reductions tha
 from __future__ import annotations
 
 import ctypes
+import mmap
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ...compiler.base.abi import DataFlag, DataKind, DataRecord
 from ..data.cells import CELL, Cell
-from ..data.host_pages import ENOUGH
+from ..data.host_pages import ENOUGH, MS_ASYNC
+from ..data.present import Entry
 from .text import structure
 
 if TYPE_CHECKING:
-    from ..data.present import Entry, PresentTable
+    from ..data.present import PresentTable
 
 KEPT = 64
 """The most blocks of device memory that are kept."""
@@ -40,7 +42,8 @@ Python."""
 SPANS = 64
 """The most reserved spans of host memory; with more, native code creates no rows."""
 
-_MOST_ABSENT = 64
+_MOST_APART = 128
+"""The most records of a region that are compared with each other."""
 _COUNTS, _ASYNCHRONOUS, _OWN, _POINTS, _QUIET = 1, 2, 4, 8, 16
 """
 The flags of a row: native code counts the entry for synchronous constructs; it counts it for constructs on
@@ -51,7 +54,6 @@ _NOT_SIMPLE = int(
     DataFlag.ALWAYS_IN
     | DataFlag.ALWAYS_OUT
     | DataFlag.FINALIZE
-    | DataFlag.INFERRED
     | DataFlag.COMPRESSED
     | DataFlag.ROWS
 )
@@ -65,9 +67,11 @@ LAYOUT: dict[str, int | str] = {
     "copyout": int(DataKind.COPYOUT),
     "flag_cell": int(DataFlag.CELL),
     "flag_in_place": int(DataFlag.IN_PLACE),
+    "flag_shared": int(DataFlag.SHARED),
+    "flag_inferred": int(DataFlag.INFERRED),
     "flag_dynamic": int(DataFlag.DYNAMIC),
     "delete": int(DataKind.DELETE),
-    "not_created": int(DataFlag.ZERO | DataFlag.CAPTURE | DataFlag.CELL),
+    "not_created": int(DataFlag.ZERO | DataFlag.CAPTURE | DataFlag.CELL | DataFlag.UNBOUNDED),
     "cell_bytes": CELL,
     "counts": _COUNTS,
     "counts_alone": _COUNTS | _POINTS,
@@ -82,7 +86,9 @@ LAYOUT: dict[str, int | str] = {
     "clears": _CLEARS,
     "addresses": _ADDRESSES,
     "most_copied": ENOUGH,
-    "most_absent": _MOST_ABSENT,
+    "most_apart": _MOST_APART,
+    "page_bytes": mmap.PAGESIZE,
+    "check_only": MS_ASYNC,
     "not_plain": int(DataFlag.COMPRESSED | DataFlag.ROWS),
     "if_present": int(DataFlag.IF_PRESENT),
     "use_device": int(DataKind.USE_DEVICE),
@@ -118,7 +124,9 @@ class _Book(ctypes.Structure):
 @structure("entry")
 class _Row(ctypes.Structure):
     """The type `%entry` of the code: `open` is the number of open regions counted here, `dynamic` that of
-    the dynamic references (`enter data`), `block` the size of the row's block of device memory."""
+    the dynamic references (`enter data`), `block` the size of the row's block of device memory (0: none).
+    Of rows that native code made, `base` is the address of the array, `site` and `var` are the place of the
+    clause."""
 
     _fields_ = (
         ("host", ctypes.c_int64),
@@ -128,7 +136,9 @@ class _Row(ctypes.Structure):
         ("flags", ctypes.c_int64),
         ("block", ctypes.c_int64),
         ("dynamic", ctypes.c_int64),
-        ("unused", ctypes.c_int64),
+        ("base", ctypes.c_int64),
+        ("site", ctypes.c_int32),
+        ("var", ctypes.c_int32),
     )
 
     def absorb_into(self, entry: Entry) -> None:
@@ -209,6 +219,7 @@ class PresentRows:
         self._book.spans = ctypes.addressof(self._spans)
         self._book.cells = ctypes.addressof(self._cells)
         self._table: PresentTable | None = None
+        self._origin: Callable[[int, int], str] = lambda site, variable: ""
         self._ways = 0
         self._addresses = True
         self._copies = copies
@@ -233,13 +244,15 @@ class PresentRows:
         creates: bool,
         clears: bool = False,
         stream: int = 0,
+        origin: Callable[[int, int], str] = lambda site, variable: "",
     ) -> None:
         """
         Follows `table` from now on; `in_place` and `creates` tell what the device allows; `clears`: this
         thread zeroes kept blocks before they are used again; `stream` is that of the device's synchronous
-        constructs.
+        constructs; `origin` describes a variable of a site, for messages.
         """
         self._table = table
+        self._origin = origin
         self._ways = (_IN_PLACE if in_place else 0) | (_CREATES if creates else 0)
         self._ways |= (_COPIES if self._copies else 0) | (_CLEARS if clears else 0)
         self._ways |= _ADDRESSES if self._addresses else 0
@@ -308,7 +321,18 @@ class PresentRows:
             self._book.own = 0
             for row in own:
                 row.flags &= ~_OWN
-                row.absorb_into(self._table.follow(row.host, row.end - row.host, row.device))
+                row.absorb_into(self._table.follow(self._entry_of(row)))
+
+    def _entry_of(self, row: _Row) -> Entry:
+        """The entry for a row that native code made."""
+        return Entry(
+            row.host,
+            row.end - row.host,
+            row.device,
+            origin=self._origin(row.site, row.var),
+            base=row.base,
+            shared=row.host == row.device,
+        )
 
     def publish(self) -> None:
         """Ends what `open` began: native code counts in all rows, and adds rows again."""
@@ -449,7 +473,7 @@ class PresentRows:
     def _grow(self, capacity: int) -> None:
         rows = (_Row * capacity)()
         if self._book.count:
-            ctypes.memmove(rows, self._book.rows, 64 * self._book.count)
+            ctypes.memmove(rows, self._book.rows, ctypes.sizeof(_Row) * self._book.count)
         self._rows = rows
         self._book.rows, self._book.capacity = ctypes.addressof(rows), capacity
 
@@ -466,4 +490,6 @@ def _host_of(row: _Row) -> int:
     return row.host
 
 
-assert ctypes.sizeof(_Row) == 64 and ctypes.sizeof(_CellRow) == 40
+LAYOUT["row_bytes"] = ctypes.sizeof(_Row)
+
+assert ctypes.sizeof(_Row) == 72 and ctypes.sizeof(_CellRow) == 40

@@ -142,15 +142,15 @@ done:
   ret ptr %best
 }}
 
-; inserts a row; the caller has checked that there is space for it
-define void @insert_row(ptr %book, i64 %host, i64 %bytes, i64 %device, i64 %flags, i64 %block) {{
+; inserts and returns a row; the caller has checked that there is space for it
+define ptr @insert_row(ptr %book, i64 %host, i64 %bytes, i64 %device, i64 %flags, i64 %block) {{
   %index = call i64 @begun(ptr %book, i64 %host)
   %count = %book->book.count
   %rows = %book->book.rows
   %row = getelementptr %entry, ptr %rows, i64 %index
   %next = getelementptr %entry, ptr %row, i64 1
   %behind = sub i64 %count, %index
-  %size = mul i64 %behind, 64
+  %size = mul i64 %behind, {row_bytes}
   call void @llvm.memmove.p0.p0.i64(ptr %next, ptr %row, i64 %size, i1 false)
   %end = add i64 %host, %bytes
   %row->entry.host = %host
@@ -161,7 +161,7 @@ define void @insert_row(ptr %book, i64 %host, i64 %bytes, i64 %device, i64 %flag
   %row->entry.flags = %flags
   %row->entry.block = %block
   call void @add_to(ptr %book, i64 1)
-  ret void
+  ret ptr %row
 }}
 
 ; removes the row that begins at %host
@@ -171,16 +171,28 @@ define void @remove_row(ptr %book, i64 %host) {{
   %number = call i64 @begun(ptr %book, i64 %host)
   %count = %book->book.count
   %behind = sub i64 %count, %number
-  %size = mul i64 %behind, 64
+  %size = mul i64 %behind, {row_bytes}
   call void @llvm.memmove.p0.p0.i64(ptr %row, ptr %next, i64 %size, i1 false)
   call void @add_to(ptr %book, i64 -1)
   ret void
 }}
 
-; removes a row of native code that nothing refers to, and keeps its block
-define internal void @let_go(ptr %book, ptr %row) {{
+; returns whether a row's data is in the program's own memory
+define internal i1 @is_shared(ptr %row) alwaysinline {{
   %host = %row->entry.host
   %device = %row->entry.device
+  %same = icmp eq i64 %host, %device
+  ret i1 %same
+}}
+
+; removes a row of native code that nothing refers to, and keeps its block if it has one
+define internal void @let_go(ptr %book, ptr %row) {{
+entry:
+  %host = %row->entry.host
+  %device = %row->entry.device
+  %shared = call i1 @is_shared(ptr %row)
+  br i1 %shared, label %forget, label %keep
+keep:
   %size = %row->entry.block
   %kept_at = &%book->book.kept
   %kept = load i64, ptr %kept_at
@@ -189,6 +201,8 @@ define internal void @let_go(ptr %book, ptr %row) {{
   %block->block.device = %device
   %block->block.bytes = %size
   call void @add_to(ptr %kept_at, i64 1)
+  br label %forget
+forget:
   %own_at = &%book->book.own
   call void @add_to(ptr %own_at, i64 -1)
   call void @remove_row(ptr %book, i64 %host)

@@ -1,9 +1,17 @@
 """
 Native code (`text.py`) that decides what the records of a region need: only to count, a cell, data that is
-created without Python, or Python. It follows `present_rows_code.py`. Format fields: those of `LAYOUT`.
+created without Python, or Python. It follows `present_rows_code.py`. Format fields: those of `LAYOUT`, and
+`check_pages`, the address of msync(2), 0 if there is none.
 """
 
 TEMPLATE = """
+; returns whether a record is of a region that the compiler inferred, which all of its records or none enter
+define internal i1 @is_inferred(ptr %record) {{
+  %flags = %record->record.flags
+  %inferred = %flags has i32 {flag_inferred}
+  ret i1 %inferred
+}}
+
 ; returns whether a clause only counts data that is present, and its section is not empty
 define internal i1 @simple(ptr %record) {{
   %base = %record->record.base
@@ -78,15 +86,71 @@ no:
   ret ptr null
 }}
 
-; returns whether absent data of a record, which overlaps none before it in %records, can be created natively
-define internal i1 @obtainable(ptr %book, ptr %records, i32 %i) {{
+; returns whether the section of record %i overlaps none of the others, of which there are not too many
+define internal i1 @apart(ptr %records, i32 %count, i32 %i) {{
+entry:
+  %record = getelementptr %record, ptr %records, i32 %i
+  %start = call i64 @start_of(ptr %record)
+  %bytes = %record->record.bytes
+  %past = add i64 %start, %bytes
+  if ugt i32 %count, {most_apart}: no, others
+others:
+  for i32 %j < %count: compare, yes
+compare:
+  %other = getelementptr %record, ptr %records, i32 %j
+  %other_start = call i64 @start_of(ptr %other)
+  %other_bytes = %other->record.bytes
+  %other_past = add i64 %other_start, %other_bytes
+  %begins = icmp ult i64 %other_start, %past
+  %ends = icmp ugt i64 %other_past, %start
+  %differs = icmp ne i32 %j, %i
+  %over = all %begins %ends %differs
+  br i1 %over, label %no, label %on
+on:
+  next %j
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}}
+
+; returns whether a record's data stays in the program's memory while the region has it, if it is absent
+define internal i1 @remains(ptr %book, ptr %record) {{
+  %flags = %record->record.flags
+  %marked = %flags has i32 {flag_shared}
+  %bytes = %record->record.bytes
+  %long = icmp uge i64 %bytes, {most_copied}
+  %ways = %book->book.ways
+  %possible = %ways has i64 {in_place}
+  %result = all %marked %long %possible
+  ret i1 %result
+}}
+
+; returns whether all pages of a record's section are in the process's memory
+define internal i1 @is_mapped(ptr %record) {{
+entry:
+  %start = call i64 @start_of(ptr %record)
+  %bytes = %record->record.bytes
+  %offset = urem i64 %start, {page_bytes}
+  %page = sub i64 %start, %offset
+  %length = add i64 %bytes, %offset
+  if eq i64 {check_pages}, 0: unknown, ask
+ask:
+  %failed = call i32 inttoptr (i64 {check_pages} to ptr)(i64 %page, i64 %length, i32 {check_only})
+  %all = icmp eq i32 %failed, 0
+  ret i1 %all
+unknown:
+  ret i1 false
+}}
+
+; returns whether absent data of record %i can be entered without Python: it stays, or gets a kept block
+define internal i1 @obtainable(ptr %book, ptr %records, i32 %count, i32 %i) {{
 entry:
   %record = getelementptr %record, ptr %records, i32 %i
   %start = call i64 @start_of(ptr %record)
   %bytes = %record->record.bytes
   %kind = %record->record.kind
   %flags = %record->record.flags
-  %past = add i64 %start, %bytes
   %ways = %book->book.ways
   %is_marked = %flags has i32 {flag_in_place}
   %may_stay = %ways has i64 {in_place}
@@ -101,39 +165,29 @@ creation:
   %little = icmp ult i64 %bytes, {most_copied}
   %allocates = icmp ule i32 %kind, {create}
   %is_copy = all %may_copy %little %allocates
-  %creates = or i1 %is_create, %is_copy
+  %remains = call i1 @remains(ptr %book, ptr %record)
+  %is_shared = and i1 %remains, %allocates
+  %creates = any %is_create %is_copy %is_shared
   %further = and i32 %flags, {not_created}
   %plain = icmp eq i32 %further, 0
   %taken = call i1 @reserved(ptr %book, i64 %start, i64 %bytes)
   %untaken = xor i1 %taken, true
   %good = all %may_create %free %creates %plain %untaken
-  br i1 %good, label %others, label %no
+  br i1 %good, label %pages, label %no
+pages:
+  br i1 %remains, label %check, label %others
+check:
+  %there = call i1 @is_mapped(ptr %record)
+  br i1 %there, label %others, label %no
 others:
-  %j = phi i32 [ 0, %entry ], [ 0, %creation ], [ %next, %apart ]
-  %more = icmp ult i32 %j, {most_absent}
-  if ult i32 %j, %i: compare, yes
-compare:
-  %other = getelementptr %record, ptr %records, i32 %j
-  %other_start = call i64 @start_of(ptr %other)
-  %other_bytes = %other->record.bytes
-  %other_past = add i64 %other_start, %other_bytes
-  %begins = icmp ult i64 %other_start, %past
-  %ends = icmp ugt i64 %other_past, %start
-  %over = and i1 %begins, %ends
-  %far = xor i1 %more, true
-  %bad = or i1 %over, %far
-  br i1 %bad, label %no, label %apart
-apart:
-  %next = add i32 %j, 1
-  br label %others
-yes:
-  ret i1 true
+  %alone = call i1 @apart(ptr %records, i32 %count, i32 %i)
+  ret i1 %alone
 no:
   ret i1 false
 }}
 
 ; returns what a record needs, before anything is changed: 0 Python, 1 counting, 2 a cell, 3 creation
-define internal i32 @need(ptr %book, i32 %site, ptr %records, i32 %i, i1 %sync) {{
+define internal i32 @need(ptr %book, i32 %site, ptr %records, i32 %count, i32 %i, i1 %sync) {{
 entry:
   %record = getelementptr %record, ptr %records, i32 %i
   %simple = call i1 @simple(ptr %record)
@@ -166,7 +220,7 @@ which:
 in_cell:
   ret i32 2
 other:
-  %can = call i1 @obtainable(ptr %book, ptr %records, i32 %i)
+  %can = call i1 @obtainable(ptr %book, ptr %records, i32 %count, i32 %i)
   %had = select i1 %can, i32 3, i32 0
   ret i32 %had
 python:

@@ -7,6 +7,7 @@ Kernels are native functions compiled by llvmlite.
 from __future__ import annotations
 
 import ctypes
+import mmap
 from collections.abc import Sequence
 
 import llvmlite.binding as llvm
@@ -102,6 +103,17 @@ def record(
     var: int = 0,
 ) -> DataRecord:
     return DataRecord(base, offset, size, pointer, -1, int(kind), int(flags), var, 0, 0)
+
+
+def memory_before_a_hole(size: int) -> int:
+    """The address of `size` bytes (whole pages), with as many bytes behind them that are not mapped."""
+    libc = ctypes.CDLL(None)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *([ctypes.c_int] * 3), ctypes.c_long)
+    private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    start = libc.mmap(None, 2 * size, mmap.PROT_READ, private, -1, 0)
+    libc.munmap(ctypes.c_void_p(start + size), ctypes.c_size_t(size))
+    return start
 
 
 class Program:

@@ -125,7 +125,7 @@ def test_regions_may_nest_and_repeat(data: Fixture) -> None:
 
 
 def test_clauses_that_do_more_than_count_go_to_python(data: Fixture) -> None:
-    for flag in (DataFlag.ALWAYS_IN, DataFlag.ALWAYS_OUT, DataFlag.FINALIZE, DataFlag.INFERRED):
+    for flag in (DataFlag.ALWAYS_IN, DataFlag.ALWAYS_OUT, DataFlag.FINALIZE):
         records = data.records(0, 1)
         records[1].flags = flag
         with pytest.MonkeyPatch.context() as patch:

@@ -16,7 +16,7 @@ from accopt.runtime.errors import AccRuntimeError, ErrorClass
 from accopt.runtime.host.device import HostDevice, HostOptions
 from accopt.runtime.program import Runtime
 from fake_cuda import FakeCuda
-from runtime_harness import DYNAMIC, Program, record
+from runtime_harness import DYNAMIC, Program, memory_before_a_hole, record
 
 SITES = 12
 
@@ -354,15 +354,21 @@ def test_references_of_native_code_count_for_python(monkeypatch: pytest.MonkeyPa
     program.runtime.finish()
 
 
+LONG = ENOUGH // 4
+"""The elements from which an array of a region may stay where it is."""
 COPIED_IN, COPIED_OUT = (DataKind.COPY, DataKind.COPYIN), (DataKind.COPY, DataKind.COPYOUT)
 
 
 class _Model:
     """What sections 2.6.3 to 2.7 of the specification say of a few arrays, beside a program that does it."""
 
-    def __init__(self, program: Program, draw: random.Random):
+    def __init__(self, program: Program, draw: random.Random, *, in_place: bool):
+        self.in_place = in_place
         self.program, self.draw = program, draw
         self.arrays = [np.full(16, i, np.int32) for i in range(5)]
+        self.arrays += [np.full(LONG, i, np.int32) for i in range(2)]
+        self.shared: set[int] = set()
+        """The arrays that are present at their host addresses."""
         self.device: dict[int, list[int]] = {}
         """The values of each array that is present, and where."""
         self.places: dict[int, int] = {}
@@ -370,7 +376,13 @@ class _Model:
         """Structured and dynamic."""
 
     def records(self, listed: list[tuple[int, DataKind]], flags: int = 0) -> list[DataRecord]:
-        return [record(self.arrays[i].ctypes.data, 64, kind, flags) for i, kind in listed]
+        """Data regions may share long arrays, enter data may not."""
+        flags = flags or DataFlag.SHARED
+        found = [self.arrays[i] for i, _ in listed]
+        return [
+            record(a.ctypes.data, a.nbytes, kind, flags)
+            for a, (_, kind) in zip(found, listed, strict=True)
+        ]
 
     def enter(
         self, site: int, listed: list[tuple[int, DataKind]], flags: int = 0
@@ -381,7 +393,11 @@ class _Model:
             if not sum(self.counts[i]):
                 assert i not in self.device
                 self.places[i] = found.device
-                self.device[i] = self.arrays[i].tolist()
+                here = found.device == self.arrays[i].ctypes.data
+                assert here == (self.in_place and not flags and self.arrays[i].size == LONG)
+                if here:
+                    self.shared.add(i)
+                self.device[i] = self.arrays[i][:16].tolist()
                 if kind not in COPIED_IN:
                     (ctypes.c_int32 * 16).from_address(found.device)[:] = self.device[i]
             self.counts[i][bool(flags)] += 1
@@ -400,9 +416,10 @@ class _Model:
         for i, kind in listed:
             self.counts[i][bool(flags)] -= 1
             if not sum(self.counts[i]):
-                if kind in COPIED_OUT:
-                    assert self.arrays[i].tolist() == self.device[i]
+                if kind in COPIED_OUT or i in self.shared:
+                    assert self.arrays[i][:16].tolist() == self.device[i]
                 del self.device[i], self.places[i]
+                self.shared.discard(i)
         self.look()
 
     def look(self) -> None:
@@ -411,7 +428,9 @@ class _Model:
             memory = (ctypes.c_int32 * 16).from_address(self.places[i])
             assert memory[:] == values
             self.device[i] = memory[:] = [v + self.draw.randrange(9) for v in values]
-        self.arrays[self.draw.randrange(5)] += 1
+        changed = self.draw.randrange(len(self.arrays))
+        if changed not in self.shared:
+            self.arrays[changed] += 1
 
 
 @pytest.mark.parametrize("name", ["host", "cuda"])
@@ -421,10 +440,11 @@ def test_data_is_what_the_specification_says(
 ) -> None:
     draw, share = random.Random(seed), (0.06, 0.2)[seed % 2]
     program, taken = _native_program(monkeypatch, SITES, name)
-    model = _Model(program, draw)
+    model = _Model(program, draw, in_place=name == "host")
+    some = range(len(model.arrays))
     kinds = [DataKind.COPY, DataKind.COPYIN, DataKind.COPYOUT, DataKind.CREATE]
     uses = [
-        [(i, draw.choice(kinds)) for i in draw.sample(range(5), draw.randint(1, 3))]
+        [(i, draw.choice(kinds)) for i in draw.sample(some, draw.randint(1, 3))]
         for _ in range(SITES)
     ]
     opened: list[tuple[int, list[DataRecord]]] = []
@@ -432,13 +452,13 @@ def test_data_is_what_the_specification_says(
         what = draw.random()
         if what < share:
             kind = draw.choice((DataKind.COPYIN, DataKind.CREATE))
-            model.enter(0, [(i, kind) for i in draw.sample(range(5), draw.randint(1, 2))], DYNAMIC)
+            model.enter(0, [(i, kind) for i in draw.sample(some, draw.randint(1, 2))], DYNAMIC)
         elif what < 2 * share:
             held = [i for i, (_, dynamic) in enumerate(model.counts) if dynamic]
             if held:
                 kind = draw.choice((DataKind.COPYOUT, DataKind.DELETE))
-                some = [(i, kind) for i in draw.sample(held, draw.randint(1, min(2, len(held))))]
-                model.leave(0, some, model.records(some, DYNAMIC), DYNAMIC)
+                left = [(i, kind) for i in draw.sample(held, draw.randint(1, min(2, len(held))))]
+                model.leave(0, left, model.records(left, DYNAMIC), DYNAMIC)
         elif len(opened) < 5 and what < 0.56:
             site = draw.randrange(SITES)
             opened.append((site, model.enter(site, uses[site])))
@@ -453,6 +473,149 @@ def test_data_is_what_the_specification_says(
                 if sum(n)
             }
     assert len(taken()) < 200, "some were native"
+    program.runtime.finish()
+
+
+def _opened(program: Program, records: list[DataRecord], site: int = 1) -> list[int]:
+    """The distances of device addresses from host addresses in a region, which is entered and left."""
+    program.data("data_enter", records, site=site)
+    found = [r.device - r.base for r in records]
+    program.data("data_exit", records, site=site)
+    return found
+
+
+@pytest.mark.parametrize("flags", [DataFlag.SHARED, DataFlag.SHARED | DataFlag.INFERRED])
+def test_long_arrays_stay_without_python(monkeypatch: pytest.MonkeyPatch, flags: int) -> None:
+    """At every place and length; constructs find them, and Python knows what has entered them."""
+    program, taken = _native_program(monkeypatch, 3, "host")
+    x = np.zeros(9 * LONG, np.int32)
+    heap = x.ctypes.data
+    _opened(program, [record(heap, 4, DataKind.COPY)])
+    taken()
+    for first, last in ((0, LONG), (4, LONG + 4), (LONG - 1, 3 * LONG + 1), (0, 9 * LONG)):
+        kinds = (DataKind.COPY, DataKind.COPYIN, DataKind.COPYOUT)
+        for kind in kinds:
+            region = [record(heap, 4 * (last - first), kind, flags, offset=4 * first)]
+            program.data("data_enter", region)
+            inner = [record(heap, 64, DataKind.PRESENT, offset=4 * (last - 16))]
+            assert _opened(program, inner, 2) == [0] and region[0].device == heap
+            assert taken() == [], (first, last, kind)
+            (entry,) = program.runtime.current.table
+            assert (entry.base, entry.structured, entry.shared) == (heap, 1, True)
+            assert entry.origin == "data construct, '?'"
+            program.data("data_exit", region)
+            assert taken() == ["data_exit"], "it is Python's now"
+            assert _opened(program, region) == [0]
+            assert taken() == []
+    assert not len(program.runtime.current.table)
+    program.runtime.finish()
+
+
+def test_short_and_overlapping_arrays_are_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    program, _ = _native_program(monkeypatch, 3, "host")
+    x = np.zeros(4 * LONG, np.int32)
+    base, flags = x.ctypes.data, DataFlag.SHARED
+    whole = record(base, x.nbytes, DataKind.COPY, flags)
+    for _ in range(3):
+        assert _opened(program, [whole]) == [0]
+        assert 0 not in _opened(program, [record(base, 4 * LONG - 4, DataKind.COPY, flags)])
+        assert 0 not in _opened(program, [whole, record(base, 4, DataKind.COPYIN, flags)])
+        assert 0 not in _opened(program, [record(base, x.nbytes, DataKind.COPY)])
+    program.runtime.finish()
+
+
+def test_a_long_section_beyond_the_memory_comes_to_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    program, _ = _native_program(monkeypatch, 3, "host")
+    x = np.zeros(1)
+    _opened(program, [record(x.ctypes.data, 4, DataKind.COPY)])  # native from now on
+    asked: list[int] = []
+    monkeypatch.setattr(EntryPoints, "_perform", lambda *arguments: asked.append(arguments[2]))
+    start = memory_before_a_hole(ENOUGH)
+    for size, python in ((ENOUGH, 0), (ENOUGH + 1, 1), (2 * ENOUGH, 1)):
+        region = [record(start, size, DataKind.COPY, DataFlag.SHARED)]
+        program.data("data_enter", region, site=1)
+        assert len(asked) == python and (region[0].device == start) == (not python)
+        if not python:
+            program.data("data_exit", region, site=1)
+        asked.clear()
+
+
+def test_arrays_in_place_are_counted_where_a_region_shares_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A construct that copies another array comes to Python, and must count the shared one out again."""
+    program, taken = _native_program(monkeypatch, 3, "host")
+    x, other = np.zeros(LONG, np.int32), np.zeros(LONG, np.int32)
+    place = x.ctypes.data
+    for order in (1, -1, 1, -1):
+        region = [record(place, x.nbytes, DataKind.COPY, DataFlag.SHARED)]
+        program.data("data_enter", region)
+        inner = [
+            record(place, x.nbytes, DataKind.COPY, DataFlag.IN_PLACE),
+            record(other.ctypes.data, other.nbytes, DataKind.COPYIN),
+        ][::order]
+        taken()
+        assert 0 in _opened(program, inner)
+        assert taken() == ["data_enter", "data_exit"]
+        (entry,) = program.runtime.current.table
+        assert (entry.host, entry.structured) == (place, 1)
+        program.data("data_exit", region)
+        assert not len(program.runtime.current.table)
+    program.runtime.finish()
+
+
+@pytest.mark.parametrize("name", ["host", "cuda"])
+def test_inferred_regions_are_native(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Those that are entered completely; the others leave their data to the constructs."""
+    program, taken = _native_program(monkeypatch, 3, name)
+    x, y = (np.zeros(64, np.int32) for _ in range(2))
+
+    def region(*sections: tuple[int, int]) -> list[DataRecord]:
+        return [record(b, n, DataKind.COPY, DataFlag.INFERRED) for b, n in sections]
+
+    both = region((x.ctypes.data, 256), (y.ctypes.data, 256))
+    for _ in range(3):
+        _opened(program, both)
+    taken()
+    assert all(_opened(program, both)) and taken() == []
+    outer = [record(x.ctypes.data, 256, DataKind.COPY)]
+    program.data("data_enter", outer)
+    assert all(_opened(program, both)) and taken() == []
+    for sections in (
+        ((x.ctypes.data, 256), (x.ctypes.data + 128, 64)),
+        ((y.ctypes.data, 256), (y.ctypes.data + 128, 64)),
+        ((y.ctypes.data, 256), (x.ctypes.data + 128, 256)),
+        ((y.ctypes.data, 256), (0, 64)),
+    ):
+        skipped = region(*sections)
+        program.data("data_enter", skipped)
+        assert taken() == ["data_enter"]
+        expected = [False, False] if sections[1][0] else [True, False]
+        assert [r.device != 0 for r in skipped] == expected
+        program.data("data_exit", skipped)
+        assert taken() == ["data_exit"]
+    (entry,) = program.runtime.current.table
+    assert (entry.host, entry.structured) == (x.ctypes.data, 1)
+    program.data("data_exit", outer)
+    program.runtime.finish()
+
+
+@pytest.mark.parametrize("name", ["host", "cuda"])
+def test_python_finds_the_section_of_an_array(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """A section that native code has entered is what a pointer without a section stands for."""
+    program, taken = _native_program(monkeypatch, 3, name)
+    x = np.zeros(64, np.int32)
+    for _ in range(4):
+        region = [record(x.ctypes.data, 64, DataKind.COPY, offset=128)]
+        taken()
+        program.data("data_enter", region)
+        was_native = not taken()
+        inner = [record(x.ctypes.data, 4, DataKind.PRESENT, DataFlag.UNBOUNDED | DataFlag.IMPLICIT)]
+        program.data("data_enter", inner, site=2)
+        assert inner[0].device == region[0].device
+        program.data("data_exit", inner, site=2)
+        program.data("data_exit", region)
+    assert was_native
     program.runtime.finish()
 
 
