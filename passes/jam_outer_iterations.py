@@ -15,7 +15,7 @@ Leaves: no `elements` on a gang-only loop whose lanes are on a loop below it. Su
         loops are untouched.
 Fails:  never. For a loop that cannot be jammed, each iteration gets a gang of its own, and `accx.why` gives
         the reason: its body stores to variables that live outside of it, contains further loop directives,
-        or has bounds that change from row to row.
+        has bounds that change from row to row, or gains nothing (`decisions/row_sharing.py`).
 
 Before:
   acc.loop gang control(%i : i32) = (%lb : i32) to (%ub : i32) step (%c1 : i32) {
@@ -45,8 +45,10 @@ from xdsl.passes import ModulePass
 
 from ..dialects.accx import UNROLL
 from .decisions.declined import Declined
+from .decisions.row_sharing import check_gain, check_length
 from .ir.loops.jammed_nests import JammedNest, jammed_nest
-from .ir.loops.jamming import Jam, explain, set_bounds, trip_count
+from .ir.loops.jamming import Jam, body_of, explain, set_bounds, trip_count
+from .ir.loops.row_accesses import row_accesses
 from .ir.loops.row_gangs import settle_rows
 from .ir.ops.acc_ops import loops_in, parallel_constructs
 from .ir.ops.building import NSW, Cursor, constant_value, erase
@@ -139,6 +141,8 @@ class JamOuterIterationsPass(ModulePass):
         for construct, loop in loops:
             try:
                 nest = jammed_nest(loop)
+                check_length(sum(1 for _ in body_of(nest.inner).walk()))
+                check_gain(row_accesses(nest))
             except Declined as reason:
                 explain(loop, f"rows not kept side by side: {reason}")
                 settle_rows(loop, 1, construct)

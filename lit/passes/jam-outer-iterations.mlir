@@ -230,3 +230,56 @@ llvm.func @changed_value(%n: i32, %a: !llvm.ptr) {
   }
   llvm.return
 }
+
+// Rows of many accesses that share none keep memory busy alone.
+// CHECK-LABEL: llvm.func @many_accesses
+llvm.func @many_accesses(%n: i32, %a: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  acc.parallel {
+    // CHECK-NOT:  scf.if
+    // CHECK:      rows not kept side by side: they share few of the 17 elements that each accesses
+    acc.loop gang control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      acc.loop vector control(%j : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+        %p0 = accx.element %a[0, %i, %j] of !llvm.array<64 x !llvm.array<64 x i32>> : i32, i32
+        llvm.store %j, %p0 : i32, !llvm.ptr
+        %p1 = accx.element %a[1, %i, %j] of !llvm.array<64 x !llvm.array<64 x i32>> : i32, i32
+        llvm.store %j, %p1 : i32, !llvm.ptr
+        %p2 = accx.element %a[2, %i, %j] of !llvm.array<64 x !llvm.array<64 x i32>> : i32, i32
+        llvm.store %j, %p2 : i32, !llvm.ptr
+        %p3 = accx.element %a[3, %i, %j] of !llvm.array<64 x !llvm.array<64 x i32>> : i32, i32
+        llvm.store %j, %p3 : i32, !llvm.ptr
+        %p4 = accx.element %a[4, %i, %j] of !llvm.array<64 x !llvm.array<64 x i32>> : i32, i32
+        llvm.store %j, %p4 : i32, !llvm.ptr
+        %p5 = accx.element %a[5, %i, %j] of !llvm.array<64 x !llvm.array<64 x i32>> : i32, i32
+        llvm.store %j, %p5 : i32, !llvm.ptr
+        %p6 = accx.element %a[6, %i, %j] of !llvm.array<64 x !llvm.array<64 x i32>> : i32, i32
+        llvm.store %j, %p6 : i32, !llvm.ptr
+        %p7 = accx.element %a[7, %i, %j] of !llvm.array<64 x !llvm.array<64 x i32>> : i32, i32
+        llvm.store %j, %p7 : i32, !llvm.ptr
+        %p8 = accx.element %a[8, %i, %j] of !llvm.array<64 x !llvm.array<64 x i32>> : i32, i32
+        llvm.store %j, %p8 : i32, !llvm.ptr
+        %p9 = accx.element %a[9, %i, %j] of !llvm.array<64 x !llvm.array<64 x i32>> : i32, i32
+        llvm.store %j, %p9 : i32, !llvm.ptr
+        %p10 = accx.element %a[10, %i, %j] of !llvm.array<64 x !llvm.array<64 x i32>> : i32, i32
+        llvm.store %j, %p10 : i32, !llvm.ptr
+        %p11 = accx.element %a[11, %i, %j] of !llvm.array<64 x !llvm.array<64 x i32>> : i32, i32
+        llvm.store %j, %p11 : i32, !llvm.ptr
+        %p12 = accx.element %a[12, %i, %j] of !llvm.array<64 x !llvm.array<64 x i32>> : i32, i32
+        llvm.store %j, %p12 : i32, !llvm.ptr
+        %p13 = accx.element %a[13, %i, %j] of !llvm.array<64 x !llvm.array<64 x i32>> : i32, i32
+        llvm.store %j, %p13 : i32, !llvm.ptr
+        %p14 = accx.element %a[14, %i, %j] of !llvm.array<64 x !llvm.array<64 x i32>> : i32, i32
+        llvm.store %j, %p14 : i32, !llvm.ptr
+        %p15 = accx.element %a[15, %i, %j] of !llvm.array<64 x !llvm.array<64 x i32>> : i32, i32
+        llvm.store %j, %p15 : i32, !llvm.ptr
+        %p16 = accx.element %a[16, %i, %j] of !llvm.array<64 x !llvm.array<64 x i32>> : i32, i32
+        llvm.store %j, %p16 : i32, !llvm.ptr
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>], vector = [#acc.device_type<none>]}
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], accx.schedule = #accx.schedule<elements = 2>}
+    acc.yield
+  }
+  llvm.return
+}

@@ -60,13 +60,6 @@ def _between(
     return inner
 
 
-MOST_OPERATIONS = 350
-"""
-The most operations of a body of which rows run side by side: longer ones need all registers alone, and LLVM's
-time for their copies grows faster than their size.
-"""
-
-
 def jammed_nest(outer: acc.LoopOp) -> JammedNest:
     """The nest of `outer`, checked for jamming. Raises `Declined` with the reason if it cannot be jammed."""
     count = schedule_of(outer).elements
@@ -79,6 +72,4 @@ def jammed_nest(outer: acc.LoopOp) -> JammedNest:
     while inner.vector is None:
         inner = _between(inner, rows, sunk, symbols)
     check_body(inner)
-    if sum(1 for _ in body_of(inner).walk()) > MOST_OPERATIONS:
-        raise Declined(f"the body has more than {MOST_OPERATIONS} operations")
     return JammedNest(outer, inner, tuple(sunk), count)
