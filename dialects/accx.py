@@ -26,6 +26,7 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.next_pass` | `builtin.module` | the pass with which IR saved within a stage continues |
 | `accx.kernel` | `llvm.func` | a host-target kernel |
 | `accx.puns` | `builtin.module` | it has unions: memory may be accessed as several types |
+| `accx.constant` | `llvm.alloca` | declared `const`: keeps the value of its initialiser (C11 6.7.3, 6) |
 | `accx.typed` | `llvm.func` | a kernel whose scalars of different types never overlap (C11 6.5, 7) |
 | `accx.entry` | `llvm.func` | the function of which this is the entry by C's calling convention |
 | `accx.simd` | loops, back edges | the iterations are independent: vectorise |
@@ -100,6 +101,7 @@ Incremented when the meaning of saved IR changes, or when facts that passes need
 """
 KERNEL = "accx.kernel"
 PUNS = "accx.puns"
+CONSTANT = "accx.constant"
 TYPED = "accx.typed"
 ENTRY = "accx.entry"
 SIMD = "accx.simd"

@@ -105,6 +105,7 @@ FACTS: dict[str, Fact] = {
     accx.GIVEN_SIZES: Fact(ArrayAttr, ("acc.parallel",), StringAttr, _SIZES),
     accx.WANTED: Fact(StringAttr, _LOOP, words=("below", "above")),
     accx.PUNS: Fact(UnitAttr, _MODULE),
+    accx.CONSTANT: Fact(UnitAttr, ("llvm.alloca",)),
     accx.TYPED: Fact(UnitAttr, ("llvm.func",)),
     accx_compress.PACKED: Fact(PackedType, _ENTRIES),
     accx_compress.DECODES: Fact(UnitAttr, _ENTRIES),

@@ -12,6 +12,7 @@ PASSES: dict[str, dict[str, str]] = {
     "data": {
         "outline-teams": "OutlineTeamsPass",
         "inline-small-routines": "InlineSmallRoutinesPass",
+        "fold-constant-tables": "FoldConstantTablesPass",
         "count-while-loops": "CountWhileLoopsPass",
         "compute-inductions": "ComputeInductionsPass",
         "legalize-serial": "LegalizeSerialPass",

@@ -4,8 +4,10 @@ Unroll the sequential innermost loops of kernels, so that several loads are in f
 Takes:  scheduled IR, after jam-outer-iterations and jam-strided-iterations, which change the size of a
         body.
 Leaves: `accx.unroll = n` on the `scf.for`s in compute constructs that contain no other loop and have a
-        short body; lower-scf-to-cf passes it to LLVM, which unrolls. A loop that has `accx.unroll` keeps
-        it. No change for other targets than GPUs: LLVM unrolls and vectorises for the CPU by itself.
+        short body; lower-scf-to-cf passes it to LLVM, which unrolls. Loops over arrays that an iteration
+        declares are unrolled completely if the arrays then fit into registers. A loop that has
+        `accx.unroll` keeps it. No change for other targets than GPUs: LLVM unrolls and vectorises for the
+        CPU by itself.
 Fails:  never.
 
 Before:
@@ -31,7 +33,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp, i32
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import UNROLL
@@ -39,10 +41,17 @@ from ..dialects.accx_element import ElementOp
 from .decisions.device_functions import PURE_FUNCTIONS
 from .decisions.schedule import Target
 from .decisions.unrolling import LoopBody, unroll_factor
-from .ir.ops.acc_ops import PRIVATIZING_OPS, callee_of, parallel_constructs
+from .ir.ops.acc_ops import (
+    PRIVATIZING_OPS,
+    alloca_count,
+    callee_of,
+    loops_around,
+    parallel_constructs,
+)
 from .ir.ops.building import constant_trips
+from .ir.ops.layout import size_of
 from .ir.ops.machine import machine_of
-from .ir.values.addresses import ADDRESS_OPS
+from .ir.values.addresses import ADDRESS_OPS, base_of
 
 _LOOPS = (scf.ForOp, scf.WhileOp, acc.LoopOp)
 _REGISTERS = (*PRIVATIZING_OPS, llvm.AllocaOp)
@@ -65,15 +74,29 @@ def _index_arithmetic(loop: scf.ForOp) -> set[Operation]:
     return found
 
 
+def _own_array(pointer: SSAValue, loop: scf.ForOp) -> llvm.AllocaOp | None:
+    """The array of the thread's, declared in the iteration that contains `loop`, that an address is in."""
+    owner = base_of(pointer).owner
+    if pointer is base_of(pointer) or not isinstance(owner, llvm.AllocaOp):
+        return None
+    same = next(loops_around(owner), None) is next(loops_around(loop), None)
+    return owner if same and alloca_count(owner) == 1 else None
+
+
 def read_body(loop: scf.ForOp) -> LoopBody:
     """The properties of an innermost loop by which the unroll factor is decided."""
     loads = operations = 0
     opaque = False
+    own: dict[llvm.AllocaOp, None] = {}
     subscripts = _index_arithmetic(loop)
     for op in loop.body.walk():
         match op:
             case llvm.LoadOp() | llvm.StoreOp() if isinstance(op.ptr.owner, _REGISTERS):
                 pass
+            case llvm.LoadOp() | llvm.StoreOp() if array := _own_array(op.ptr, loop):
+                own[array] = None
+                loads += isinstance(op, llvm.LoadOp)
+                operations += 1
             case llvm.LoadOp():
                 loads += 1
                 operations += 1
@@ -84,7 +107,9 @@ def read_body(loop: scf.ForOp) -> LoopBody:
                 operations += 1
             case scf.ExecuteRegionOp() | scf.IndexSwitchOp():
                 opaque = True
-            case arith.ConstantOp() | llvm.GEPOp() | ElementOp() | scf.YieldOp():
+            case (
+                arith.ConstantOp() | llvm.AddressOfOp() | llvm.GEPOp() | ElementOp() | scf.YieldOp()
+            ):
                 pass
             case _ if op.name.startswith("acc."):
                 opaque = True
@@ -92,7 +117,8 @@ def read_body(loop: scf.ForOp) -> LoopBody:
                 operations += 1
             case _:
                 pass
-    return LoopBody(loads, operations, constant_trips(loop.lb, loop.ub, loop.step), opaque)
+    words = sum(-(-size_of(array.elem_type) // 4) for array in own)
+    return LoopBody(loads, operations, constant_trips(loop.lb, loop.ub, loop.step), opaque, words)
 
 
 def innermost_loops(module: ModuleOp) -> Iterator[scf.ForOp]:

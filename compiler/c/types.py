@@ -125,6 +125,17 @@ class QualType:
         """The qualifiers as C writes them, separated by spaces."""
         return " ".join(q for q in ("const", "volatile", "restrict") if getattr(self, q))
 
+    @property
+    def is_constant(self) -> bool:
+        """
+        Whether objects of this type keep their initial value: `const` ones, or arrays of such elements, that
+        are not `volatile` (C11 6.7.3, 6).
+        """
+        qual = self
+        while isinstance(qual.type, ArrayType) and not qual.const:
+            qual = qual.type.element
+        return qual.const and not qual.volatile
+
 
 @dataclass(frozen=True)
 class PointerType(CType):

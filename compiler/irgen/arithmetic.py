@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import (
+    FloatAttr,
     IntegerType,
+    f32,
+    f64,
     i1,
     i8,
     i32,
@@ -15,7 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import SSAValue
 
 from ...passes.ir.ops.building import NSW, constant_value
-from ..c.sema.constants import integer_binary, wrap
+from ..c.sema.constants import convert_constant, float_binary, integer_binary, wrap
 from ..c.types import BOOL, CType, FloatType, IntType, PointerType, VoidType
 from .builder import Builder
 from .layout import FLOATS, is_integer_type
@@ -43,7 +47,8 @@ COMPARISONS = frozenset(_SIGNED)
 def binary(b: Builder, op: str, x: SSAValue, y: SSAValue, t: CType) -> SSAValue:
     """`x op y` for arithmetic operands of common type `t` (shifts: `t` is that of `x`)."""
     if isinstance(t, FloatType):
-        return b.value(_FLOAT_OPS[op](x, y))
+        number = _float_constant(op, x, y, t)
+        return b.value(_FLOAT_OPS[op](x, y)) if number is None else b.float(number, x.type)
     assert isinstance(t, IntType)
     known = _constant(op, x, y, t)
     if known is not None:
@@ -79,6 +84,30 @@ def _constant(op: str, x: SSAValue, y: SSAValue, t: IntType) -> int | None:
     return None if t.signed and exact is not None and exact(left, right) != value else value
 
 
+def _float_constant(op: str, x: SSAValue, y: SSAValue, t: FloatType) -> float | None:
+    """
+    The value of `x op y` between constants (`0.1f * 0.1f`), so that device code contains it; None if it is
+    not finite, since computing it sets flags of the floating-point environment (C11 7.6).
+    """
+    left, right = _number(x), _number(y)
+    if left is None or right is None:
+        return None
+    value = float_binary(op, left, right, t)
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _number(x: SSAValue) -> float | None:
+    """The `float` or `double` that `x` is a constant of; None if it is not one."""
+    op = x.owner
+    if (
+        isinstance(op, arith.ConstantOp)
+        and x.type in (f32, f64)
+        and isinstance(op.value, FloatAttr)
+    ):
+        return op.value.value.data
+    return None
+
+
 def compare(b: Builder, op: str, x: SSAValue, y: SSAValue, t: CType) -> SSAValue:
     """`x op y` as i1, for operands of common type `t`."""
     if isinstance(t, FloatType):
@@ -108,7 +137,8 @@ def from_truth(b: Builder, x: SSAValue, t: CType) -> SSAValue:
 
 def negate(b: Builder, x: SSAValue, t: CType) -> SSAValue:
     if isinstance(t, FloatType):
-        return b.value(arith.NegfOp(x))
+        number = _number(x)
+        return b.value(arith.NegfOp(x)) if number is None else b.float(-number, x.type)
     zero = b.int(0, x.type)
     signed = isinstance(t, IntType) and t.signed
     return b.sub_nsw(zero, x) if signed else b.value(arith.SubiOp(zero, x))
@@ -125,6 +155,11 @@ def convert(b: Builder, x: SSAValue, source: CType, target: CType) -> SSAValue:
             return b.resize(x, IntegerType(target.bits), signed=source.signed)
         case IntType(), FloatType():
             to = FLOATS[target.bits]
+            known = constant_value(x)
+            if known is not None and to in (f32, f64):
+                number = convert_constant(known if source.signed else wrap(known, source), target)
+                assert isinstance(number, float)
+                return b.float(number, to)
             op = arith.SIToFPOp(x, to) if source.signed else arith.UIToFPOp(x, to)
             return b.value(op, x.name_hint)
         case FloatType(), IntType():
@@ -133,6 +168,12 @@ def convert(b: Builder, x: SSAValue, source: CType, target: CType) -> SSAValue:
             to = FLOATS[target.bits]
             if x.type == to:
                 return x
+            number = _number(x)
+            if number is not None and to in (f32, f64):
+                rounded = convert_constant(number, target)
+                assert isinstance(rounded, float)
+                if math.isfinite(rounded):
+                    return b.float(rounded, to)
             wider = target.bits > source.bits
             return b.value(arith.ExtFOp(x, to) if wider else arith.TruncFOp(x, to), x.name_hint)
         case IntType(), PointerType():

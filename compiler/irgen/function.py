@@ -11,11 +11,13 @@ from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
+    UnitAttr,
     i32,
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from ...dialects.accx import CONSTANT
 from ..base.diagnostics import SourceLoc, error
 from ..base.names import value_name
 from ..c import ast as c
@@ -209,6 +211,8 @@ class FunctionState:
         if found is None:
             align = max(decl.type.align, decl.alignment or 1)
             found = self.scratch(self.module.types.convert(decl.type), align, decl.name)
+            if decl.qual.is_constant and isinstance(found.owner, llvm.AllocaOp):
+                found.owner.attributes[CONSTANT] = UnitAttr()
             self.addresses[decl] = found
         return found
 

@@ -27,7 +27,7 @@ from ..base.diagnostics import UNKNOWN_LOC, SourceLoc, error
 from ..c import ast as c
 from ..c.sema.constants import AddressConstant, ConstantValue, constant_value
 from ..c.sema.long_doubles import Extended, bits_of
-from ..c.types import ArrayType, CType, Field, QualType, RecordType
+from ..c.types import ArrayType, CType, Field, RecordType
 from .builder import (
     Builder,
     as_signed,
@@ -60,7 +60,7 @@ def define(state: ModuleState, decl: c.VarDecl) -> None:
         ir_type,
         state.symbol_of(decl),
         linkage,
-        constant=_is_constant(decl.qual),
+        constant=decl.qual.is_constant,
         value=value,
         alignment=max(decl.type.align, decl.alignment or 1),
         body=body,
@@ -69,12 +69,6 @@ def define(state: ModuleState, decl: c.VarDecl) -> None:
     for inner in op.body.walk():
         inner.location = op.location
     state.add_global(op)
-
-
-def _is_constant(qual: QualType) -> bool:
-    while isinstance(qual.type, ArrayType) and not qual.const:
-        qual = qual.type.element
-    return qual.const and not qual.volatile
 
 
 def _zero(t: Attribute) -> tuple[Attribute | None, Region | None]:

@@ -64,3 +64,47 @@ llvm.func @left_alone(%n: i32, %a: !llvm.ptr) {
 }
 
 llvm.func @unknown(i32)
+
+// A loop over an array of the iteration's own is unrolled completely, so that the array becomes registers.
+// CHECK-LABEL: llvm.func @own_array
+// CHECK:         accx.unroll = 30 : i32
+// An array of the gang's lies in shared memory.
+// CHECK:         accx.unroll = 8 : i32
+llvm.func @own_array(%n: i32, %a: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c30 = arith.constant 30 : i32
+  acc.parallel {
+    %shared = llvm.alloca %c1 x !llvm.array<30 x i32> : (i32) -> !llvm.ptr
+    acc.loop control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      %own = llvm.alloca %c1 x !llvm.array<30 x i32> : (i32) -> !llvm.ptr
+      scf.for %j = %c0 to %c30 step %c1 : i32 {
+        %p = accx.element %own[%j] of i32 : i32
+        %v = llvm.load %p : !llvm.ptr -> i32
+        %v1 = arith.muli %v, %v : i32
+        %v2 = arith.muli %v1, %v : i32
+        %v3 = arith.muli %v2, %v : i32
+        %v4 = arith.muli %v3, %v : i32
+        %v5 = arith.muli %v4, %v : i32
+        %v6 = arith.muli %v5, %v : i32
+        %v7 = arith.muli %v6, %v : i32
+        llvm.store %v7, %p : i32, !llvm.ptr
+      }
+      scf.for %j = %c0 to %c30 step %c1 : i32 {
+        %p = accx.element %shared[%j] of i32 : i32
+        %v = llvm.load %p : !llvm.ptr -> i32
+        %v1 = arith.muli %v, %v : i32
+        %v2 = arith.muli %v1, %v : i32
+        %v3 = arith.muli %v2, %v : i32
+        %v4 = arith.muli %v3, %v : i32
+        %v5 = arith.muli %v4, %v : i32
+        %v6 = arith.muli %v5, %v : i32
+        %v7 = arith.muli %v6, %v : i32
+        llvm.store %v7, %p : i32, !llvm.ptr
+      }
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>]}
+    acc.yield
+  }
+  llvm.return
+}

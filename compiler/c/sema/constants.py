@@ -285,7 +285,7 @@ def _binary(expr: BinaryOp) -> ConstantValue | None:
         return integer_binary(expr.op, lhs, rhs, expr.type)
     if expr.type == LDOUBLE and is_finite(lhs) and is_finite(rhs):
         return _long_double_binary(expr.op, exact_value(lhs), exact_value(rhs))
-    return _float_binary(expr.op, float(lhs), float(rhs), expr.type)
+    return float_binary(expr.op, float(lhs), float(rhs), expr.type)
 
 
 def _compare_addresses(op: str, lhs: ConstantValue, rhs: ConstantValue) -> int | None:
@@ -323,7 +323,7 @@ def _comparable(value: float) -> Fraction | float:
 
 def _long_double_binary(op: str, lhs: Fraction, rhs: Fraction) -> float | None:
     if op == "/" and rhs == 0:
-        return _float_binary(op, float(lhs), 0.0, LDOUBLE)
+        return float_binary(op, float(lhs), 0.0, LDOUBLE)
     if op not in _EXACT:
         return None
     return Extended.of(_EXACT[op](lhs, rhs))
@@ -337,7 +337,8 @@ _EXACT: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
 }
 
 
-def _float_binary(op: str, lhs: float, rhs: float, t: CType) -> float | None:
+def float_binary(op: str, lhs: float, rhs: float, t: CType) -> float | None:
+    """`lhs op rhs` rounded to the floating type `t` (C11 6.5.5, 6.5.6); None for other operators."""
     if op == "/":
         if rhs == 0:
             if lhs == 0 or math.isnan(lhs):
