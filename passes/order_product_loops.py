@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from xdsl.dialects import acc
 from xdsl.dialects.builtin import ModuleOp
 
-from .ir.loops.product_triangles import find_triangle
+from .ir.loops.product_triangles import can_be_tiled
 from .ir.loops.products import find_terms, free_constructs
 from .ir.ops.acc_ops import loops_in
 from .ir.ops.gpu_pass import GpuPass
@@ -58,12 +58,8 @@ def _reduces_alone(loop: acc.LoopOp) -> bool:
 
 def _is_product(loop: acc.LoopOp, construct: acc.ParallelOp) -> bool:
     """Whether a loop runs over the terms of a product, or of a triangle of one."""
-    if find_terms(loop) is not None:
-        return True
     terms = find_terms(loop, triangles=True)
-    return (
-        terms is not None and not terms.independent and find_triangle(terms, construct) is not None
-    )
+    return terms is not None and can_be_tiled(terms, construct)
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,9 @@ Leaves: if `decisions/shared_sections.py` finds that it pays, a sequential loop 
         are marked `accx.edges`. Lengths in structures are loaded before the nest, bounds are computed before
         the construct if the host can do so, and sums that the loop kept in memory are in registers. If that
         is correct only because the parallel loops' iterations are independent (plain pointers, which might
-        overlap), there is a version for loops of several iterations, and the original for others. An inner
-        loop bounded by the outer one's variable runs over all columns (`triangles.py`). The parallel loops
+        overlap), there is a version for loops of several iterations, or triangles of several rows, and the
+        original for others. An inner loop bounded by the outer one's variable runs over all columns
+        (`triangles.py`). The parallel loops
         are swapped if the outer one moves along the elements written. `promote-cache-to-shared` then makes
         the tiles. `accx.remarks` of the construct describes the result.
 Fails:  never.
@@ -45,6 +46,7 @@ from xdsl.ir import SSAValue
 from ...dialects.accx import EDGES, RESTRICT
 from ..decisions.shared_sections import PIECE
 from ..ir.loops.kept_sums import keep_in_registers
+from ..ir.loops.product_triangles import is_fixed
 from ..ir.loops.products import Terms, find_terms, free_constructs
 from ..ir.ops.acc_ops import is_defined_inside
 from ..ir.ops.building import NSW, Cursor, constant_trips, constant_value
@@ -60,8 +62,8 @@ from ..ir.ops.versions import (
 from ..ir.values.values_outside import ValuesOutside
 from .loop_order import should_swap, swap
 from .member_loads import hoist_members
-from .pieces import in_pieces
-from .triangles import is_fixed, square
+from .pieces import emit, in_pieces
+from .triangles import shared_triangle, square
 
 FULL_SIDE = 64
 """A multiple of the sides of all blocks that multiply doubles (`decisions/cache_shapes.py`)."""
@@ -179,6 +181,30 @@ def _has_several(construct: acc.ParallelOp, found: Sequence[Terms]) -> SSAValue 
     return True if total is None else total
 
 
+def _with_rows(construct: acc.ParallelOp) -> tuple[acc.ParallelOp, bool]:
+    """
+    The version of a construct in which each `shared_triangle` has two rows, and whether all certainly have:
+    the construct itself if no test is needed, or none is possible.
+    """
+    all_ = (shared_triangle(t, construct) for t in _terms_in(construct, triangles=True))
+    rows = [triangle.rows for triangle in all_ if triangle is not None]
+    tested = [poly for poly in rows if poly.as_constant is None]
+    if any(known is not None and known < 2 for known in (poly.as_constant for poly in rows)):
+        return construct, False
+    if not tested or not ready_for_versions(construct):
+        return construct, not tested
+    at = Cursor.before(construct)
+    several: SSAValue | None = None
+    for poly in tested:
+        enough = at.value(arith.CmpiOp(emit(at, poly, {}), at.i64(1), "sgt"), "several")
+        several = at.both(several, enough, "several")
+    assert several is not None
+    then, otherwise = at.if_else(several)
+    copy = copy_construct(construct, then)
+    move_construct(construct, otherwise)
+    return copy, True
+
+
 def _outside(at: Cursor, value: SSAValue) -> SSAValue:
     """`value`, which is defined before the construct, or a constant, which is made again there."""
     known = constant_value(value)
@@ -195,7 +221,9 @@ def name_sections(construct: acc.ParallelOp) -> None:
     outside = ValuesOutside(construct)
     for terms in _terms_in(construct, triangles=True):
         _hoist_bounds(terms, outside)
-        if not is_fixed(terms):
+    construct, several = _with_rows(construct)
+    for terms in _terms_in(construct, triangles=True):
+        if not is_fixed(terms) and (several or not terms.independent):
             square(terms, construct)
     found = _terms_in(construct)
     if not found:

@@ -18,10 +18,15 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects.accx import WANTED
 from ..ir.loops.kept_sums import keep_in_registers
-from ..ir.loops.product_triangles import find_triangle, is_own
+from ..ir.loops.product_triangles import (
+    Triangle,
+    find_triangle,
+    is_fixed,
+    is_own,
+    shares_all,
+)
 from ..ir.loops.products import Terms
-from ..ir.ops.acc_ops import is_defined_inside
-from ..ir.ops.building import Cursor, constant_value
+from ..ir.ops.building import Cursor
 from ..ir.ops.notes import note
 from .pieces import emit
 
@@ -92,11 +97,27 @@ def _can_guard(ops: Sequence[Operation]) -> bool:
     return fits and not any(isinstance(op, llvm.AllocaOp) for op in ops)
 
 
+def shared_triangle(terms: Terms, construct: acc.ParallelOp) -> Triangle | None:
+    """
+    The triangle around `terms` if its sums, in memory that may overlap the factors, may be delayed only
+    because two iterations read each element, for which it needs two rows; None for others.
+    """
+    if not terms.independent or is_fixed(terms):
+        return None
+    triangle = find_triangle(terms, construct)
+    return triangle if triangle is not None and shares_all(terms, triangle) else None
+
+
 def square(terms: Terms, construct: acc.ParallelOp) -> None:
-    """Turns the triangle around `terms` into a rectangle; does nothing if it is not a triangle."""
+    """
+    Turns the triangle around `terms` into a rectangle; does nothing if it is not a triangle. A
+    `shared_triangle` must have two rows.
+    """
     loop = terms.loop
     triangle = find_triangle(terms, construct)
-    if triangle is None or terms.independent or not isinstance(loop, scf.ForOp):
+    if triangle is None or not isinstance(loop, scf.ForOp):
+        return
+    if terms.independent and not shares_all(terms, triangle):
         return
     if terms.sums:
         loop = keep_in_registers(loop, terms.sums)
@@ -125,11 +146,3 @@ def square(terms: Terms, construct: acc.ParallelOp) -> None:
             )
     why = "a triangle of a product: computed in blocks, those on its edge as a whole"
     note(construct, [(inner, why)])
-
-
-def is_fixed(terms: Terms) -> bool:
-    """Whether the inner loop has the same bounds in all iterations of the outer one."""
-    bounds = (terms.inner.lowerbound[0], terms.inner.upperbound[0])
-    return all(
-        constant_value(v) is not None or not is_defined_inside(v, terms.outer) for v in bounds
-    )

@@ -13,10 +13,8 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, llvm, scf
 from xdsl.ir import Block, Operation, OpResult
-from xdsl.traits import IsTerminator
 
-from ..ir.data.region_writes import Writes, writes_of
-from ..ir.ops.purity import is_pure
+from ..ir.data.region_writes import is_movable, writes_of
 from .kernel_loops import HostLoops, is_parallel_nest
 
 
@@ -36,17 +34,6 @@ class KernelPiece:
         return op if alone and isinstance(op, scf.ForOp) and op in host_loops else None
 
 
-def _is_movable(op: Operation, writes: Writes) -> bool:
-    """Whether a copy of `op` anywhere in the region computes the same value."""
-    if op.regions:
-        return False
-    if isinstance(op, llvm.LoadOp):
-        return not writes.may_change(op)
-    return isinstance(op, acc.PrivateOp | acc.ReductionOp) or (
-        is_pure(op) and not op.has_trait(IsTerminator)
-    )
-
-
 def cut(
     ops: Sequence[Operation], host_loops: HostLoops
 ) -> tuple[list[KernelPiece], list[Operation]]:
@@ -60,7 +47,7 @@ def cut(
     movable: list[Operation] = []
     loads: list[llvm.LoadOp] = []
     for op in ops:
-        if _is_movable(op, writes):
+        if is_movable(op, writes):
             movable.append(op)
         elif isinstance(op, llvm.LoadOp):
             loads.append(op)

@@ -19,10 +19,12 @@ from xdsl.traits import IsTerminator
 
 from ...dialects.accx import WHY
 from ...dialects.volatility import is_ordered
+from ..ir.data.cached_accesses import Symbols
 from ..ir.dependence.loop_classifier import LoopClassifier
 from ..ir.dependence.loop_dependence import judge_loop
 from ..ir.dependence.loop_verdicts import Verdict
 from ..ir.dependence.parallel_nests import walks_along_outer
+from ..ir.loops.product_loads import offset_of
 from ..ir.ops.acc_ops import is_inside, loops_around, reduces_elements
 from ..ir.ops.building import Cursor, constant_value
 from ..ir.ops.levels import is_parallel
@@ -38,12 +40,13 @@ from .row_loops import allow_wrapping, decide_row_loops, row_loops
 _OWN = (ScalarClass.PRIVATE, ScalarClass.SHARED)
 
 
-def inner_loop(loop: acc.LoopOp) -> scf.ForOp | None:
+def inner_loop(loop: acc.LoopOp, *, for_threads: bool) -> scf.ForOp | None:
     """
     The loop without a directive that is all of the body of `loop`, apart from computations and reads for
     it and declarations, if its bounds are the same in all iterations or it is a triangle around another
-    loop; else None. Levels and tiles of `loop` do not matter: they are advice (`free-mapping`), or leave no
-    level to the inner loop.
+    loop; else None. For a GPU, stores may stand beside a product, as `separate-products` will move them away.
+    Levels and tiles of `loop` do not matter: they are advice (`free-mapping`), or leave no level to the
+    inner loop.
     """
     if not is_parallel(loop) or len(loop.region.blocks) != 1:
         return None
@@ -51,9 +54,12 @@ def inner_loop(loop: acc.LoopOp) -> scf.ForOp | None:
     if any(reduces_elements(around) for around in (loop, *loops_around(loop))):
         return None
     found: scf.ForOp | None = None
+    stores = False
     for op in loop.region.block.ops:
         if isinstance(op, scf.ForOp) and found is None:
             found = op
+        elif isinstance(op, llvm.StoreOp) and not is_ordered(op):
+            stores = True
         elif not (
             op.has_trait(IsTerminator)
             or is_pure(op)
@@ -62,6 +68,8 @@ def inner_loop(loop: acc.LoopOp) -> scf.ForOp | None:
         ):
             return None
     if found is None or found.results or is_short(found):
+        return None
+    if stores and (for_threads or not _is_product(found, loop)):
         return None
     bounds = (found.lb, found.ub, found.step)
     fixed = all(is_known_outside(value, loop) for value in bounds)
@@ -83,6 +91,23 @@ def _is_triangle(inner: scf.ForOp, loop: acc.LoopOp) -> bool:
     return parts is not None and bool(parts[1].as_constant)
 
 
+def _is_product(inner: scf.ForOp, loop: acc.LoopOp) -> bool:
+    """Whether a loop in `inner` reads elements that move with it and one of the loops around it only."""
+    rows, columns = loop.region.block.args[-1], inner.body.block.args[0]
+    for terms in (op for op in inner.body.block.ops if isinstance(op, scf.ForOp)):
+        symbols = Symbols(terms)
+        offsets = [
+            offset_of(op.ptr, symbols)[1].symbols
+            for op in terms.body.block.ops
+            if isinstance(op, llvm.LoadOp)
+        ]
+        moving = [found for found in offsets if terms.body.block.args[0] in found]
+        sides = {(rows in found, columns in found) for found in moving}
+        if {(True, False), (False, True)} <= sides:
+            return True
+    return False
+
+
 def _only_reads(op: Operation) -> bool:
     return isinstance(op, llvm.LoadOp) and not is_ordered(op)
 
@@ -99,7 +124,7 @@ def has_inner_loops(construct: Operation, *, for_threads: bool) -> bool:
     judged.
     """
     return isinstance(construct, acc.ParallelOp) and any(
-        _is_wanted(inner_loop(op), op, construct, for_threads=for_threads)
+        _is_wanted(inner_loop(op, for_threads=for_threads), op, construct, for_threads=for_threads)
         or (not for_threads and bool(row_loops(op)))
         for op in construct.walk()
         if isinstance(op, acc.LoopOp)
@@ -117,7 +142,7 @@ def decide_inner_loops(
         return
     loops = [op for op in construct.walk() if isinstance(op, acc.LoopOp)]
     for loop in loops:
-        inner = inner_loop(loop)
+        inner = inner_loop(loop, for_threads=for_threads)
         if inner is None and not for_threads:
             decide_row_loops(loop, construct, module, classifier)
         if inner is None or not _is_wanted(inner, loop, construct, for_threads=for_threads):

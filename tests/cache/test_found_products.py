@@ -86,6 +86,10 @@ def test_triangles_in_the_simulator() -> None:
     run(program=PROGRAM.with_name("found_triangles.c"))
 
 
+def test_products_beside_statements_in_the_simulator() -> None:
+    run(program=PROGRAM.with_name("separate_products.c"))
+
+
 MATRICES = PROGRAM.with_name("matrix_products.c")
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects import acc, llvm
 from xdsl.dialects.builtin import i8
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.traits import IsTerminator
 
 from ...decisions.device_functions import DEVICE_FUNCTIONS, PURE_FUNCTIONS
 from ..ops.acc_ops import ENTRY_OPS, callee_of
@@ -75,3 +76,14 @@ def writes_of(ops: Iterable[Operation]) -> Writes:
         for inner in op.walk():
             writes.add(inner)
     return writes
+
+
+def is_movable(op: Operation, writes: Writes) -> bool:
+    """Whether a copy of `op` anywhere in the code that makes these writes computes the same value."""
+    if op.regions:
+        return False
+    if isinstance(op, llvm.LoadOp):
+        return not writes.may_change(op)
+    return isinstance(op, acc.PrivateOp | acc.ReductionOp) or (
+        is_pure(op) and not op.has_trait(IsTerminator)
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass
 
 from xdsl.dialects import acc, llvm
@@ -12,7 +13,8 @@ from ..data.cached_accesses import Symbols
 from ..ops.acc_ops import is_defined_inside
 from ..ops.purity import is_pure
 from ..values.addresses import base_of
-from .products import OWN, Terms
+from .product_loads import Factor
+from .products import OWN, Terms, is_fixed_in
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,11 @@ class Triangle:
     outer: tuple[Polynomial, Polynomial]
     inner: tuple[Polynomial, Polynomial]
     below: bool
+
+    @property
+    def rows(self) -> Polynomial:
+        """The number of iterations of the outer loop."""
+        return self.outer[1] - self.outer[0]
 
 
 def _bounds(loop: acc.LoopOp, symbols: Symbols) -> tuple[Polynomial, Polynomial]:
@@ -45,10 +52,12 @@ def is_own(op: Operation) -> bool:
     return isinstance(op, llvm.AllocaOp) or (is_pure(op) and not op.regions)
 
 
-def find_triangle(terms: Terms, construct: acc.ParallelOp) -> Triangle | None:
+def find_triangle(
+    terms: Terms, construct: acc.ParallelOp, without: Collection[Operation] = ()
+) -> Triangle | None:
     """
     The triangle that the parallel loops around `terms` cover; None if it is not one that can become a
-    rectangle.
+    rectangle. `without`: operations of the outer loop's body that will have been moved elsewhere.
     """
     outer, inner = terms.outer, terms.inner
     symbols = Symbols(construct)
@@ -58,7 +67,7 @@ def find_triangle(terms: Terms, construct: acc.ParallelOp) -> Triangle | None:
     known = first.symbols | end.symbols | ((low.symbols | high.symbols) - {row})
     if any(isinstance(s, SSAValue) and is_defined_inside(s, construct) for s in known):
         return None
-    others = [op for op in outer.region.block.ops if op is not inner]
+    others = [op for op in outer.region.block.ops if op is not inner and op not in without]
     tight = all(isinstance(op, acc.YieldOp) or is_own(op) for op in others)
     if not tight or inner.private_operands or inner.firstprivate_operands:
         return None
@@ -76,3 +85,45 @@ def find_triangle(terms: Terms, construct: acc.ParallelOp) -> Triangle | None:
             )
         return Triangle((first, end), (first + above, high), False)
     return None
+
+
+def is_fixed(terms: Terms) -> bool:
+    """Whether the inner loop has the same bounds in all iterations of the outer one."""
+    bounds = (terms.inner.lowerbound[0], terms.inner.upperbound[0])
+    return all(is_fixed_in(bound, terms.outer) for bound in bounds)
+
+
+def can_be_tiled(
+    terms: Terms, construct: acc.ParallelOp, without: Collection[Operation] = ()
+) -> bool:
+    """
+    Whether the loops around `terms` are a rectangle, or a triangle that can become one; `without`: as for
+    `find_triangle`.
+    """
+    if is_fixed(terms):
+        return True
+    triangle = find_triangle(terms, construct, without)
+    return triangle is not None and (not terms.independent or shares_all(terms, triangle))
+
+
+def shares_all(terms: Terms, triangle: Triangle) -> bool:
+    """
+    Whether two iterations of a triangle of at least two rows read each element of its factors. Both sides
+    must read the same elements, and the triangle must contain its diagonal or begin beside it: a column of
+    one iteration is then also a row of the others (row `x` of `j > i` has `m - 1 - x` iterations, column `x`
+    has `x`).
+    """
+    low, high = triangle.inner[0] - triangle.outer[0], triangle.inner[1] - triangle.outer[1]
+    beside = high.as_constant in (0, -1) if triangle.below else low.as_constant in (0, 1)
+    sides = (terms.outer, terms.loads.outer), (terms.inner, terms.loads.inner)
+    read = [
+        {_element(factor, loop.region.block.args[0]) for factor in all_} for loop, all_ in sides
+    ]
+    return beside and read[0] == read[1]
+
+
+def _element(factor: Factor, own: SSAValue) -> Hashable:
+    """What identifies the elements that a factor reads if the parallel loop's variable `own` has no name."""
+    place, side = factor.place, Polynomial.symbol("side")
+    where = tuple(poly.substitute(own, side) for poly in (place.row, place.column))
+    return factor.base, factor.element, where, place.stride, place.terms_along, place.backwards

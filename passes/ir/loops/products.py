@@ -122,7 +122,7 @@ def _is_free(loop: Operation | None) -> bool:
     )
 
 
-def _is_fixed(bound: SSAValue, outer: acc.LoopOp) -> bool:
+def is_fixed_in(bound: SSAValue, outer: acc.LoopOp) -> bool:
     """Whether a bound is invariant in `outer`: defined before it, or known to the host."""
     if not is_defined_inside(bound, outer):
         return True
@@ -143,7 +143,7 @@ def find_terms(loop: scf.ForOp | acc.LoopOp, *, triangles: bool = False) -> Term
     (_, lower, upper, step), (_, *inner_ends, _) = bounds_of(loop)[0], bounds_of(inner)[0]
     fixed = (lower, upper) if triangles else (lower, upper, *inner_ends)
     if (
-        not all(_is_fixed(v, outer) for v in fixed)
+        not all(is_fixed_in(v, outer) for v in fixed)
         or constant_value(step) != 1
         or not isinstance(lower.type, IntegerType)
     ):
