@@ -32,7 +32,7 @@ def no_watch(what: str, request: Request, size: int, queue: Queue) -> AbstractCo
 
 
 class Blocks(Protocol):
-    """Keeps freed blocks of device memory whose last user was the synchronous queue."""
+    """Keeps freed blocks of device memory on which only the synchronous queue may have work."""
 
     def take_block(self, size: int) -> int | None:
         """A block of `size` bytes; None if there is none."""
@@ -103,13 +103,13 @@ class DataActions:
             self.device.zero(entry.device, entry.device_bytes, queue)
 
     def free(self, entry: Entry, request: Request, queue: Queue) -> None:
-        """Frees an entry's memory, ordered on the queue, or keeps it if the queue is its only user."""
+        """Frees an entry's memory, ordered on the queue, or keeps it if no other queue has work on it."""
         with self.watch("free", request, entry.bytes, queue):
             self._free(entry, queue)
 
     def _free(self, entry: Entry, queue: Queue) -> None:
-        ordered = queue is self.device.sync_queue and not entry.users.queues and not entry.users.any
-        if self.blocks is None or not ordered or entry.packed is not None:
+        alone = queue is self.device.sync_queue and not self.ordering.pending(entry.users, queue)
+        if self.blocks is None or not alone or entry.packed is not None:
             self.ordering.free(entry.allocation, entry.users, queue)
             return
         instead = self.blocks.keep_block(entry.device, entry.bytes)

@@ -27,6 +27,7 @@ from ...compiler.base.abi import DataFlag, DataKind, DataRecord
 from ..data.cells import CELL, Cell
 from ..data.host_pages import ENOUGH, MS_ASYNC
 from ..data.present import Entry
+from ..device import STAGED_BYTES
 from .text import structure
 
 if TYPE_CHECKING:
@@ -85,7 +86,8 @@ LAYOUT: dict[str, int | str] = {
     "copies": _COPIES,
     "clears": _CLEARS,
     "addresses": _ADDRESSES,
-    "most_copied": ENOUGH,
+    "most_copied": STAGED_BYTES,
+    "checked_from": ENOUGH,
     "most_apart": _MOST_APART,
     "page_bytes": mmap.PAGESIZE,
     "check_only": MS_ASYNC,

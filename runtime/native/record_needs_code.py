@@ -119,7 +119,7 @@ define internal i1 @remains(ptr %book, ptr %record) {{
   %flags = %record->record.flags
   %marked = %flags has i32 {flag_shared}
   %bytes = %record->record.bytes
-  %long = icmp uge i64 %bytes, {most_copied}
+  %long = icmp uge i64 %bytes, {checked_from}
   %ways = %book->book.ways
   %possible = %ways has i64 {in_place}
   %result = all %marked %long %possible
@@ -174,8 +174,11 @@ creation:
   %untaken = xor i1 %taken, true
   %good = all %may_create %free %creates %plain %untaken
   br i1 %good, label %pages, label %no
-pages:
-  br i1 %remains, label %check, label %others
+pages: ; shorter sections end within memory that the heap keeps
+  %many = icmp uge i64 %bytes, {checked_from}
+  %moves = xor i1 %is_create, true
+  %unsure = and i1 %many, %moves
+  br i1 %unsure, label %check, label %others
 check:
   %there = call i1 @is_mapped(ptr %record)
   br i1 %there, label %others, label %no

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from accopt.compiler.base.abi import DataFlag, DataKind, DataRecord
 from accopt.runtime.data.host_pages import ENOUGH
-from accopt.runtime.device import Queue
+from accopt.runtime.device import STAGED_BYTES, Queue
 from accopt.runtime.entry_points import EntryPoints
 from accopt.runtime.errors import AccRuntimeError, ErrorClass
 from accopt.runtime.host.device import HostDevice, HostOptions
@@ -313,7 +313,7 @@ def test_enter_and_exit_data_never_come_to_python(
 def test_results_that_are_large_go_through_pinned_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """`enter data create` of a large array is native, its `exit data copyout` is not."""
     program, taken = _native_program(monkeypatch, 5, "cuda")
-    x = np.zeros(ENOUGH // 4, np.int32)
+    x = np.zeros(STAGED_BYTES // 4, np.int32)
     for step in range(4):
         entered = [record(x.ctypes.data, x.nbytes, DataKind.CREATE, DYNAMIC)]
         program.data("data_enter", entered, site=1)
@@ -476,6 +476,50 @@ def test_data_is_what_the_specification_says(
     program.runtime.finish()
 
 
+@pytest.mark.parametrize("name", ["host", "cuda"])
+def test_blocks_are_kept_after_asynchronous_constructs(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """The queue has finished before the region ends, so that the next one gets the block without Python."""
+    program, taken = _native_program(monkeypatch, 3, name)
+    x = np.zeros(64, np.int32)
+    for kind in (DataKind.CREATE, DataKind.COPY):
+        for queue in (1, 2, 1):
+            region = [record(x.ctypes.data, x.nbytes, kind)]
+            program.data("data_enter", region)
+            inner = [record(x.ctypes.data, x.nbytes, DataKind.PRESENT)]
+            program.data("data_enter", inner, queue, site=2)
+            program.data("data_exit", inner, queue, site=2)
+            program.wait(queue)
+            program.data("data_exit", region)
+    for _ in range(2):
+        taken()
+        _opened(program, [record(x.ctypes.data, x.nbytes, DataKind.COPY)])
+    assert taken() == []
+    program.runtime.finish()
+
+
+@pytest.mark.parametrize("name", ["host", "cuda"])
+def test_copies_below_the_size_of_staged_ones_are_native(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    program, taken = _native_program(monkeypatch, 3, name)
+    x = np.zeros(STAGED_BYTES // 4, np.int32)
+    for size, native in ((ENOUGH, True), (STAGED_BYTES - 4, True), (STAGED_BYTES, False)):
+        for step in range(3):
+            taken()
+            x[:] = step
+            region = [record(x.ctypes.data, size, DataKind.COPY)]
+            program.data("data_enter", region)
+            last = (ctypes.c_int32 * 1).from_address(region[0].device + size - 4)
+            assert last[0] == step
+            last[0] = step + 7
+            program.data("data_exit", region)
+            assert x[size // 4 - 1] == step + 7
+        assert (taken() == []) == native
+    program.runtime.finish()
+
+
 def _opened(program: Program, records: list[DataRecord], site: int = 1) -> list[int]:
     """The distances of device addresses from host addresses in a region, which is entered and left."""
     program.data("data_enter", records, site=site)
@@ -552,7 +596,7 @@ def test_arrays_in_place_are_counted_where_a_region_shares_them(
         program.data("data_enter", region)
         inner = [
             record(place, x.nbytes, DataKind.COPY, DataFlag.IN_PLACE),
-            record(other.ctypes.data, other.nbytes, DataKind.COPYIN),
+            record(other.ctypes.data, other.nbytes, DataKind.COPYIN, DataFlag.ALWAYS_IN),
         ][::order]
         taken()
         assert 0 in _opened(program, inner)
