@@ -127,7 +127,7 @@ llvm.func @temporary(%n: i32) {
 // Rows that stay apart get a gang each: the grid was made for three a gang.
 // CHECK-LABEL: llvm.func @apart
 // CHECK:         %[[ROWS:.*]] = arith.muli %{{.*}}, %{{.*}} : i64
-// CHECK:         %[[LIMITED:.*]] = arith.minsi %[[ROWS]], %c65535 : i64
+// CHECK:         %[[LIMITED:.*]] = arith.minsi %[[ROWS]], %c2147483647 : i64
 // CHECK:         %[[GANGS:.*]] = arith.trunci %[[LIMITED]] : i64 to i32
 // CHECK:         acc.parallel num_gangs({%c1{{.*}} : i32, %[[GANGS]] : i32})
 // CHECK-NOT:     elements =

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects import acc, arith
 from xdsl.dialects.builtin import i32
 
-from ..decisions.launch_shape import MAX_GRID
+from ..decisions.launch_shape import MAX_GANGS
 from ..decisions.polynomials import Polynomial
 from ..ir.loops.row_gangs import is_alone, settle_rows
 from ..ir.ops.acc_ops import has_level, set_operand_groups
@@ -97,7 +97,7 @@ def scale_gangs(
         padded = at.add(groups, at.i64(threads - 1))
         fewer = at.value(arith.DivUIOp(padded, at.i64(threads)))
         fewer = at.value(arith.MaxSIOp(fewer, at.i64(1)))
-    limited = at.value(arith.MinSIOp(fewer, at.i64(MAX_GRID[number + 1])))
+    limited = at.value(arith.MinSIOp(fewer, at.i64(MAX_GANGS)))
     gangs[number] = at.value(arith.TruncIOp(limited, i32), "num_gangs")
     set_operand_groups(construct, num_gangs=gangs)
 

@@ -61,6 +61,7 @@ class Kernel(Cursor):
     values: value of the input → value of the device function.
     prologue: operations that precede everything (thread ids, constants, stack slots).
     setup: code between the prologue and the body.
+    first_gangs: dimension of the grid, if it is launched in parts → argument with the first gang of the part.
     """
 
     def __init__(
@@ -92,6 +93,7 @@ class Kernel(Cursor):
         self.use_redux = False
         self.exchange: ExchangeOption = "shuffle"
         self.gang_dims = 3
+        self.first_gangs: dict[int, SSAValue] = {}
         self.scratch = ScratchPlan()
         self.lower_operation: Callable[[Operation], None] = self.place
         self._cache: dict[object, SSAValue] = {}
@@ -240,10 +242,14 @@ class Kernel(Cursor):
 
     def gang(self, dim: int) -> SSAValue:
         """The gang's number in gang dimension `dim`, 1 to 3 (i32)."""
-        return self._index(gpu.BlockIdOp, dim - 1, "gang")
+        number = self._index(gpu.BlockIdOp, dim - 1, "gang")
+        first = self.first_gangs.get(dim)
+        if first is None:
+            return number
+        return self._cached(("gang", dim), lambda at: at.add(first, number, "gang"))
 
     def gangs(self, dim: int) -> SSAValue:
-        """The number of gangs in gang dimension `dim`, 1 to 3 (i32)."""
+        """The number of gangs in gang dimension `dim`, 1 to 3 (i32), of this part of the launch."""
         return self._index(gpu.GridDimOp, dim - 1, "gangs")
 
     def gang_number(self) -> SSAValue:

@@ -29,6 +29,8 @@ of the same kernel; `atomic`: one atomic operation per gang where the operator h
 comparison). `redux`: 32-bit integer warp reductions in one instruction; the pipeline sets it from
 sm_80 on. `watch`: mark, for the simulator, scalars of a gang or worker that a partitioned loop
 assigns without a clause (`convert_acc_compute_to_gpu/watches.py`); the pipeline sets it for the target sim.
+`longest`: the most gangs in the second and third dimension; a grid of more is launched in parts
+(`launch_parts.py`), or its gangs loop.
 Results are the same on every run with one grid, except for atomically combined floats.
 """
 
@@ -45,6 +47,7 @@ from ..decisions.reduction_strategy import ExchangeOption, StrategyOption
 from ..ir.ops.acc_ops import parallel_constructs
 from ..ir.ops.machine import machine_of
 from .launch import ModuleLowering, Options
+from .launch_parts import LONGEST
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,7 @@ class ConvertAccComputeToGpuPass(ModulePass):
     redux: bool | None = None
     exchange: ExchangeOption = "shuffle"
     watch: bool | None = None
+    longest: int = LONGEST
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         constructs = parallel_constructs(op)
@@ -69,7 +73,9 @@ class ConvertAccComputeToGpuPass(ModulePass):
         machine = machine_of(op)
         redux = machine.has_redux if self.redux is None else self.redux
         watch = machine.simulated if self.watch is None else self.watch
-        lowering = ModuleLowering(op, Options(self.reduction_strategy, redux, self.exchange, watch))
+        lowering = ModuleLowering(
+            op, Options(self.reduction_strategy, redux, self.exchange, watch, self.longest)
+        )
         lowering.declare_variables()
         for construct in constructs:
             lowering.construct(construct)

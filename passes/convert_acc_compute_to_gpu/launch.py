@@ -8,7 +8,7 @@ construct: grid = gangs, block = (lanes, workers, 1), `asyncObject` = the OpenAC
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects import acc, arith, gpu, llvm
 from xdsl.dialects.builtin import (
@@ -52,10 +52,10 @@ from ..ir.kernels.sites import DeclaredVariable, SiteTable, SiteVariable, constr
 from ..ir.ops.acc_ops import enclosing_function, has_level
 from ..ir.ops.building import Cursor, constant_value
 from ..ir.ops.layout import size_of, type_name
-from ..ir.ops.schedules import schedule_of
 from .context import TICKET_BYTES, Kernel
 from .device_module import DeviceModule
 from .grid_reductions import finish_grid
+from .launch_parts import LONGEST, for_each_part, parted_dimensions
 from .lower import RegionLowering
 from .routines import DeviceReferences, device_symbol
 from .scratch import recompute
@@ -66,24 +66,30 @@ from .specialise import Specialiser
 class Options:
     """
     `reduction_strategy`, `exchange`: see `decisions/reduction_strategy.py`; `redux`: use `redux.sync`;
-    `watch`: mark scalars that the simulator watches (`watches.py`).
+    `watch`: mark scalars that the simulator watches (`watches.py`); `longest`: the most gangs of a launch in
+    dimensions 2 and 3.
     """
 
     reduction_strategy: StrategyOption = "auto"
     redux: bool = False
     exchange: ExchangeOption = "shuffle"
     watch: bool = False
+    longest: int = LONGEST
 
 
 @dataclass
 class _LaunchSizes:
-    """The sizes of a launch as host values (i32), and the block shape that the kernel assumes."""
+    """
+    The sizes of a launch as host values (i32), the block shape that the kernel assumes, and the dimensions
+    of the grid that are launched in parts.
+    """
 
     gangs: list[SSAValue]
     lanes: SSAValue
     workers: SSAValue
     one: SSAValue
     shape: BlockShape
+    parted: tuple[int, ...] = ()
 
 
 class ModuleLowering:
@@ -147,17 +153,20 @@ class ModuleLowering:
             construct=construct_name(construct),
         )
         cursor = Cursor.before(construct)
-        launch = _launch_sizes(cursor, construct, outlined, self._workers_synchronise(outlined))
+        synchronise = self._workers_synchronise(outlined)
+        launch = _launch_sizes(cursor, outlined, synchronise, self.options.longest)
         k, function = self._kernel(outlined, launch)
         if (resident := construct.attributes.get(accx.RESIDENT)) is not None:
             function.attributes[nvvm.MINCTASM] = resident
         queue = construct_queue(construct, cursor, ASYNC_ON_DEVICE)
-        operands = [
-            *outlined.args,
-            *_scratch_operands(self.module, cursor, k, outlined, launch, site),
-        ]
+        added = _scratch_values(self.module, cursor, k, outlined, launch, site)
         shared = [cursor.i32(k.dynamic_bytes)] if k.dynamic_bytes else []
-        _launch_kernel(cursor, name, launch, queue, operands, site, shared)
+        part, gangs, firsts = for_each_part(
+            cursor, launch.gangs, launch.parted, self.options.longest
+        )
+        added |= {k.first_gangs[dimension]: first for dimension, first in firsts.items()}
+        operands = [*outlined.args, *(added[a] for a in k.entry.args[len(outlined.args) :])]
+        _launch_kernel(part, name, replace(launch, gangs=gangs), queue, operands, site, shared)
         self.device.add(function)
         block = construct.parent_block()
         assert block is not None
@@ -193,6 +202,8 @@ class ModuleLowering:
             k.values[arg] = inner
             if alone:
                 k.distinct_args.add(inner)
+        for dimension in launch.parted:
+            k.first_gangs[dimension] = k.add_argument(i32, "first_gang")
         lowering = RegionLowering(k, self.specialiser, outlined.reductions)
         lowering.lower_single(old)
         k.loc = outlined.loc
@@ -260,10 +271,6 @@ def _check(construct: acc.ParallelOp) -> None:
         )
 
 
-MAX_GRID_YZ = 65535
-"""The most blocks of a grid in its second and third dimension."""
-
-
 def _at_least_one(cursor: Cursor, value: SSAValue) -> SSAValue:
     constant = constant_value(value)
     if constant is not None:
@@ -282,15 +289,14 @@ def _at_most(cursor: Cursor, value: SSAValue, limit: SSAValue) -> SSAValue:
 
 
 def _launch_sizes(
-    cursor: Cursor, construct: acc.ParallelOp, outlined: OutlinedKernel, synchronise: bool
+    cursor: Cursor, outlined: OutlinedKernel, synchronise: bool, longest: int
 ) -> _LaunchSizes:
     """The grid and block of the launch, as values on the host."""
     gangs = [_at_least_one(cursor, cursor.to_integer(g, i32)) for g in outlined.num_gangs]
-    schedules = [schedule_of(op) for op in construct.walk()]
-    covered = {schedule.gang_dim for schedule in schedules if schedule.covers}
+    parted = parted_dimensions(outlined.region, gangs, longest)
     for dim, number in enumerate(gangs[1:], 2):
-        if dim not in covered and not 0 < (constant_value(number) or 0) <= MAX_GRID_YZ:
-            gangs[dim - 1] = _at_most(cursor, number, cursor.i32(MAX_GRID_YZ))
+        if dim not in parted and not 0 < (constant_value(number) or 0) <= longest:
+            gangs[dim - 1] = _at_most(cursor, number, cursor.i32(longest))
     gangs += [cursor.i32(1)] * (3 - len(gangs))
 
     def requested(value: SSAValue | None) -> SSAValue:
@@ -315,7 +321,7 @@ def _launch_sizes(
         workers = _at_most(cursor, workers, limit)
         if synchronise and (shape.lanes is None or shape.lanes > WARP):
             workers = _at_most(cursor, workers, cursor.i32(MAX_SYNCHRONISING_WORKERS))
-    return _LaunchSizes(gangs, lanes, workers, cursor.i32(1), shape)
+    return _LaunchSizes(gangs, lanes, workers, cursor.i32(1), shape, parted)
 
 
 def _product(cursor: Cursor, values: Sequence[SSAValue]) -> SSAValue:
@@ -326,21 +332,21 @@ def _product(cursor: Cursor, values: Sequence[SSAValue]) -> SSAValue:
     return product
 
 
-def _scratch_operands(
+def _scratch_values(
     module: ModuleOp,
     cursor: Cursor,
     k: Kernel,
     outlined: OutlinedKernel,
     launch: _LaunchSizes,
     site: int,
-) -> list[SSAValue]:
+) -> dict[SSAValue, SSAValue]:
     """
-    The values for the arguments that lowering added to the kernel: the site's scratch memory, and the
-    offset of each area of private copies in it.
+    The values of the kernel's arguments for scratch memory: that of the site, and the offset of each area of
+    private copies in it.
     """
     plan = k.scratch
     if plan.base is None:
-        return []
+        return {}
     gangs = _product(cursor, launch.gangs)
     bytes = cursor.mul(gangs, cursor.i64(plan.bytes_per_gang))
     bytes = cursor.add(bytes, cursor.i64(TICKET_BYTES + plan.fixed_bytes), "scratch_bytes")
@@ -370,7 +376,7 @@ def _scratch_operands(
     scratch = calls.value(cursor, "__accopt_scratch", cursor.i32(site), bytes)
     scratch.name_hint = "scratch"
     values[plan.base] = scratch
-    return [values[arg] for arg in inner[len(outlined.args) :]]
+    return values
 
 
 def _launch_kernel(

@@ -22,7 +22,9 @@ HOST_REDUCED = 64
 The least iterations per gang of CPU threads in a reduction without inner loops, since each gang's partial
 result must be combined.
 """
-MAX_GRID = {1: 2**31 - 1, 2: 65535, 3: 65535}
+MAX_GANGS = 2**31 - 1
+"""The most gangs in one dimension of a launch, in parts if a grid of so many is not possible."""
+MAX_GRID = {1: MAX_GANGS, 2: 65535, 3: 65535}
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,7 @@ from ..decisions.launch_shape import (
     DEFAULT_GANGS,
     HOST_GANGS,
     HOST_REDUCED,
+    MAX_GANGS,
     MAX_GRID,
     MAX_THREADS,
     RESIDENT_GANGS,
@@ -264,24 +265,25 @@ class _LaunchShape:
         plan = self.schedule.loops[node]
         trip = trip_count(loop, self.symbols, self.math)
         dim = plan.gang_dim
-        limit = HOST_GANGS if self.host else MAX_GRID[dim]
-        if plan.capped and not self.host:
-            limit = RESIDENT_GANGS
         if trip is None:
             self._at_least(dim, HOST_GANGS if self.host else DEFAULT_GANGS)
             return
         count, exact = trip
         tile = self._tile(node, plan, workers, lanes)
         count = self.math.ceil_divide(count, tile)
+        enough = isinstance(count, int) and count <= MAX_GRID[dim]
+        if dim == 1 or not plan.by_clause:
+            enough = enough or self._fits(loop, tile)
+        covered = exact and enough and not self.host and not plan.capped
+        limit = MAX_GANGS if covered else MAX_GRID[dim]
+        if self.host or plan.capped:
+            limit = HOST_GANGS if self.host else RESIDENT_GANGS
         self._at_least(dim, self.math.minimum(count, limit))
-        if self.host or plan.capped or not exact:
-            return
-        small = isinstance(count, int) and count <= limit
-        if small or (dim == 1 and self._fits(loop, tile)):
+        if covered:
             self.covered.add(node)
 
     def _fits(self, loop: acc.LoopOp, tile: Count) -> bool:
-        """Whether a grid of dimension 1 is always large enough: it may have 2^31 gangs."""
+        """Whether 2^31 gangs, in parts of a launch if the grid cannot have them, are always enough."""
         bits = sum(bit_width(value.type) or 64 for value in loop.upperbound)
         return bits <= 32 or (isinstance(tile, int) and tile >= WARP_TILE)
 

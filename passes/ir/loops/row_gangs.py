@@ -8,18 +8,18 @@ from __future__ import annotations
 from xdsl.dialects import acc, arith
 from xdsl.dialects.builtin import i32
 
-from ...decisions.launch_shape import MAX_GRID
+from ...decisions.launch_shape import MAX_GANGS, MAX_GRID
 from ..ops.acc_ops import set_operand_groups
-from ..ops.building import Cursor, constant_value
-from ..ops.schedules import drop_covers, gang_dimension, given_sizes, take_elements
+from ..ops.building import Cursor
+from ..ops.schedules import drop_covers, gang_dimension, given_sizes, schedule_of, take_elements
 
 
 def settle_rows(loop: acc.LoopOp, rows: int, construct: acc.ParallelOp) -> None:
     """
-    Sets `rows` per gang instead of the number in the schedule, and the number of gangs accordingly. If that
-    many gangs may not be available, the launch no longer covers the loop's iterations. It may not do so
-    either if the loop has several variables: only the first one's rows are in tiles, so that there may be
-    more tiles than all iterations by `rows`.
+    Sets `rows` per gang instead of the number in the schedule, and the number of gangs accordingly. The
+    launch no longer covers the loop's iterations if other loops or a clause set the number of gangs, or if
+    the loop has several variables: only the first one's rows are in tiles, so that there may be more tiles
+    than all iterations by `rows`.
     """
     known = take_elements(loop)
     if rows > 1 and len(loop.lowerbound) > 1:
@@ -32,9 +32,7 @@ def settle_rows(loop: acc.LoopOp, rows: int, construct: acc.ParallelOp) -> None:
         drop_covers(loop)
         return
     assert number is not None
-    limit, before = MAX_GRID[number + 1], constant_value(gangs[number])
-    if number > 0 and (before is None or before * known > limit):
-        drop_covers(loop)
+    limit = MAX_GANGS if schedule_of(loop).covers else MAX_GRID[number + 1]
     more = at.mul(at.to_i64(gangs[number]), at.i64(known))
     if rows > 1:
         more = at.add(more, at.i64(rows - 1))
