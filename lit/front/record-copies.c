@@ -8,7 +8,7 @@ struct __attribute__((packed)) frame { char tag; struct node inside; };
 // CHECK-LABEL: llvm.func @whole
 // CHECK: "llvm.intr.memcpy"{{.*}}arg_attrs = [{llvm.align = 4 : i64}, {llvm.align = 4 : i64}
 // PTX-NOT: ld.global.b8
-// PTX: ld.global.{{(v2.)?}}b32
+// PTX: ld.global.{{(nc.)?(v2.)?}}b32
 void whole(int n, const struct node *restrict a, struct node *restrict b)
 {
 #pragma acc parallel loop present(a[0:n], b[0:n])

@@ -35,7 +35,12 @@ from ..decisions.block_shape import (
 )
 from ..decisions.loop_partition import Mode
 from ..decisions.reduction_strategy import ExchangeOption, StrategyOption
-from ..ir.kernels.arguments import argument_attributes, distinct_arguments, loads_pointers
+from ..ir.kernels.arguments import (
+    argument_attributes,
+    distinct_arguments,
+    hidden_variables,
+    loads_pointers,
+)
 from ..ir.kernels.device_symbols import declare_kind
 from ..ir.kernels.exchanges import leave_whole
 from ..ir.kernels.outline import (
@@ -49,7 +54,7 @@ from ..ir.kernels.outline import (
 from ..ir.kernels.routine_calls import CallKind, Calls
 from ..ir.kernels.runtime_calls import RuntimeCalls
 from ..ir.kernels.sites import DeclaredVariable, SiteTable, SiteVariable, construct_name
-from ..ir.ops.acc_ops import enclosing_function, has_level
+from ..ir.ops.acc_ops import enclosing_function, has_level, parallel_constructs
 from ..ir.ops.building import Cursor, constant_value
 from ..ir.ops.layout import size_of, type_name
 from .context import TICKET_BYTES, Kernel
@@ -102,6 +107,11 @@ class ModuleLowering:
         self.sites = SiteTable.of(module)
         self.calls = Calls.of(module)
         self.blocks: dict[Block, None] = {}
+        self.hidden = hidden_variables(
+            value
+            for construct in parallel_constructs(module)
+            for value in construct.data_clause_operands
+        )
         self.specialiser = Specialiser(
             DeviceReferences(self.device, self.calls), self._lower_routine
         )
@@ -195,7 +205,9 @@ class ModuleLowering:
         sizes = [constant_value(g) for g in launch.gangs]
         k.gang_dims = 1 if sizes[1:] == [1, 1] else 3
         distinct = distinct_arguments(
-            outlined.args, loads_pointers=loads_pointers(list(outlined.region.walk()))
+            outlined.args,
+            loads_pointers=loads_pointers(list(outlined.region.walk())),
+            hidden=self.hidden,
         )
         for arg, inner, alone in zip(old.args, entry.args, distinct, strict=True):
             inner.name_hint = arg.name_hint

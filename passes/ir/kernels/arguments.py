@@ -5,7 +5,7 @@ stores, and with `llvm.readonly` they go through the read-only cache.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from xdsl.dialects import acc, llvm
 from xdsl.dialects.builtin import DictionaryAttr, UnitAttr
@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ....dialects import llvm_ext
 from ....dialects.accx import RESTRICT
 from ..ops.acc_ops import callee_of, is_restrict
+from ..values.accesses import address_escapes
 from ..values.addresses import base_of
 from .exchanges import has_barrier, is_exchanged
 from .outline import DATA_ENTRY
@@ -58,12 +59,27 @@ def _object(pointer: SSAValue) -> object | None:
     return pointer if callee_of(owner) in _ALLOCATORS or is_restrict(pointer) else None
 
 
-def distinct_arguments(args: Sequence[SSAValue], *, loads_pointers: bool) -> list[bool]:
+def hidden_variables(args: Iterable[SSAValue]) -> set[SSAValue]:
+    """The local variables that data operations among `args` map and to which no pointer leads."""
+    entries = [arg.owner for arg in args]
+    variables = {entry.var for entry in entries if isinstance(entry, DATA_ENTRY)}
+    return {v for v in variables if isinstance(v.owner, llvm.AllocaOp) and not address_escapes(v)}
+
+
+def distinct_arguments(
+    args: Sequence[SSAValue],
+    *,
+    loads_pointers: bool,
+    hidden: Collection[SSAValue] | None = None,
+) -> list[bool]:
     """
     For each host-side value that becomes a kernel argument, whether no other pointer of the kernel leads to
-    the same memory: the argument comes from a `restrict` pointer, or it is an object of its own and so are
-    all other arguments. `loads_pointers`: the kernel also reaches memory through pointers that it loads.
+    the same memory: the argument comes from a `restrict` pointer, it is one of the variables `hidden` (by
+    default those that `hidden_variables` finds), or it is an object of its own and so are all other
+    arguments. `loads_pointers`: the kernel also reaches memory through pointers that it loads.
     """
+    if hidden is None:
+        hidden = hidden_variables(args)
     objects: list[object | None] = []
     restrict: list[bool] = []
     pointers: list[bool] = []
@@ -75,7 +91,7 @@ def distinct_arguments(args: Sequence[SSAValue], *, loads_pointers: bool) -> lis
         own = is_pointer and isinstance(owner, DATA_ENTRY) and _declared_restrict(owner)
         known = _object(variable) if is_pointer and variable is not arg else None
         objects.append(variable if own and known is None else known)
-        restrict.append(own or (is_pointer and is_restrict(variable)))
+        restrict.append(own or (is_pointer and is_restrict(variable)) or variable in hidden)
     all_known = not loads_pointers and all(
         o is not None for o, p in zip(objects, pointers, strict=True) if p
     )

@@ -7,7 +7,7 @@ read here as `AddressStep`s.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -134,21 +134,24 @@ class AddressStep:
         return None if steps is None else steps * size_of(type_)
 
 
+def indices_of(op: AddressOp) -> Iterator[int | Index]:
+    """The subscripts of one operation as it has them, outermost first."""
+    if isinstance(op, ElementOp):
+        yield from op.steps()
+        return
+    dynamic = iter(op.ssa_indices)
+    for index in op.rawConstantIndices.iter_values():
+        yield Index(next(dynamic)) if index == llvm.GEP_USE_SSA_VAL else index
+
+
 def steps_of(op: AddressOp) -> Iterator[AddressStep]:
     """
     The subscripts of one operation, outermost first; a member is preceded by a step that names its
     structure.
     """
-    indices: Iterable[int | Index]
-    rows: tuple[SSAValue, ...] = ()
-    if isinstance(op, ElementOp):
-        indices, rows = op.steps(), tuple(op.rows)
-    else:
-        dynamic = iter(op.ssa_indices)
-        raw = op.rawConstantIndices.iter_values()
-        indices = (Index(next(dynamic)) if i == llvm.GEP_USE_SSA_VAL else i for i in raw)
+    rows = tuple(op.rows) if isinstance(op, ElementOp) else ()
     inside, counted = op.elem_type, None
-    for position, index in enumerate(indices):
+    for position, index in enumerate(indices_of(op)):
         if position <= len(rows):
             counted = inside
             yield AddressStep(index, inside, lengths=rows[position:])

@@ -1,0 +1,1 @@
+"""The pass `split-records`: copies and first-class values of structures, and local structures, as scalars."""
