@@ -10,7 +10,7 @@ declaration a jump to a label or `case` can bypass are in memory too.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ..c import ast as c
@@ -102,13 +102,19 @@ class FunctionFacts:
     def escapes(self, s: c.Stmt) -> bool:
         """Whether control leaves or enters `s` other than at its beginning and end."""
         flow = self.flow.get(id(s), NO_FLOW)
+        return self._escapes(flow, flow.gotos)
+
+    def _escapes(self, flow: Jumps, gotos: Sequence[str]) -> bool:
         if flow.breaks or flow.continues or flow.returns or flow.cases:
             return True
-        if not flow.gotos and not flow.labels:
-            return False
-        return any(g not in flow.labels for g in flow.gotos) or any(
+        return any(g not in flow.labels for g in gotos) or any(
             self.total_gotos.count(name) != flow.gotos.count(name) for name in flow.labels
         )
+
+    def leaves(self, s: c.Stmt) -> bool:
+        """As `escapes`, but jumps out of a statement expression count only if they leave `s` as well."""
+        flow = self.flow.get(id(s), NO_FLOW)
+        return self._escapes(flow, [g for g in flow.gotos if g != _IN_EXPRESSION])
 
     def jumps(self, e: c.Expr) -> bool:
         """Whether a statement expression in `e` contains jumps or labels."""
@@ -340,7 +346,7 @@ class _Storage:
     def for_loop(self, s: c.For, directive_loops: int) -> None:
         counted = recognize(s, self.effects_of, directive=directive_loops > 0)
         flow = self.facts.flow.get(id(s.body), NO_FLOW)
-        if directive_loops and (flow.breaks or self.facts.escapes(s)):
+        if directive_loops and (flow.breaks or self.facts.leaves(s)):
             counted = "control leaves its body other than at the end"
         self.facts.counted[id(s)] = counted
         structured = self.facts.structured(s)

@@ -68,7 +68,6 @@ llvm.func @others(%n: i32, %x: !llvm.ptr) {
 // CHECK:       acc.loop gang control(%i
 // CHECK-NEXT:    acc.loop control(%j
 // CHECK-NOT:     scf.for
-// CHECK:       acc.private.recipe
 llvm.func @short(%n: i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -93,6 +92,49 @@ llvm.func @short(%n: i32) {
     acc.loop gang control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
       acc.loop control(%j : i32) = (%c0 : i32) to (%c8 : i32) step (%c1 : i32) {
         "test.op"(%j) : (i32) -> ()
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>]}
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>]}
+    acc.yield
+  }
+  llvm.return
+}
+
+// An iteration declares arrays: one of a length that the host computes, of which lanes may share the loop; one of
+// a length that is loaded, whose loops are one thread's, except the one with a level, whose error comes later.
+// CHECK-LABEL: llvm.func @arrays
+// CHECK:       acc.loop control(%i
+// CHECK:         acc.loop control(%j
+// CHECK:       acc.loop control(%i
+// CHECK:         scf.for %j
+// CHECK:         {accx.why = "threads would share an array of a length unknown at launch"}
+// CHECK:         acc.loop vector control(%j
+// CHECK-NOT:     scf.for
+// CHECK:       acc.private.recipe
+llvm.func @arrays(%n: i32, %p: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  acc.parallel {
+    acc.loop control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      %half = arith.divsi %n, %c2 : i32
+      %v = llvm.alloca %half x i32 : (i32) -> !llvm.ptr
+      acc.loop control(%j : i32) = (%c0 : i32) to (%half : i32) step (%c1 : i32) {
+        "test.op"(%j, %v) : (i32, !llvm.ptr) -> ()
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>]}
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>]}
+    acc.loop control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      %m = llvm.load %p : !llvm.ptr -> i32
+      %v = llvm.alloca %m x i32 : (i32) -> !llvm.ptr
+      acc.loop control(%j : i32) = (%c0 : i32) to (%m : i32) step (%c1 : i32) {
+        "test.op"(%j, %v) : (i32, !llvm.ptr) -> ()
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>]}
+      acc.loop vector control(%j : i32) = (%c0 : i32) to (%m : i32) step (%c1 : i32) {
+        "test.op"(%j, %v) : (i32, !llvm.ptr) -> ()
         acc.yield
       } attributes {independent = [#acc.device_type<none>]}
       acc.yield

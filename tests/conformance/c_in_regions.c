@@ -210,7 +210,53 @@ static void flows(void) {
     CHECK_EQ(r[i], i * 2 + (i > 4 && i < 9 || i == 20) * 100 + !i + ~i + -i + (i ? i : 7));
 }
 
+#define UP_TO(limit, value) ({ int v_ = (value); if (v_ > (limit)) break; v_; })
+#define UNLESS(divisor, value) ({ int v_ = (value); if (v_ % (divisor) == 1) continue; v_; })
+
+/* Jumps out of statement expressions, to loops inside the directive's loop and to its own end. */
+static void statement_expressions(void) {
+  int r[N], s[N], t[N];
+#pragma acc parallel loop copyout(r)
+  for (int i = 0; i < N; i++) {
+    int sum = 0;
+    for (int k = 0; k < 9; k++)
+      sum += UP_TO(40, k * i);
+    do
+      sum += UP_TO(90, sum + 5);
+    while (sum < 100);
+    r[i] = sum;
+  }
+#pragma acc parallel loop copyout(s)
+  for (int i = 0; i < N; i++) {
+    s[i] = -1;
+    s[i] = UNLESS(3, i);
+  }
+#pragma acc kernels loop independent copyout(t)
+  for (int i = 0; i < N; i++) {
+    t[i] = 0;
+    for (int k = 0; k < 9; k++)
+      t[i] += UNLESS(4, i + k) + ({ if (i == 3) goto next; 1; });
+  next:;
+  }
+  for (int i = 0; i < N; i++) {
+    int sum = 0, some = 0;
+    for (int k = 0; k < 9 && k * i <= 40; k++)
+      sum += k * i;
+    while (sum + 5 <= 90) {
+      sum += sum + 5;
+      if (sum >= 100)
+        break;
+    }
+    for (int k = 0; k < 9; k++)
+      some += (i + k) % 4 == 1 ? 0 : i + k + 1;
+    CHECK_EQ(r[i], sum);
+    CHECK_EQ(s[i], i % 3 == 1 ? -1 : i);
+    CHECK_EQ(t[i], i == 3 ? 0 : some);
+  }
+}
+
 int main(void) {
+  statement_expressions();
   globals_as_counters();
   pointers();
   flows();

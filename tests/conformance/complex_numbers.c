@@ -37,6 +37,19 @@ static void loops(void) {
     sum += z[i];
   }
   SAME(kept, 1, 1);
+  float complex g[N];
+  float parts[N][2];
+#pragma acc parallel loop copyin(f) copyout(g, parts)
+  for (int i = 0; i < N; i++) {
+    g[i] = conjf(f[i]) * __builtin_crealf(f[i]) + cabsf(f[i]);
+    parts[i][0] = crealf(f[i]);
+    parts[i][1] = cimagf(f[i]);
+  }
+  for (int i = 0; i < N; i++) {
+    double re = parts[i][0], im = parts[i][1];
+    CHECK(parts[i][0] == crealf(f[i]) && parts[i][1] == cimagf(f[i]));
+    SAME(g[i], re * re + sqrt(re * re + im * im), -im * re);
+  }
   double complex total = 0;
   for (int i = 0; i < N; i++) {
     double complex w = i + 2.0 * I, e = ((poly(w) / (2 * w + 1) + w) / 2 - conj(w)) / (1 + I);

@@ -105,6 +105,42 @@ static void rows(int m) {
   check(__LINE__);
 }
 
+/* Arrays whose lengths the host cannot compute: each is one thread's, with and without directives inside. */
+static void unknown_lengths(int m) {
+  memset(r, 0, sizeof r);
+#pragma acc kernels copyin(a, list) copy(r)
+  for (int i = 0; i < N; i++) {
+    int n = list[i] + 1, v[n], turned[n];
+    for (int k = 0; k < n; k++)
+      v[k] = a[i][k] + k;
+    for (int k = 0; k < n; k++)
+      turned[k] = v[n - 1 - k];
+    for (int k = 0; k < n; k++)
+      r[i][k] = turned[k];
+  }
+  memset(want, 0, sizeof want);
+  for (int i = 0; i < N; i++)
+    for (int k = 0; k <= list[i]; k++)
+      want[i][k] = a[i][list[i] - k] + list[i] - k;
+  check(__LINE__);
+#pragma acc parallel loop copyin(a, list) copy(r)
+  for (int i = 0; i < N; i++) {
+    int v[m][list[i] + 1];
+#pragma acc loop
+    for (int j = 0; j < m; j++)
+#pragma acc loop
+      for (int k = 0; k <= list[i]; k++)
+        v[j][k] = a[i][k] * j;
+#pragma acc loop
+    for (int k = 0; k <= list[i]; k++)
+      r[i][k] = v[m - 1][list[i] - k];
+  }
+  for (int i = 0; i < N; i++)
+    for (int k = 0; k <= list[i]; k++)
+      want[i][k] = a[i][list[i] - k] * (m - 1);
+  check(__LINE__);
+}
+
 int main(void) {
   for (int k = 0; k < N * M; k++)
     (&a[0][0])[k] = k * 7 % 23;
@@ -113,5 +149,6 @@ int main(void) {
   nests();
   others(3);
   rows(8);
+  unknown_lengths(3);
   return report();
 }

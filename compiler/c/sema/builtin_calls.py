@@ -122,7 +122,8 @@ class BuiltinChecker:
         handler = self._handlers.get(name)
         if handler is None and plain in _CLASSES:
             return self._float_test
-        return self._complex_part if handler is None and plain in complex_numbers.PARTS else handler
+        is_part = handler is None and complex_numbers.part_named(name) is not None
+        return self._complex_part if is_part else handler
 
     # Helpers ----------------------------------------------------------------------------------
 
@@ -257,7 +258,8 @@ class BuiltinChecker:
         """`__builtin_crealf(z)`, `__builtin_conj(z)` and the like, for all parts and types."""
         (value,) = self._values(node, arguments, 1)
         name = node.name.name.removeprefix("__builtin_")
-        plain = name if name in complex_numbers.PARTS else name[:-1]
+        plain = complex_numbers.part_named(name)
+        assert plain is not None
         element = {"f": FLOAT, "l": LDOUBLE}[name[-1]] if plain != name else DOUBLE
         t = self.unit.types.complex(element)
         return complex_numbers.part(plain, value, t, self.unit.loc(node))

@@ -227,9 +227,8 @@ class CallChecker:
                 value = promote_argument(value)
             values.append(value)
         if decl is not None and t.params and isinstance(t.params[0], ComplexType):
-            plain = decl.name.removesuffix("f").removesuffix("l")
-            name = decl.name if decl.name in complex_numbers.PARTS else plain
-            if name in complex_numbers.PARTS and decl.body is None:
+            name = complex_numbers.part_named(decl.name)
+            if name is not None and decl.body is None:
                 return complex_numbers.part(name, values[0], t.params[0], loc)
         if decl is not None and decl.name in _SELECTS_DEVICE and values:
             device_type = integer_value(values[-1])

@@ -18,6 +18,12 @@ PARTS = {"creal": "real", "cimag": "imag", "conj": "conj"}
 """Functions of `<complex.h>` that are operations of the compiler, by their `double` names."""
 
 
+def part_named(name: str) -> str | None:
+    """The `double` name of the function of `PARTS` that `name` spells for some type ("crealf" → "creal");
+    None for other names."""
+    return next((plain for plain in PARTS if name in (plain, f"{plain}f", f"{plain}l")), None)
+
+
 def is_number(t: CType) -> bool:
     """Whether `t` is arithmetic, complex types included (C11 6.2.5p18)."""
     return isinstance(t, ComplexType) or is_arithmetic(t)
