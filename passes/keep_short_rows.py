@@ -53,6 +53,7 @@ from .decisions.launch_shape import COMPUTE_LANES
 from .decisions.polynomials import Polynomial
 from .decisions.short_rows import (
     MANY_THREADS,
+    MOST_SHORT_ITERATIONS,
     SIDE_BY_SIDE,
     RowAccess,
     RowLoop,
@@ -86,7 +87,7 @@ from .ir.ops.versions import (
 from .ir.values.addresses import base_of
 from .ir.values.region_values import HostEmitter, RegionSymbols
 from .ir.values.stable_loads import distance_from_base
-from .ir.values.trip_counts import MOST_SHORT_ITERATIONS, Arithmetic, Count, trip_count
+from .ir.values.trip_counts import Arithmetic, Count, trip_count
 
 _INNER_LOOPS = (acc.LoopOp, scf.ForOp, scf.WhileOp, scf.ExecuteRegionOp)
 

@@ -40,6 +40,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
+from .decisions.short_rows import MOST_SHORT_ITERATIONS
 from .ir.loops.loop_facts import constant_trip
 from .ir.loops.seq_loops import is_plain_seq, to_for_loops
 from .ir.ops.acc_ops import (
@@ -54,7 +55,6 @@ from .ir.ops.building import constant_value
 from .ir.ops.expressions import parts_of
 from .ir.ops.levels import loop_levels
 from .ir.ops.loop_order import make_sequential
-from .ir.values.trip_counts import MOST_SHORT_ITERATIONS
 from .ir.values.values_outside import ARITHMETIC
 from .ir.variables.promotion import promote
 from .ir.variables.reduction_reads import reduces_own, use_variables

@@ -7,7 +7,8 @@ grid.
 
 Takes:  data level, bounds of inner loops computed before the construct where the host can.
 Leaves: nests of loops without other code, and collapsed loops, in the order that `decisions/nest_order.py`
-        chooses: variables, bounds and steps change places. All loops of such a nest are parallel and without
+        chooses (for a GPU also with a few passes over the same elements innermost): variables, bounds and
+        steps change places. All loops of such a nest are parallel and without
         levels, their bounds do not depend on each other, all of them reduce the same variables or none does,
         and the code between them is pure; it moves into the body. Loads from sections of `cache` directives
         do not count as accesses. Other nests are unchanged. A note on the construct says what was done.
@@ -38,7 +39,7 @@ from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator
 
 from ..dialects.accx import WHY
-from .decisions.nest_order import best_order, outer_iterations
+from .decisions.nest_order import best_order, order_of_passes, outer_iterations
 from .decisions.schedule import Target
 from .ir.dependence.parallel_nests import is_entry, nest_from, walks_of
 from .ir.ops.acc_ops import child_loops, parallel_constructs, set_operand_groups
@@ -119,16 +120,18 @@ def reorder(nest: Sequence[acc.LoopOp], order: Sequence[int]) -> None:
             block.erase_arg(variable)
 
 
-def _order_nests(construct: acc.ParallelOp, rows: int) -> None:
+def _order_nests(construct: acc.ParallelOp, rows: int, *, for_gpu: bool) -> None:
     for root in child_loops(construct):
         nest = nest_from(root)
-        order = best_order(walks_of(nest, construct), rows) if nest else None
+        walks = walks_of(nest, construct) if nest else []
+        order, why = best_order(walks, rows), "its accesses are contiguous"
+        if order is None and for_gpu and nest and not nest[0].reduction_operands:
+            order, why = order_of_passes(walks), "its few iterations read the same elements"
         if order is None:
             continue
         names = [v.name_hint or "…" for loop in nest for v in loop.region.block.args]
         reorder(nest, order)
-        inner = names[order[-1]]
-        text = f"loop over '{inner}' made the innermost: its accesses are contiguous"
+        text = f"loop over '{names[order[-1]]}' made the innermost: {why}"
         note(construct, [(construct, text)])
 
 
@@ -141,6 +144,6 @@ class OrderNestsPass(ModulePass):
     target: Target | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        rows = outer_iterations(self.target or machine_of(op).target)
+        target = self.target or machine_of(op).target
         for construct in parallel_constructs(op):
-            _order_nests(construct, rows)
+            _order_nests(construct, outer_iterations(target), for_gpu=target != "host")

@@ -12,6 +12,7 @@
 // HOST:            acc.loop control(%i : i64)
 // SAYS-COUNT-5: remark: loop over 'i' made the innermost
 // SAYS:         remark: loop over 'j' made the innermost
+// SAYS:         remark: loop over 'j' made the innermost: its few iterations read the same elements
 // SAYS-NOT:     made the innermost
 void columns(long n, int m, float *restrict a)
 {
@@ -129,4 +130,33 @@ void others(int n, float (*a)[n], float (*b)[n])
             sum += a[j][i];
         b[0][i] = sum;
     }
+}
+
+// A few passes over the same elements become one, but not if each iteration stores elements of its own.
+// CHECK-LABEL: llvm.func @counters
+// CHECK:         acc.loop combined(parallel) control(%i{{[_0-9]*}} : i32) = (%{{.*}} : i32) to (%n
+// CHECK-NEXT:      acc.loop control(%j{{[_0-9]*}} : i32)
+// HOST-LABEL:  llvm.func @counters
+// HOST:          acc.loop {{.*}}control(%j{{[_0-9]*}} : i32)
+void counters(int n, const int *kind, int *count)
+{
+#pragma acc parallel loop present(kind[0:n], count[0:6])
+    for (int j = 0; j < 6; j++)
+#pragma acc loop
+        for (int i = 0; i < n; i++)
+            if (kind[i] == j) {
+#pragma acc atomic
+                count[j]++;
+            }
+}
+
+// CHECK-LABEL: llvm.func @scaled
+// CHECK:         acc.loop combined(parallel) control(%j{{[_0-9]*}} : i32)
+void scaled(int n, const float *restrict a, float *restrict b)
+{
+#pragma acc parallel loop present(a[0:n], b[0:6*n])
+    for (int j = 0; j < 6; j++)
+#pragma acc loop
+        for (int i = 0; i < n; i++)
+            b[j * n + i] = a[i] * j;
 }

@@ -30,6 +30,11 @@ from .device import WIDE_BYTES
 from .launch_shape import STREAM_LANES
 from .polynomials import Polynomial
 
+MOST_SHORT_ITERATIONS = 8
+"""
+A loop inside a parallel loop with at most this many iterations is run by one thread: most lanes of a warp
+would be idle.
+"""
 SHORTEST_GRID = STREAM_LANES // 2
 """Shorter rows leave more than half of a block's lanes without work."""
 SHORTEST_KNOWN_GRID = 32

@@ -9,6 +9,7 @@ from xdsl.ir import Operation
 from ...dialects.accx import CONDITIONAL, WHY
 from ..decisions.device import WARP
 from ..decisions.levels import Level
+from ..decisions.short_rows import MOST_SHORT_ITERATIONS
 from ..ir.dependence.loop_classifier import LoopClassifier
 from ..ir.dependence.loop_dependence import judge_loop
 from ..ir.dependence.loop_verdicts import Verdict
@@ -29,7 +30,6 @@ from ..ir.ops.building import constant_value
 from ..ir.ops.levels import is_parallel, loop_levels
 from ..ir.ops.loop_bounds import LoopLike
 from ..ir.ops.loop_order import confine_to_gang, make_sequential
-from ..ir.values.trip_counts import MOST_SHORT_ITERATIONS
 from ..ir.variables.scalar_classes import ScalarClass
 from ..ir.variables.scalar_clauses import add_private
 from .inner_loops import inner_loops

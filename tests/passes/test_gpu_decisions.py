@@ -16,7 +16,7 @@ from accopt.passes.decisions.block_shape import BlockShape, choose_block_shape
 from accopt.passes.decisions.levels import Level
 from accopt.passes.decisions.loop_partition import Mode, Partition, Sharers, partition_loop
 from accopt.passes.decisions.loop_tree import LoopNode
-from accopt.passes.decisions.nest_order import Walk, best_order, outer_iterations
+from accopt.passes.decisions.nest_order import Walk, best_order, order_of_passes, outer_iterations
 from accopt.passes.decisions.observable_mapping import GangCode, why_kept
 from accopt.passes.decisions.reduction_strategy import Strategy, choose_strategy
 from accopt.passes.ir.kernels.exchanges import leave_whole
@@ -160,6 +160,22 @@ ALONG, ACROSS, EVEN = Walk(3, 0), Walk(0, 3), Walk(1, 1)
 )
 def test_the_innermost_loop_walks_along_memory(walks: list[Walk], order: list[int] | None) -> None:
     assert best_order(walks) == order
+
+
+@pytest.mark.parametrize(
+    ("walks", "order"),
+    [
+        ([Walk(0, 0, 6), ALONG], [1, 0]),
+        ([Walk(0, 0, 8), ACROSS, ALONG], [1, 2, 0]),
+        ([Walk(0, 0, 9), ALONG], None),
+        ([Walk(0, 0), ALONG], None),
+        ([Walk(0, 1, 6), ALONG], None),
+        ([Walk(0, 0, 6), ACROSS], None),
+        ([Walk(0, 0, 6)], None),
+    ],
+)
+def test_a_few_passes_over_the_same_elements(walks: list[Walk], order: list[int] | None) -> None:
+    assert order_of_passes(walks) == order
 
 
 @pytest.mark.parametrize(("trips", "order"), [(63, None), (64, [1, 0]), (None, [1, 0])])

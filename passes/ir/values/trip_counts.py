@@ -13,12 +13,6 @@ from .region_values import HostEmitter, RegionSymbols
 Count = SSAValue | int
 """An i64 value before the construct, or a constant."""
 
-MOST_SHORT_ITERATIONS = 8
-"""
-A loop inside a parallel loop with at most this many iterations is run by one thread: most lanes of a warp
-would be idle.
-"""
-
 
 class Counts:
     """i64 arithmetic at a cursor, with constants folded."""
