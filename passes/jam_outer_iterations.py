@@ -7,15 +7,15 @@ column: with n rows in one thread the shared values stay in registers. The sched
 
 Takes:  scheduled IR.
 Leaves: no `elements` on a gang-only loop whose lanes are on a loop below it. Such a loop runs over
-        tiles of n iterations; the innermost loop's body has the n iterations interleaved operation by
-        operation (loads of all rows before the stores of any), and a second copy, row after row, for a tile
-        that is not full. Values of a row that are computed before the inner loop move into it, also loads of
-        what it does not change. Of a loop of several variables, the first has tiles, and the launch no longer
-        covers the iterations. Sequential loops whose bounds are the same for all rows are fused. Other
-        loops are untouched.
+        tiles of n iterations (`decisions/row_sharing.py` may choose fewer); the innermost loop's body has
+        the n iterations interleaved operation by operation (loads of all rows before the stores of any),
+        and a second copy, row after row, for a tile that is not full. Values of a row that are computed
+        before the inner loop move into it, also loads of what it does not change. Of a loop of several
+        variables, the first has tiles, and the launch no longer covers the iterations. Sequential loops
+        whose bounds are the same for all rows are fused. Other loops are untouched.
 Fails:  never. For a loop that cannot be jammed, each iteration gets a gang of its own, and `accx.why` gives
         the reason: its body stores to variables that live outside of it, contains further loop directives,
-        has bounds that change from row to row, or gains nothing (`decisions/row_sharing.py`).
+        has bounds that change from row to row, or is too long.
 
 Before:
   acc.loop gang control(%i : i32) = (%lb : i32) to (%ub : i32) step (%c1 : i32) {
@@ -35,7 +35,7 @@ After:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith
@@ -45,7 +45,7 @@ from xdsl.passes import ModulePass
 
 from ..dialects.accx import UNROLL
 from .decisions.declined import Declined
-from .decisions.row_sharing import check_gain, check_length
+from .decisions.row_sharing import check_length, rows_that_pay
 from .ir.loops.jammed_nests import JammedNest, jammed_nest
 from .ir.loops.jamming import Jam, body_of, explain, set_bounds, trip_count
 from .ir.loops.row_accesses import row_accesses
@@ -142,7 +142,7 @@ class JamOuterIterationsPass(ModulePass):
             try:
                 nest = jammed_nest(loop)
                 check_length(sum(1 for _ in body_of(nest.inner).walk()))
-                check_gain(row_accesses(nest))
+                nest = replace(nest, elements=rows_that_pay(row_accesses(nest)))
             except Declined as reason:
                 explain(loop, f"rows not kept side by side: {reason}")
                 settle_rows(loop, 1, construct)

@@ -10,15 +10,11 @@ from xdsl.ir import SSAValue
 
 from ...decisions.polynomials import Polynomial
 from ...decisions.row_sharing import RowAccesses
-from ..ops.acc_ops import accessed_type, is_defined_inside
-from ..ops.layout import size_of
+from ..ops.acc_ops import is_defined_inside
 from ..values.addresses import base_of
 from ..values.region_values import RegionSymbols
 from ..values.strides import flat_steps
 from .jammed_nests import JammedNest
-
-_WORD = 4
-"""The bytes of a register."""
 
 
 def _accesses(nest: JammedNest) -> Iterator[llvm.LoadOp | llvm.StoreOp]:
@@ -65,11 +61,8 @@ def row_accesses(nest: JammedNest) -> RowAccesses:
     rows = _Rows(nest, symbols, outer.region.block.args[0], distance)
     single: set[Hashable] = set()
     together: set[Hashable] = set()
-    loaded: dict[Hashable, int] = {}
     for op in _accesses(nest):
         elements = rows.elements(op.ptr)
         single.add(elements[0])
         together.update(elements)
-        if isinstance(op, llvm.LoadOp):
-            loaded |= dict.fromkeys(elements, -(-size_of(accessed_type(op)) // _WORD))
-    return RowAccesses(nest.elements, len(single), len(together), sum(loaded.values()))
+    return RowAccesses(nest.elements, len(single), len(together))
