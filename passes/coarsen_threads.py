@@ -49,19 +49,12 @@ from ..dialects import llvm_ext
 from ..dialects.accx_element import ElementOp
 from ..dialects.accx_side_by_side import SideBySideOp
 from .ir.kernels.routine_calls import CallKind, Calls
-from .ir.loops.jamming import Jam
-from .ir.ops.acc_ops import PRIVATIZING_OPS, has_level, set_operand_groups
+from .ir.loops.jamming import Jam, copies_of_own
+from .ir.ops.acc_ops import PRIVATIZING_OPS, has_level, own_copies
 from .ir.ops.building import Cursor, constant_value
 from .ir.ops.machine import machine_of
 from .ir.ops.schedules import schedule_of
 from .ir.values.addresses import base_of, way_to_base
-
-_CLAUSES = ("private_operands", "firstprivate_operands", "reduction_operands")
-
-
-def _own(loop: acc.LoopOp) -> list[SSAValue]:
-    """The variables of which every iteration has its own copy."""
-    return [value for clause in _CLAUSES for value in getattr(loop, clause)]
 
 
 def _length(op: Operation) -> int:
@@ -83,7 +76,7 @@ def is_simple(loop: acc.LoopOp, calls: Calls, most: int) -> bool:
     body = list(loop.region.block.ops)
     if len(body) == 1 or sum(map(_length, body)) > most:
         return False
-    own = set(_own(loop))
+    own = set(own_copies(loop))
     return all(_is_constant_size(v) for v in loop.reduction_operands) and not any(
         op.regions or not _is_simple(op, own, loop, calls) for op in body
     )
@@ -130,29 +123,6 @@ def _is_shared_or_own(pointer: SSAValue, own: set[SSAValue], loop: acc.LoopOp) -
     return not isinstance(owner, PRIVATIZING_OPS)
 
 
-def _copies(loop: acc.LoopOp, count: int) -> list[dict[SSAValue, SSAValue]]:
-    """
-    Gives the loop `count` copies of its private variables and reductions; returns, for each iteration, the
-    map from the first copy to its own.
-    """
-    maps: list[dict[SSAValue, SSAValue]] = [{} for _ in range(count)]
-    clauses: dict[str, list[SSAValue]] = {clause: [] for clause in _CLAUSES}
-    for clause, values in clauses.items():
-        for value in getattr(loop, clause):
-            owner = value.owner
-            assert isinstance(owner, PRIVATIZING_OPS)
-            copies = [value]
-            for _ in range(1, count):
-                owner = Cursor.after(owner).insert(owner.clone())
-                copies.append(owner.acc_var)
-            values += copies
-            for known, copy in zip(maps, copies, strict=True):
-                known[value] = copy
-    if maps[0]:
-        set_operand_groups(loop, **clauses)
-    return maps
-
-
 def coarsen(loop: acc.LoopOp, count: int) -> None:
     """Rewrites the body of the loop for `count` iterations at a time (see the contract above)."""
     block = loop.region.block
@@ -161,7 +131,7 @@ def coarsen(loop: acc.LoopOp, count: int) -> None:
     originals = [op for op in block.ops if op is not end]
     several = Block(arg_types=[v.type for v in block.args] * count)
     arguments = iter(several.args)
-    maps = _copies(loop, count)
+    maps = copies_of_own(loop, count)
     for values in maps:
         for variable in block.args:
             values[variable] = next(arguments)

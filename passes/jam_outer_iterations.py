@@ -10,9 +10,10 @@ Leaves: no `elements` on a gang-only loop whose lanes are on a loop below it. Su
         tiles of n iterations (`decisions/row_sharing.py` may choose fewer); the innermost loop's body has
         the n iterations interleaved operation by operation (loads of all rows before the stores of any),
         and a second copy, row after row, for a tile that is not full. Values of a row that are computed
-        before the inner loop move into it, also loads of what it does not change. Of a loop of several
-        variables, the first has tiles, and the launch no longer covers the iterations. Sequential loops
-        whose bounds are the same for all rows are fused. Other loops are untouched.
+        before the inner loop move into it, also loads of what it does not change. Each row has a copy of
+        the scalars that both loops reduce. Of a loop of several variables, the first has tiles, and the
+        launch no longer covers the iterations. Sequential loops whose bounds are the same for all rows are
+        fused. Other loops are untouched.
 Fails:  never. For a loop that cannot be jammed, each iteration gets a gang of its own, and `accx.why` gives
         the reason: its body stores to variables that live outside of it, contains further loop directives,
         has bounds that change from row to row, or is too long.
@@ -47,7 +48,7 @@ from ..dialects.accx import UNROLL
 from .decisions.declined import Declined
 from .decisions.row_sharing import check_length, rows_that_pay
 from .ir.loops.jammed_nests import JammedNest, jammed_nest
-from .ir.loops.jamming import Jam, body_of, explain, set_bounds, trip_count
+from .ir.loops.jamming import Jam, body_of, copies_of_own, explain, set_bounds, trip_count
 from .ir.loops.row_accesses import row_accesses
 from .ir.loops.row_gangs import settle_rows
 from .ir.ops.acc_ops import loops_in, parallel_constructs
@@ -111,6 +112,8 @@ def jam(nest: JammedNest, construct: acc.ParallelOp) -> None:
     then, otherwise = cursor.if_else(full)
 
     maps = _row_maps(nest, first, then)
+    for values, copies in zip(maps, copies_of_own(inner, count), strict=True):
+        values |= copies
     Jam(maps).operations(originals, then)
 
     rows, each = otherwise.for_loop(first, trips, one, "row")

@@ -285,3 +285,53 @@ llvm.func @many_accesses(%n: i32, %a: !llvm.ptr) {
   }
   llvm.return
 }
+
+// Loops that reduce the same scalar: each row has its own copy, so that no row overwrites what another adds.
+// CHECK-LABEL: llvm.func @reduced
+// CHECK:         acc.loop gang reduction(%[[OUTER:[a-z_0-9]+]] : !llvm.ptr)
+// CHECK:           %[[FIRST:[a-z_0-9]+]] = acc.reduction varPtr(%[[OUTER]] : !llvm.ptr)
+// CHECK-NEXT:      %[[SECOND:[a-z_0-9]+]] = acc.reduction varPtr(%[[OUTER]] : !llvm.ptr)
+// CHECK-NEXT:      acc.loop vector reduction(%[[FIRST]], %[[SECOND]] : !llvm.ptr, !llvm.ptr)
+// CHECK:             %[[ONE:.*]] = llvm.load %[[FIRST]] : !llvm.ptr -> i32
+// CHECK-NEXT:        %[[TWO:.*]] = llvm.load %[[SECOND]] : !llvm.ptr -> i32
+// CHECK-NEXT:        %[[MORE:.*]] = arith.addi %[[ONE]], %{{.*}} : i32
+// CHECK-NEXT:        %[[TOO:.*]] = arith.addi %[[TWO]], %{{.*}} : i32
+// CHECK-NEXT:        llvm.store %[[MORE]], %[[FIRST]] : i32, !llvm.ptr
+// CHECK-NEXT:        llvm.store %[[TOO]], %[[SECOND]] : i32, !llvm.ptr
+// CHECK:             } else {
+// CHECK:               llvm.load %[[FIRST]] : !llvm.ptr -> i32
+// CHECK:         accx.why = "2 iterations side by side in each thread"
+acc.reduction.recipe @reduction_add_i32 : !llvm.ptr reduction_operator <add> init {
+^bb0(%a: !llvm.ptr):
+  %one = arith.constant 1 : i32
+  %copy = llvm.alloca %one x i32 : (i32) -> !llvm.ptr
+  %zero = arith.constant 0 : i32
+  llvm.store %zero, %copy : i32, !llvm.ptr
+  acc.yield %copy : !llvm.ptr
+} combiner {
+^bb0(%a: !llvm.ptr, %b: !llvm.ptr):
+  %x = llvm.load %a : !llvm.ptr -> i32
+  %y = llvm.load %b : !llvm.ptr -> i32
+  %both = arith.addi %x, %y : i32
+  llvm.store %both, %a : i32, !llvm.ptr
+  acc.yield %a : !llvm.ptr
+}
+llvm.func @reduced(%n: i32, %s: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  acc.parallel num_gangs({%n : i32}) {
+    %all = acc.reduction varPtr(%s : !llvm.ptr) varType(i32) recipe(@reduction_add_i32) -> !llvm.ptr
+    acc.loop gang reduction(%all : !llvm.ptr) control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      %own = acc.reduction varPtr(%all : !llvm.ptr) varType(i32) recipe(@reduction_add_i32) -> !llvm.ptr
+      acc.loop vector reduction(%own : !llvm.ptr) control(%j : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+        %old = llvm.load %own : !llvm.ptr -> i32
+        %new = arith.addi %old, %i : i32
+        llvm.store %new, %own : i32, !llvm.ptr
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>], vector = [#acc.device_type<none>]}
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], accx.schedule = #accx.schedule<elements = 2>}
+    acc.yield
+  }
+  llvm.return
+}

@@ -18,7 +18,8 @@ assigned along each path from the outermost loop inwards:
   one, whose rows have the lanes of a worker each (`2_4`, `3_4`);
 - an inner loop with a reduction or a trip count known only on the device: one warp of lanes for it,
   workers and gangs on the outer loop;
-- gang-level reductions: a grid no larger than the device holds at once, several elements a thread.
+- gang-level reductions: a grid no larger than the device holds at once, several elements a thread; a nest
+  of two loops that reduce, several rows a gang, side by side.
 
 The numbered schedules are those of chapter 7 of R. Xu, "Optimizing the Performance of Directive-based
 Programming Model for GPGPUs" (University of Houston, 2016), x innermost: 2_1 is bx for y, tx for x;
@@ -325,8 +326,23 @@ class _Planner:
             levels |= {Level.WORKER}
             self.want(workers=8)
             why = "short rows: rows over gangs and workers, lanes for each"
-        self.plans[node] = LoopPlan(levels, why=why)
+        elements = self._reduced_rows(node) if levels == frozenset({Level.GANG}) else 1
+        self.plans[node] = LoopPlan(levels, elements=elements, why=why)
         self._children(node, min(levels))
+
+    def _reduced_rows(self, node: LoopNode) -> int:
+        """
+        The rows side by side in each thread of a nest of two loops that reduce, as a stencil with the
+        largest change: neighbouring rows share what they read.
+        """
+        inside = node.children[0]
+        both = node.reduction and inside.reduction and not (node.hands_on or inside.hands_on)
+        known = node.host_trip and inside.host_trip and not self.sizes.gangs
+        if not (both and known and len(node.children) == 1 and is_free(inside)):
+            return 1
+        if inside.children or not inside.streaming or inside.contiguous < inside.strided:
+            return 1
+        return self.tuning.limited(self.tuning.rows or rows_per_gang([node, inside]))
 
     def _outer_lanes(self, node: LoopNode) -> bool:
         """Puts lanes on the outer loop if only its variable makes accesses contiguous; whether it did."""

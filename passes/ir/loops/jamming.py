@@ -8,7 +8,7 @@ interleaved.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import IntegerType, StringAttr, i64
@@ -16,7 +16,13 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ....dialects.accx import WHY
 from ...decisions.declined import Declined
-from ..ops.acc_ops import PrivatizingOp, is_inside
+from ..ops.acc_ops import (
+    PRIVATIZING_OPS,
+    PrivatizingOp,
+    is_inside,
+    own_copies,
+    set_operand_groups,
+)
 from ..ops.building import NSW, Cursor, constant_value
 from ..ops.purity import only_reads
 from ..values.addresses import base_of
@@ -108,16 +114,51 @@ def body_of(loop: acc.LoopOp) -> Block:
     return loop.region.block
 
 
-def check_body(inner: acc.LoopOp) -> None:
-    """Raises `Declined` if copies of the body of `inner` may not be interleaved."""
-    if inner.reduction_operands or inner.private_operands or inner.firstprivate_operands:
+def copies_of_own(loop: acc.LoopOp, count: int) -> list[dict[SSAValue, SSAValue]]:
+    """
+    Gives the loop `count` copies of its private variables and reductions; returns, for each of `count`
+    iterations that run side by side, the map from the first copy to its own.
+    """
+    maps: list[dict[SSAValue, SSAValue]] = [{} for _ in range(count)]
+    clauses: dict[str, list[SSAValue]] = {
+        "private_operands": [],
+        "firstprivate_operands": [],
+        "reduction_operands": [],
+    }
+    for clause, values in clauses.items():
+        for value in getattr(loop, clause):
+            owner = value.owner
+            assert isinstance(owner, PRIVATIZING_OPS)
+            copies = [value]
+            for _ in range(1, count):
+                owner = Cursor.after(owner).insert(owner.clone())
+                copies.append(owner.acc_var)
+            values += copies
+            for known, copy in zip(maps, copies, strict=True):
+                known[value] = copy
+    if maps[0]:
+        set_operand_groups(loop, **clauses)
+    return maps
+
+
+def check_body(inner: acc.LoopOp, reduced: Collection[SSAValue] = ()) -> None:
+    """
+    Raises `Declined` if copies of the body of `inner` may not be interleaved. `reduced`: its reductions, if
+    each copy of the body will have its own.
+    """
+    own = [value for value in own_copies(inner) if value not in reduced]
+    if own:
         raise Declined("the loop has variables of its own")
     for op in body_of(inner).walk():
         if isinstance(op, acc.LoopOp):
             raise Declined("the loop holds further loop directives")
         if op.name.startswith("acc.") and not isinstance(op, acc.YieldOp):
             raise Declined(f"the loop holds {op.name}")
-        if isinstance(op, llvm.StoreOp) and is_private_outside(op.ptr, inner):
+        if (
+            isinstance(op, llvm.StoreOp)
+            and op.ptr not in reduced
+            and is_private_outside(op.ptr, inner)
+        ):
             raise Declined("the body stores to a variable that lives outside of it")
         if isinstance(op, llvm.CallOp) and any(
             isinstance(a.type, llvm.LLVMPointerType) and is_private_outside(a, inner)

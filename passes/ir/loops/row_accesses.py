@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from ...decisions.polynomials import Polynomial
 from ...decisions.row_sharing import RowAccesses
-from ..ops.acc_ops import is_defined_inside
+from ..ops.acc_ops import PRIVATIZING_OPS, is_defined_inside
 from ..values.addresses import base_of
 from ..values.region_values import RegionSymbols
 from ..values.strides import flat_steps
@@ -20,8 +20,9 @@ from .jammed_nests import JammedNest
 def _accesses(nest: JammedNest) -> Iterator[llvm.LoadOp | llvm.StoreOp]:
     """The loads and stores of a row, except for those of the thread's own variables."""
     for op in (inner for part in (*nest.sunk, nest.inner) for inner in part.walk()):
-        is_access = isinstance(op, llvm.LoadOp | llvm.StoreOp)
-        if is_access and not isinstance(base_of(op.ptr).owner, llvm.AllocaOp):
+        if not isinstance(op, llvm.LoadOp | llvm.StoreOp):
+            continue
+        if not isinstance(base_of(op.ptr).owner, (llvm.AllocaOp, *PRIVATIZING_OPS)):
             yield op
 
 
