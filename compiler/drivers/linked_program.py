@@ -13,26 +13,17 @@ import sys
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..base.command import begin_command
-from ..base.options import CompileOptions, TargetName
-from ..internal_error import guarded
+from .context_early import start_context
 from .program_process import STACK_BYTES
-from .run_program import (
-    context_ahead,
-    device_count,
-    device_number,
-    device_type,
-    for_this_machine,
-    in_place,
-    run_options_for,
-    run_program,
-)
 
 if TYPE_CHECKING:
     from ..api import RunOptions
+    from ..base.options import CompileOptions, TargetName
     from ..c.preprocess import PreprocessedSource
 
 ROOM = (
@@ -104,13 +95,16 @@ def with_origin(folders: Sequence[str], program: Path) -> tuple[str, ...]:
     return tuple(folder.replace(ORIGIN, str(program.resolve().parent)) for folder in folders)
 
 
+@cache
+def _fields(path: Path) -> list[Any]:
+    return json.loads(zlib.decompress(path.read_bytes().partition(_END)[2]))
+
+
 def read_program(path: Path) -> LinkedProgram:
     """The program in an executable file."""
     from ..c.preprocess import PreprocessedSource
 
-    sources, target, sms, options, libraries, folders, objects = json.loads(
-        zlib.decompress(path.read_bytes().partition(_END)[2])
-    )
+    sources, target, sms, options, libraries, folders, objects = _fields(path)
     texts = tuple(PreprocessedSource(file, text) for file, text in sources)
     return LinkedProgram(
         texts,
@@ -125,6 +119,8 @@ def read_program(path: Path) -> LinkedProgram:
 
 def options_from(fields: dict[str, Any]) -> CompileOptions:
     """The options from JSON, with lists converted back to tuples."""
+    from ..base.options import CompileOptions
+
     for name, value in fields.items():
         if isinstance(value, list):
             fields[name] = tuple(cast("list[str]", value))
@@ -133,6 +129,14 @@ def options_from(fields: dict[str, Any]) -> CompileOptions:
 
 def _run(argv: Sequence[str]) -> int:
     from .native_ahead import native_code_ahead, native_code_is_known
+    from .run_program import (
+        context_ahead,
+        device_count,
+        device_number,
+        device_type,
+        for_this_machine,
+        run_program,
+    )
 
     program = read_program(Path(argv[0]))
     devices = device_count()
@@ -163,6 +167,8 @@ def options_to_run(
     program: Path,
 ) -> RunOptions:
     """How the program in the file `program` is run on device `number`, as the environment asks for."""
+    from .run_program import device_count, run_options_for
+
     return run_options_for(
         number,
         device_count(),
@@ -176,6 +182,10 @@ def options_to_run(
 def main() -> int:
     """Runs the executable file that is the first argument; leaves with the program's exit status."""
     begin_command()
+    start_context(_fields(Path(sys.argv[1]))[1])
+    from ..internal_error import guarded
+    from .run_program import in_place
+
     return guarded(lambda: in_place(lambda: _run(sys.argv[1:])))
 
 

@@ -25,6 +25,7 @@ from ..base.phases import LOADING, phase
 from ..base.ranks import of_rank, own_rank
 from ..message_passing import check_library
 from ..process import collect_from_here
+from .context_early import early_context
 from .program_process import allow_large_stack, default_signals
 from .reporting import report
 
@@ -94,7 +95,8 @@ def context_ahead(
 ) -> ContextAhead:
     """What makes the context of the GPU that a program may begin with; nothing where it has none."""
     wanted = device_type() if target == "auto" else target
-    return ContextAhead(device if wanted in ("auto", "nvptx") else None, devices)
+    number = device if wanted in ("auto", "nvptx") else None
+    return early_context(number, devices) or ContextAhead(number, devices)
 
 
 def best_capability(sms: Sequence[int], device: int | None) -> int | None:

@@ -45,7 +45,8 @@ from .run_program import (
 _FOLDERS = ("compiler/base", "compiler/backend", "runtime")
 _WITHOUT = "runtime/sim"
 _DRIVERS = (
-    "__init__", "linked_program", "program_process", "reporting", "run_program", "standalone",
+    "__init__", "context_early", "linked_program", "program_process", "reporting", "run_program",
+    "standalone",
 )  # fmt: skip
 _MAIN = """\
 import sys

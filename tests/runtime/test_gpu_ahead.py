@@ -8,6 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 from accopt.compiler.backend import forks
+from accopt.compiler.drivers import accrun_main, context_early, native_ahead
+from accopt.compiler.drivers.run_program import context_ahead as context_ahead_of
 from accopt.runtime.cuda import context_ahead
 from accopt.runtime.cuda.context_ahead import ContextAhead
 from accopt.runtime.cuda.gpus_to_come import gpus_to_come
@@ -106,3 +108,81 @@ def test_no_driver_is_no_error(monkeypatch):
     monkeypatch.setattr(context_ahead.ctypes, "CDLL", missing)
     with ContextAhead(0) as context:
         context.start()
+
+
+@pytest.fixture
+def early(driver, monkeypatch):
+    """The beginning of a command, where the native code is known and the environment chooses no device."""
+    monkeypatch.setattr(context_early, "_early", None)
+    monkeypatch.setattr(native_ahead, "native_code_is_known", lambda *_: True)
+    for name in (
+        *context_early._CHOICES,
+        "OMPI_COMM_WORLD_RANK",
+        "PMI_RANK",
+        "SLURM_PROCID",
+        "PMIX_RANK",
+    ):
+        monkeypatch.delenv(name, raising=False)
+    driver.go.set()
+    return context_early
+
+
+@pytest.mark.parametrize("target", ["auto", "nvptx"])
+def test_the_context_comes_before_the_modules(early, driver, target):
+    early.start_context(target)
+    with context_ahead_of(target, 0, None) as context:
+        context.start()
+    assert driver.called == ["cuInit", "cuDevicePrimaryCtxRetain"]
+    assert early.early_context(0, None) is context
+
+
+def test_another_device_has_a_context_of_its_own(early, driver):
+    early.start_context("nvptx")
+    assert early.early_context(1, None) is None
+    assert early.early_context(0, 2) is None
+    assert early.early_context(None, None) is None  # of the host
+
+
+@pytest.mark.parametrize(
+    ("target", "environment"),
+    [
+        ("host", {}),
+        ("sim", {}),
+        ("auto", {"ACC_DEVICE_TYPE": "host"}),
+        ("nvptx", {"ACC_DEVICE_NUM": "1"}),
+        ("nvptx", {"ACCOPT_DEVICES": "2"}),
+        ("nvptx", {"OMPI_COMM_WORLD_RANK": "0"}),
+    ],
+)
+def test_what_starts_later(early, driver, monkeypatch, target, environment):
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    early.start_context(target)
+    assert early.early_context(0, None) is None
+    assert not driver.called
+
+
+def test_native_code_is_made_first(early, driver, monkeypatch):
+    monkeypatch.setattr(native_ahead, "native_code_is_known", lambda *_: False)
+    early.start_context("nvptx")
+    assert not driver.called
+
+
+@pytest.mark.parametrize(
+    ("arguments", "usual"),
+    [
+        ("saxpy.c", True),
+        ("--target=nvptx -O2 -DN=3 a.c b.c -lm --sm=90 --fast-math --timing", True),
+        ("a.c -- --device 1", True),
+        ("--target=host a.c", False),
+        ("--target host a.c", False),
+        ("--targ=host a.c", False),
+        ("-foffload=disable a.c", False),
+        ("--device 1 a.c", False),
+        ("--devices=2 a.c", False),
+        ("--help", False),
+        ("@options a.c", False),
+    ],
+)
+def test_arguments(arguments: str, usual: bool):
+    assert accrun_main._is_usual(arguments.split()) == usual
