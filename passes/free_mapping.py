@@ -35,7 +35,7 @@ from typing import Literal
 from xdsl.context import Context
 from xdsl.dialects import acc, llvm, scf
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from .decisions.levels import LEVEL_NAMES, Level
@@ -48,9 +48,7 @@ from .ir.loops.loop_facts import gang_argument, loop_forest
 from .ir.ops.acc_ops import (
     PRIVATIZING_OPS,
     drop_levels,
-    enclosing,
     is_defined_inside,
-    is_scalar,
     loops_in,
     parallel_constructs,
     reduces_elements,
@@ -58,10 +56,11 @@ from .ir.ops.acc_ops import (
     set_prop,
 )
 from .ir.ops.building import constant_value
-from .ir.ops.levels import is_parallel, loop_levels, routine_level
+from .ir.ops.levels import loop_levels, routine_level
 from .ir.ops.machine import machine_of
 from .ir.ops.notes import note
 from .ir.ops.purity import is_pure
+from .ir.values.accesses import root_of
 from .ir.values.addresses import ADDRESS_OPS
 from .ir.values.region_values import RegionSymbols
 from .ir.values.values_outside import is_known_outside
@@ -132,24 +131,12 @@ def _is_written(value: SSAValue) -> bool:
 
 
 def _has_private(construct: acc.ParallelOp) -> bool:
-    """Whether there are variables private to a gang, or to the lanes that share an iteration."""
-    if construct.private_operands or any(map(_is_written, construct.firstprivate_operands)):
-        return True
-    if reduces_elements(construct):
-        return True
-    for loop in loops_in(construct):
-        if not any(is_parallel(inner) or loop_levels(inner) for inner in loops_in(loop)):
-            continue
-        entries = [v.owner for v in (*loop.private_operands, *loop.firstprivate_operands)]
-        arrays = [op.var_type for op in entries if isinstance(op, PRIVATIZING_OPS)]
-        arrays += [
-            op.elem_type
-            for op in loop.region.walk()
-            if isinstance(op, llvm.AllocaOp) and enclosing(op, acc.LoopOp) is loop
-        ]
-        if not all(map(is_scalar, arrays)):
-            return True
-    return False
+    """
+    Whether gangs have variables of their own. Those that a loop privatises, or its body declares, belong to
+    its iterations, which lanes share under any mapping.
+    """
+    own = bool(construct.private_operands) or reduces_elements(construct)
+    return own or any(map(_is_written, construct.firstprivate_operands))
 
 
 def _shared_by_blocks(op: acc.CacheOp) -> bool:
@@ -172,6 +159,16 @@ def _shared_by_blocks(op: acc.CacheOp) -> bool:
     return variables > 1 and all(is_known_outside(v, loops[-1]) for v in bounds)
 
 
+def _is_kept_by_gang(op: Operation) -> bool:
+    """
+    Whether an operation is a directive for a section that a gang keeps for loops inside. An array of an
+    iteration's own is not moved by it.
+    """
+    if not isinstance(op, acc.CacheOp) or _shared_by_blocks(op):
+        return False
+    return not isinstance(root_of(op.var).owner, (llvm.AllocaOp, *PRIVATIZING_OPS))
+
+
 def _number_of_gangs(construct: acc.ParallelOp) -> int | None:
     given = list(construct.num_gangs)
     for loop in loops_in(construct):
@@ -190,9 +187,7 @@ def gang_code(construct: acc.ParallelOp) -> GangCode:
         gangs=_number_of_gangs(construct),
         redundant=len(construct.region.blocks) != 1 or _is_redundant(construct.region.block),
         private=_has_private(construct),
-        cached=any(
-            isinstance(op, acc.CacheOp) and not _shared_by_blocks(op) for op in construct.walk()
-        )
+        cached=any(map(_is_kept_by_gang, construct.walk()))
         or any(loop.cache_operands for loop in loops),
         static=any(gang_argument(loop, acc.GangArgType.STATIC) is not None for loop in loops),
         sized_inside=any(

@@ -143,11 +143,31 @@ void several(int n, int g, float *restrict a)
     }
 }
 
-// SAYS: remark: mapped as written (gang, vector): gangs have variables of their own
+// An array of an outer iteration is shared by the lanes that run the loops inside, whoever they are; a
+// directive that caches it changes nothing.
+// SAYS: remark: gang, vector: treated as advice
 void shared_array(int n, float (*restrict a)[n])
 {
     float row[64];
 #pragma acc parallel loop gang private(row) present(a[0:n])
+    for (int i = 0; i < n; i++) {
+#pragma acc cache(row[0:64])
+#pragma acc loop vector
+        for (int j = 0; j < 64; j++)
+            row[j] = a[i][j];
+#pragma acc loop vector
+        for (int j = 0; j < 64; j++)
+            a[i][j] = row[63 - j];
+    }
+}
+
+// An array of a gang keeps its values from one of its iterations to the next.
+// SAYS: remark: mapped as written (gang, vector): gangs have variables of their own
+void array_of_gang(int n, float (*restrict a)[n])
+{
+    float row[64];
+#pragma acc parallel private(row) present(a[0:n])
+#pragma acc loop gang
     for (int i = 0; i < n; i++) {
 #pragma acc loop vector
         for (int j = 0; j < 64; j++)

@@ -18,7 +18,7 @@ class GangCode:
     """
     The parts of a construct other than its loops' iterations. `gangs`: its num_gangs, None for a value
     known only at run time, 0 without the clause. `redundant`: code that every gang runs has effects.
-    `private`: gangs have private variables, or the lanes that share an iteration have a private array.
+    `private`: gangs have private variables (those of loops belong to iterations).
     `cached`: gangs cache sections for loops inside, or for a single loop. `static`: a loop says which gang
     runs which chunk. `sized_inside`: a size is computed within the construct.
     """
