@@ -23,20 +23,22 @@ _early: ContextAhead | None = None
 
 def start_context(target: Literal["auto"] | TargetName) -> None:
     """
-    Starts the context of the first GPU for a program of `target` if the environment chooses no device, and
-    if this process need not be copied first, as the runtime's native code is known.
+    Starts the context of the first GPU for a program of `target` if the environment chooses no device; if
+    the runtime's native code is not known, so that this process is copied first, only the driver.
     """
     global _early
     if target not in ("auto", "nvptx") or own_rank() or any(map(os.environ.get, _CHOICES)):
         return
     from .native_ahead import native_code_is_known
 
+    _early = ContextAhead(0)
     if native_code_is_known(target, None):
-        _early = ContextAhead(0)
         _early.start()
-        atexit.register(_early.finish)  # for commands that end before they would wait for it
+    else:
+        _early.initialise()
+    atexit.register(_early.finish)  # for commands that end before they would wait for it
 
 
 def early_context(device: int | None, devices: int | None) -> ContextAhead | None:
-    """The context that has been started, if it is that of `device` of `devices` (`ContextAhead`)."""
+    """What has been started for the context, if it is that of `device` of `devices` (`ContextAhead`)."""
     return _early if (device, devices) == (0, None) else None

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 
 from ...compiler.backend.forks import before_copies
 from .shared_gpus import gpu_of
+
+_DRIVER = "libcuda.so.1"
 
 
 class ContextAhead:
@@ -19,7 +22,8 @@ class ContextAhead:
 
     def __init__(self, number: int | None, devices: int | None = None):
         self._number, self._devices = number, devices
-        self._thread: threading.Thread | None = None
+        self._started = False
+        self._threads: list[threading.Thread] = []
 
     def __enter__(self) -> ContextAhead:
         return self
@@ -27,25 +31,36 @@ class ContextAhead:
     def __exit__(self, *_: object) -> None:
         self.finish()
 
+    def initialise(self) -> None:
+        """Starts a thread that only initialises the driver, if there is one. Copies wait for it, too."""
+        with suppress(OSError):
+            driver = ctypes.CDLL(_DRIVER)
+            self._run(lambda: driver.cuInit(0))
+
     def start(self) -> None:
-        """Starts the thread, once. This process is copied only after the thread has ended, as copies would
-        lack it."""
-        if self._number is None or self._thread is not None:
+        """Starts the thread for the context, once."""
+        if self._number is None or self._started:
             return
-        self._thread = threading.Thread(target=self._open, name="accopt-context", daemon=True)
-        self._thread.start()
-        before_copies(self._thread.join)
+        self._started = True
+        self._run(self._open)
+
+    def _run(self, work: Callable[[], object]) -> None:
+        """Runs `work` in a thread, for which copies of this process wait, as they would lack it."""
+        thread = threading.Thread(target=work, name="accopt-context", daemon=True)
+        thread.start()
+        before_copies(thread.join)
+        self._threads.append(thread)
 
     def finish(self) -> None:
-        """Waits for the thread, as the process must not end while the driver is working."""
-        if self._thread is not None:
-            self._thread.join()
+        """Waits for the threads, as the process must not end while the driver is working."""
+        for thread in self._threads:
+            thread.join()
 
     def _open(self) -> None:
         assert self._number is not None
         count, device, context = ctypes.c_int(), ctypes.c_int(), ctypes.c_void_p()
         with suppress(OSError, AttributeError):
-            driver = ctypes.CDLL("libcuda.so.1")
+            driver = ctypes.CDLL(_DRIVER)
             if driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
                 return
             gpu = gpu_of(self._number, self._devices, count.value)

@@ -106,7 +106,10 @@ def test_no_driver_is_no_error(monkeypatch):
         raise OSError(name)
 
     monkeypatch.setattr(context_ahead.ctypes, "CDLL", missing)
+    monkeypatch.setattr(forks, "_before", [])
     with ContextAhead(0) as context:
+        context.initialise()
+        assert not forks._before  # copies need not wait for anything
         context.start()
 
 
@@ -138,6 +141,7 @@ def test_the_context_comes_before_the_modules(early, driver, target):
 
 def test_another_device_has_a_context_of_its_own(early, driver):
     early.start_context("nvptx")
+    assert early.early_context(0, None) is not None
     assert early.early_context(1, None) is None
     assert early.early_context(0, 2) is None
     assert early.early_context(None, None) is None  # of the host
@@ -162,10 +166,14 @@ def test_what_starts_later(early, driver, monkeypatch, target, environment):
     assert not driver.called
 
 
-def test_native_code_is_made_first(early, driver, monkeypatch):
+def test_before_copies_only_the_driver_is_started(early, driver, monkeypatch):
     monkeypatch.setattr(native_ahead, "native_code_is_known", lambda *_: False)
     early.start_context("nvptx")
-    assert not driver.called
+    with context_ahead_of("nvptx", 0, None) as context:
+        context.finish()
+        assert driver.called == ["cuInit"]
+        context.start()
+    assert driver.called == ["cuInit", "cuInit", "cuDevicePrimaryCtxRetain"]
 
 
 @pytest.mark.parametrize(
