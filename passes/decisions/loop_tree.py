@@ -16,7 +16,8 @@ class LoopNode:
     One `acc.loop`. `trip` is the constant number of iterations (of all collapsed loops together),
     else None; `host_trip`: it can be computed before the construct. `tight`: its body consists of its one
     child. `contiguous` counts accesses of neighbouring elements by neighbouring iterations, `strided` the
-    others that depend on the variable. `hands_on`: iterations take values from those before, which lanes
+    others that depend on the variable, `records` those among them of members of neighbouring structures.
+    `hands_on`: iterations take values from those before, which lanes
     compute together (this counts as a reduction). `gang_reduction`: a variable of the gang is reduced, so
     its value is needed before the kernel ends and gangs cannot share the loop. `element_bytes` is the
     largest element accessed, `streaming` says that the body has no loops and no calls, `fixed_inner` that
@@ -37,6 +38,7 @@ class LoopNode:
     gang_reduction: bool = False
     contiguous: int = 0
     strided: int = 0
+    records: int = 0
     element_bytes: int = 4
     streaming: bool = True
     fixed_inner: bool = False
@@ -51,6 +53,11 @@ class LoopNode:
         yield self
         for child in self.children:
             yield from child.walk()
+
+    @property
+    def is_across(self) -> bool:
+        """Whether most accesses of neighbouring iterations are far from each other."""
+        return self.strided - self.records > self.contiguous + self.records
 
     @property
     def depth(self) -> int:

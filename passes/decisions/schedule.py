@@ -242,7 +242,7 @@ class _Planner:
             return None
         if self.strategy.startswith(str(len(chain))) and not self.flat:
             return self.strategy
-        if inside.strided > inside.contiguous or not all(n.host_trip for n in chain):
+        if inside.is_across or not all(n.host_trip for n in chain):
             return None
         if self.sizes.has_narrow_workers and not self.sizes.gangs and not self.flat:
             return f"{len(chain)}_4"
@@ -349,7 +349,7 @@ class _Planner:
         chain = chain_from(node)
         inside = chain[-1]
         enough = node.trip is None or node.trip >= 4096
-        only_outer = node.contiguous > node.strided and inside.strided > inside.contiguous
+        only_outer = node.contiguous > node.strided and inside.is_across
         # Blocks of both loops share what is cached, and copy it along memory.
         apart = any(n.reduction or n.cached for n in chain)
         if len(chain) < 2 or not only_outer or not enough or apart:

@@ -125,8 +125,8 @@ def _walks_rows(loop: acc.LoopOp, found: Sequence[scf.ForOp]) -> bool:
         body = list(inner.body.walk())
         own = accesses.count(body, inner.body.block.args[0])
         outer = accesses.count(body, loop.region.block.args[-1])
-        along += own.contiguous - own.strided
-        across += outer.contiguous - outer.strided
+        along += own.along - own.across
+        across += outer.along - outer.across
     return along > 0 > across
 
 

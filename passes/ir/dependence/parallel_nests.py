@@ -88,7 +88,7 @@ def walks_along_outer(inner: scf.ForOp, loop: acc.LoopOp, construct: Operation) 
     counts = [
         accesses.count(body, v) for v in (loop.region.block.args[-1], inner.body.block.args[0])
     ]
-    outer, across = (Walk(c.contiguous, c.strided) for c in counts)
+    outer, across = (Walk(c.along, c.across) for c in counts)
     return outer.along and across.across
 
 
@@ -103,8 +103,8 @@ def suits_lanes_better(loop: acc.LoopOp, inner: scf.ForOp, construct: Operation)
     for op in inner.body.walk():
         along = accesses.count((op,), outer)
         if along.contiguous or along.strided:
-            across = accesses.count((op,), own)
-            score += along.contiguous - along.strided - across.contiguous + across.strided
+            mine = accesses.count((op,), own)
+            score += along.along - along.across - mine.along + mine.across
     return score > 0
 
 
@@ -134,5 +134,5 @@ def walks_of(nest: Sequence[acc.LoopOp], construct: Operation) -> list[Walk]:
             loop.region.block.args, loop.lowerbound, loop.upperbound, loop.step, strict=True
         ):
             counts = accesses.count(body, variable)
-            walks.append(Walk(counts.contiguous, counts.strided, constant_trips(*bounds)))
+            walks.append(Walk(counts.along, counts.across, constant_trips(*bounds)))
     return walks
