@@ -32,7 +32,7 @@ from .base.options import CompileOptions
 from .base.phases import Phase, apart, phase
 from .fingerprint import compiler_fingerprint
 from .ir.flat import content, flatten
-from .llvmir.printer import print_kernel_symbols
+from .llvmir.printer import print_symbols
 from .llvmir.symbols import SymbolText
 from .pipeline import run_to_stage
 from .register_pressure import SideBySide, limits_within
@@ -323,9 +323,11 @@ def _device_texts(ctx: Context, part: ModuleOp, options: CompileOptions) -> Devi
     behind: list[SymbolText] = []
     later: list[SymbolText] = []
     with phase("LLVM IR of kernels"):
-        texts = print_kernel_symbols(
+        texts = print_symbols(
             device,
+            target="nvptx",
             contract=options.fma,
+            contract_sequential=options.fma,
             relaxed=options.fast_math,
             flush_denormals=options.fast_math,
         )

@@ -15,6 +15,7 @@ from .base.phases import LOADING, phase
 
 if TYPE_CHECKING:
     from .backend.ptx import PtxAhead
+    from .llvmir.symbols import SymbolText
 
 TEXT_STAGES = {"llvm": "nvvm", "device-llvm": "nvvm", "ptx": "nvvm"}
 """Text stage → the stage of operations from which it is printed."""
@@ -77,6 +78,20 @@ def emit_text(
 
     return emit_ptx(
         device, sm=options.sm, opt_level=options.opt_level, cache=DiskCache.default("ptx")
+    )
+
+
+def print_host(module: ModuleOp, options: CompileOptions) -> list[SymbolText]:
+    """The symbols of stage `llvm` as separate texts, without line tables."""
+    from .llvmir.printer import print_symbols
+
+    return print_symbols(
+        module,
+        target="host",
+        contract=options.fma,
+        contract_sequential=options.host_fma or compilers_fuse(),
+        relaxed=options.fast_math,
+        flush_denormals=options.fast_math,
     )
 
 

@@ -7,7 +7,8 @@ compiler itself, so that a program that has not changed goes straight from the p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ from .compiled import Executable, executable_from_json, executable_to_json
 from .file_copies import FilesAhead
 from .files_apart import may_be_apart
 from .fingerprint import compiler_fingerprint
+from .kept_functions import KeptFunctions, NotKept
 from .process import without_collection
 from .program_apart import program_apart
 from .translate import executable_of, load, module_of, translate
@@ -32,6 +34,7 @@ from .translate import executable_of, load, module_of, translate
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from .c.ast import TranslationUnit
     from .c.kept_files import KeptFiles
     from .c.preprocess import PreprocessedSource
     from .pipeline import StageCallback
@@ -179,9 +182,41 @@ def _translate(
         found = program_apart(sources, options, kept, sink)
         if found is not None:
             return found
+    functions = KeptFunctions.of(sources, options) if after_stage is None else None
+    if functions is not None and functions.left_out:
+        own = DiagnosticSink()
+        # The whole file is compiled if something is wrong, so that messages are complete.
+        with suppress(CompileError, NotKept):
+            made = _compiled([functions.reduced], options, own, kept, ahead, functions)
+            sink.diagnostics += own.diagnostics
+            return made
+        functions.whole()
+    if functions is not None:
+        return _compiled(sources, options, sink, kept, ahead, functions)
     checked = CheckAhead(sources, options.target, kept)
     module = _module_of(sources, options, sink, kept, checked)
     return executable_of(module, options, sink, after_stage, ahead)
+
+
+def _compiled(
+    sources: Sequence[PreprocessedSource],
+    options: CompileOptions,
+    sink: DiagnosticSink,
+    kept: KeptFiles,
+    ahead: HostAhead,
+    functions: KeptFunctions,
+) -> Executable:
+    """
+    Compiles the file that `functions` are of, or the rest of it without some of them, and has them kept.
+    Raises `NotKept` if the rest does not suffice.
+    """
+    before = len(sink.diagnostics)
+    checked = CheckAhead(sources, options.target, kept)
+    module = _module_of(sources, options, sink, kept, checked, functions.see_units)
+    functions.see_module(module)
+    made = executable_of(module, options, sink, None, ahead, functions)
+    functions.keep(sink.diagnostics[before:])
+    return made
 
 
 def _preprocessed(
@@ -205,13 +240,19 @@ def _module_of(
     sink: DiagnosticSink,
     kept: KeptFiles,
     ahead: CheckAhead,
+    see: Callable[[Sequence[TranslationUnit]], object] = len,
 ) -> ModuleOp:
-    """The acc-level module of a program's preprocessed files, which `ahead` checks."""
+    """The acc-level module of a program's preprocessed files, which `ahead` checks; `see` gets their typed
+    trees."""
     with phase(LOADING):
         from .c.program import check_program
     load()
     ahead.finish()
+
+    def units() -> Sequence[TranslationUnit]:
+        found = check_program(sources, sink, options.target, wall=options.wall, kept=kept)
+        see(found)
+        return found
+
     # No variable refers to the trees here, so that their memory is free for what follows.
-    return module_of(
-        check_program(sources, sink, options.target, wall=options.wall, kept=kept), options, sink
-    )
+    return module_of(units(), options, sink)

@@ -26,6 +26,7 @@ from .base.options import CompileOptions
 from .base.phases import LOADING, phase
 from .compiled import Executable, executable_from_json, executable_to_json
 from .fingerprint import compiler_fingerprint
+from .kept_functions import KeptFunctions, NotKept
 
 if TYPE_CHECKING:
     from .c.ast import FunctionDecl, TranslationUnit
@@ -222,9 +223,27 @@ def compile_group(
 
     for unit in units:
         unit.selects_host = selects_host
-    said = DiagnosticSink()
     mark = f".f{content_key(*(source.file for source in sources))[:12]}"
-    executable = executable_of(module_of(units, options, said, mark=mark), options, said)
+    functions = KeptFunctions.of(sources, options, mark)
+
+    def compiled() -> tuple[Executable, DiagnosticSink]:
+        said = DiagnosticSink()
+        if functions is None:
+            return executable_of(module_of(units, options, said, mark=mark), options, said), said
+        with functions.leave_out(units[0]):
+            functions.see_units(units)
+            module = module_of(units, options, said, mark=mark)
+            functions.see_module(module)
+            made = executable_of(module, options, said, kept=functions)
+        functions.keep(said.diagnostics)
+        return made, said
+
+    try:
+        executable, said = compiled()
+    except NotKept:
+        assert functions is not None
+        functions.whole()
+        executable, said = compiled()
     data = executable_to_json(executable, said.diagnostics)
     key = _key_of_group(sources, options, selects_host=selects_host)
     DiskCache.default("program").put(key, data)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     from .c.ast import TranslationUnit
+    from .kept_functions import KeptFunctions
     from .pipeline import StageCallback
     from .register_pressure import Retry
 
@@ -48,23 +49,24 @@ def executable_of(
     sink: DiagnosticSink,
     after_stage: StageCallback | None = None,
     ahead: HostAhead | None = None,
+    kept: KeptFunctions | None = None,
 ) -> Executable:
     """
     As `translate`; where a GPU's registers do not suffice (`relieve`), it repeats the compilation from
     `schedule-loops` on.
     """
     if options.target != "nvptx":
-        return translate(module, options, sink, after_stage, None, ahead)
+        return translate(module, options, sink, after_stage, None, ahead, kept)
     from .register_pressure import Retry, may_retry, relieve
 
     if not may_retry(options):
-        return translate(module, options, sink, after_stage, None, ahead)
+        return translate(module, options, sink, after_stage, None, ahead, kept)
     retry = Retry()
-    executable = translate(module, options, sink, after_stage, retry, ahead)
+    executable = translate(module, options, sink, after_stage, retry, ahead, kept)
     return relieve(
         executable,
         retry.side_by_side.counts,
-        lambda o: translate(retry.copy(), o, DiagnosticSink()),
+        lambda o: translate(retry.copy(), o, DiagnosticSink(), None, None, None, kept),
     )
 
 
@@ -75,11 +77,13 @@ def translate(
     after_stage: StageCallback | None = None,
     retry: Retry | None = None,
     ahead: HostAhead | None = None,
+    kept: KeptFunctions | None = None,
 ) -> Executable:
     """
     The executable of a module at any stage before the target's last one, which changes on the way. Raises
     `CompileError` for what passes refuse; warnings and remarks go to `sink`. `retry` keeps a copy of the
-    module before `schedule-loops`, for another schedule.
+    module before `schedule-loops`, for another schedule; `kept` adds
+    the functions that the module leaves out.
     """
     with phase(LOADING):
         from ..passes.ir.ops.messages import take_messages
@@ -114,7 +118,8 @@ def translate(
             run_to_stage(ctx, module, "nvvm", options, after_stage=seen)
         finally:
             sink.diagnostics += take_messages(module, wall=options.wall)
-        host_ir = emit_text(module, "llvm", options)
+        emitted = kept.text_of_host if kept is not None else None
+        host_ir = emitted(module, options) if emitted else emit_text(module, "llvm", options)
         if options.target == "nvptx" and ahead is not None:
             ahead.start(host_ir, options.opt_level)
     ptx = emit_text(module, "ptx", options, device) if options.target == "nvptx" else ""

@@ -106,6 +106,8 @@ class FunctionDecl:
     """Its priority if it runs when the program ends (GNU C's `destructor`)."""
     directives: list[Directive] = field(default_factory=list["Directive"])
     contains_goto_or_switch: bool = False
+    is_quiet: bool = False
+    """Whether checking the body gave no message and declared no name with linkage (C11 6.2.2)."""
 
 
 @dataclass(eq=False)

@@ -23,7 +23,7 @@ from typing import Any
 
 from .quick_operands import QuickOperands
 
-_MARKS = re.compile(
+MARKS = re.compile(
     r'"(?:\\.|[^"\\\n])*"' r"|'(?:\\.|[^'\\\n])*'" r"|^[ \t]*\#[^\n]*" r"|[;{}]", re.MULTILINE
 )
 _NAMES = re.compile(r"[A-Za-z_$][\w$]*")
@@ -157,7 +157,7 @@ def _ends_of_runs(text: str) -> list[int]:
     """The positions after the semicolons that are outside of braces."""
     ends: list[int] = []
     depth = 0
-    for mark in _MARKS.finditer(text):
+    for mark in MARKS.finditer(text):
         match mark.group():
             case ";":
                 if depth == 0:

@@ -19,6 +19,7 @@ from ..base.diagnostics import CompileError, Diagnostic, DiagnosticSink
 from ..base.names import value_name
 from ..base.phases import phase
 from ..c import ast as c
+from ..c.function_texts import is_left_out
 from ..c.types import FunctionType, PointerType
 from ..directives.records import Directive
 from . import conditions, expressions, lvalues, startup, statements, static_data
@@ -66,6 +67,9 @@ def _generate(units: Sequence[c.TranslationUnit], state: ModuleState) -> ModuleO
         globals_ = frozenset(decl for decl, _ in declarations.global_clauses(unit))
         for function in unit.functions:
             if function.body is not None and id(function) not in state.overridden:
+                if is_left_out(function.body):
+                    _declare_left_out(state, function)
+                    continue
                 try:
                     check_default_none(function, globals_)
                     _define_function(state, function, function.body)
@@ -146,6 +150,14 @@ def _define_function(
     _promise_restrict(op, function)
     if fn.convention is not None and has_records(t):
         op.arg_attrs = fn.convention.attributes
+    state.module.body.block.add_op(op)
+
+
+def _declare_left_out(state: ModuleState, function: c.FunctionDecl) -> None:
+    """Declares a function in the place of its definition, which is added to the text of the module."""
+    symbol = state.function_symbol(function)
+    op = llvm.FuncOp(symbol, state.function_types[symbol], EXTERNAL)
+    op.location = function.loc.to_attr()
     state.module.body.block.add_op(op)
 
 

@@ -8,6 +8,7 @@ numbers, and so a second walk.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import cast
 
 from xdsl.dialects import llvm
@@ -44,11 +45,20 @@ def successor_operands(op: Operation) -> list[tuple[Block, Sequence[SSAValue]]]:
 
 
 class Declarations:
-    """The functions a module defines or declares, and those it calls without declaring them."""
+    """The functions a module defines or declares (`names`), and those it calls without declaring them."""
 
-    def __init__(self, names: set[str]):
-        self.names = names
+    def __init__(self, names: AbstractSet[str]):
+        self._names = names
+        self._called: set[str] = set()
         self.lines: list[str] = []
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._names or name in self._called
+
+    def add(self, name: str, line: str) -> None:
+        """Adds the declaration of a function that is called."""
+        self._called.add(name)
+        self.lines.append(line)
 
 
 RELAXED = frozenset(("afn", "arcp", "contract", "nsz", "reassoc"))
@@ -75,8 +85,7 @@ class FunctionPrinter:
         self.types = types
         self.metadata = metadata
         self.convergent = gpu
-        self.declared = declarations.names
-        self._declarations = declarations
+        self.declared = declarations
         self._out = out
         self._contract = contract
         self._contract_kernels = contract
@@ -168,15 +177,13 @@ class FunctionPrinter:
         variadic: LLVMFunctionType | None,
     ) -> None:
         """Declares a function that is called but not in the module."""
-        self.declared.add(symbol)
         inputs = [self.types(t) for t in (arguments if variadic is None else variadic.inputs)]
         if variadic is not None:
             result = self.types(variadic.output)
             inputs.append("...")
         words = "convergent nounwind" if self.convergent else "nounwind"
-        self._declarations.lines.append(
-            f"declare {result} @{identifier(symbol)}({', '.join(inputs)}) {words}"
-        )
+        line = f"declare {result} @{identifier(symbol)}({', '.join(inputs)}) {words}"
+        self.declared.add(symbol, line)
 
     # Functions.
 

@@ -95,28 +95,38 @@ class _Printed:
             )
 
 
-def print_kernel_symbols(
-    module: ModuleOp, *, contract: bool, relaxed: bool, flush_denormals: bool
+def print_symbols(
+    module: ModuleOp,
+    *,
+    target: Literal["host", "nvptx"],
+    contract: bool,
+    contract_sequential: bool,
+    relaxed: bool,
+    flush_denormals: bool,
 ) -> list[SymbolText]:
-    """The symbols of the GPU's part of `module` as separate texts, in the order of `print_llvm_module`."""
-    symbols = list(_symbols(module, on_gpu=True))
+    """
+    The symbols of the host's or the GPU's part of `module` as separate texts, in the order of
+    `print_llvm_module`, without line tables.
+    """
+    on_gpu = target == "nvptx"
+    symbols = list(_symbols(module, on_gpu=on_gpu))
     names = {op.sym_name.data for op in symbols if isinstance(op, FuncOp)}
     out: list[SymbolText] = []
     for op in symbols:
-        printed, declarations = _Printed(), Declarations(set(names))
+        printed, declarations = _Printed(), Declarations(names)
         functions = FunctionPrinter(
             printed.bodies,
             printed.types,
             printed.metadata,
             declarations,
-            gpu=True,
+            gpu=on_gpu,
             contract=contract,
-            contract_sequential=contract,
+            contract_sequential=contract_sequential,
             relaxed=relaxed,
-            flush_denormals=flush_denormals,
+            flush_denormals=on_gpu and flush_denormals,
             lines=None,
         )
-        printed.symbol(op, functions, on_gpu=True)
+        printed.symbol(op, functions, on_gpu=on_gpu)
         out.append(
             SymbolText(
                 getattr(op, "sym_name").data,  # noqa: B009

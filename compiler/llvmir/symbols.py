@@ -1,5 +1,5 @@
 """
-The functions and variables of a `gpu.module` as texts of their own, and a module made of such texts.
+The functions and variables of a module as texts of their own, and a module made of such texts.
 
 A module printed as a whole (`printer.py`) numbers metadata, and lists types and declarations, in the order
 of first use by its functions. `join` does the same with texts that were printed separately, so that the
@@ -32,8 +32,8 @@ class SymbolText:
     nodes: tuple[str, ...]
 
 
-def join(symbols: Iterable[SymbolText], header: str, flag: str) -> str:
-    """The module of these symbols, in their order; `flag` is the one entry of its `llvm.module.flags`."""
+def join(symbols: Iterable[SymbolText], header: str, flag: str | None) -> str:
+    """The module of these symbols, in their order; `flag` is the only entry of its `llvm.module.flags`."""
     types: dict[str, str] = {}
     declarations: dict[str, str] = {}
     metadata = Metadata()
@@ -45,7 +45,8 @@ def join(symbols: Iterable[SymbolText], header: str, flag: str) -> str:
             declarations.setdefault(line.partition("(")[0], line)
         text = _numbered(symbol, metadata)
         (bodies if symbol.is_function else globals_).append(text)
-    metadata.named["llvm.module.flags"] = [metadata.node(flag)]
+    if flag is not None:
+        metadata.named["llvm.module.flags"] = [metadata.node(flag)]
     sections = [
         header,
         "\n".join(f"{name} = type {body}" for name, body in types.items()),

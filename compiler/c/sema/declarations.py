@@ -272,6 +272,7 @@ class DeclarationChecker:
     # Blocks -----------------------------------------------------------------------------------
 
     def _block_extern(self, node: Any, q: QualType) -> None:
+        self.linkage.note_link()
         loc = self.unit.loc(node)
         if node.init is not None:
             raise error(

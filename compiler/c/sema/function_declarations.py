@@ -46,6 +46,7 @@ class FunctionDeclarations:
 
     def _declare(self, node: Any, t: FunctionType, loc: SourceLoc) -> FunctionDecl:
         name: str = node.name
+        self.linkage.note_link()
         old = self.linkage.linked.get(name) or self.unit.file_scope.names.get(name)
         here = self.unit.scope.names.get(name)
         if old is None:
@@ -123,7 +124,8 @@ class FunctionDeclarations:
         if decl.is_inline and "extern" not in decl_node.storage:
             decl.is_static = True  # each file that includes its header has a copy (C11 6.7.4p7)
         self.unit.directives.attach_routines(decl)
-        self.unit.function = CheckedFunction(decl)
+        self.unit.function = function = CheckedFunction(decl)
+        messages = len(self.unit.sink.diagnostics)
         # A body from here on: recursive calls find a definition, and a second one is an error.
         decl.body = Compound(loc=self.unit.loc(node.body), body=[])
         self.unit.recovery.active = not is_system(loc)
@@ -136,6 +138,8 @@ class FunctionDeclarations:
             if self.unit.recovery.active:
                 raise
             decl.body = None
+        silent = len(self.unit.sink.diagnostics) == messages
+        decl.is_quiet = silent and not function.declares_links
         self.unit.recovery.active = True
         self.unit.function = None
 

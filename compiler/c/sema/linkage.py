@@ -56,6 +56,11 @@ class Linkage:
         self.unit = unit
         self.linked: dict[str, VarDecl | FunctionDecl] = {}
 
+    def note_link(self) -> None:
+        """Records that the current function, if any, declares a name with linkage."""
+        if self.unit.function is not None:
+            self.unit.function.declares_links = True
+
     def link(self, decl: VarDecl) -> None:
         """Adds a variable with linkage to the tree."""
         self.linked[decl.name] = decl

@@ -73,6 +73,8 @@ class CheckedFunction:
     """The constructs around the current statement, outermost first."""
     constructs: tuple[int, ...] = ()
     next_construct: int = 0
+    declares_links: bool = False
+    """Whether the body declares a name with linkage."""
     switch_values: list[dict[int | None, SourceLoc]] = field(
         default_factory=list[dict[int | None, SourceLoc]]
     )

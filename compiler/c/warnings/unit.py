@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ...base.diagnostics import Diagnostic, DiagnosticSink
 from ...base.library_headers import is_library
 from .. import ast as c
+from ..function_texts import is_left_out
 from ..tree import Node, walk
 from .assigned_reductions import assigned_reductions
 from .effects import without_effect
@@ -29,8 +30,9 @@ def check_unit(unit: c.TranslationUnit, sink: DiagnosticSink, *, wall: bool = Tr
 
 
 def own_functions(unit: c.TranslationUnit) -> Iterator[c.FunctionDecl]:
-    """The functions that the program's own files define."""
-    return (f for f in unit.functions if f.body is not None and not is_library(f.loc))
+    """The functions that the program's own files define, except those whose bodies were left out."""
+    defined = ((f, f.body) for f in unit.functions if f.body is not None)
+    return (f for f, body in defined if not is_library(f.loc) and not is_left_out(body))
 
 
 def _function(function: c.FunctionDecl, *, wall: bool) -> Iterator[Diagnostic]:

@@ -4,6 +4,7 @@ Sizes of LLVM types in memory (`dialects/layout.py`), and an object's scalar ele
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -15,6 +16,8 @@ from ....dialects.layout import Layout as Layout
 from ....dialects.layout import layout_of as layout_of
 from ....dialects.layout import member_offset as member_offset
 from ....dialects.layout import size_of, struct_layout
+
+_NUMBER = re.compile(r"\.\d+$")
 
 
 def never(type: Attribute) -> bool:
@@ -82,8 +85,9 @@ def array_shape(type: Attribute) -> tuple[list[int], Attribute]:
 
 
 def type_name(type: Attribute) -> str:
-    """A short name of `type`'s scalar or structure, for the site table."""
+    """A short name of `type`'s scalar or structure, for the site table; without the number of a structure
+    whose name others have too."""
     _, type = array_shape(type)
     if isinstance(type, llvm.LLVMStructType):
-        return type.struct_name.data or "struct"
+        return _NUMBER.sub("", type.struct_name.data) or "struct"
     return "ptr" if isinstance(type, llvm.LLVMPointerType) else str(type)

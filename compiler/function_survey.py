@@ -1,0 +1,111 @@
+"""
+What other functions of a file may learn of a function, and so what must not be lost when the function is
+left out (`kept_functions.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xdsl.dialects import llvm
+
+from ..dialects.accx_element import ElementOp
+from ..passes.ir.ops.acc_ops import callee_of
+from .c import ast as c
+from .c.function_texts import is_left_out
+from .c.tree import walk
+from .c.types import is_scalar
+from .irgen.conventions import has_records
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.ir import SSAValue
+
+_FILE_SCOPE = (c.Storage.GLOBAL, c.Storage.STATIC_GLOBAL)
+
+
+@dataclass(frozen=True)
+class FileSurvey:
+    """
+    A checked file. `functions`: those that may be left out, by name, and the functions that each names, if
+    they decide about warnings; `symbols`: the names of all functions and variables at file scope; `renamed`:
+    those of variables that have several; `directed`: the functions with directives of their own; `exposed`:
+    the scalar variables at file scope whose addresses are taken.
+    """
+
+    functions: dict[str, tuple[str, ...]]
+    symbols: frozenset[str]
+    renamed: frozenset[str]
+    directed: frozenset[str]
+    exposed: frozenset[str]
+
+
+def survey(unit: c.TranslationUnit, *, wall: bool) -> FileSurvey:
+    """The survey of a file; `wall`: which functions others name decides about warnings."""
+    variables = [v for v in unit.variables if v.storage in _FILE_SCOPE]
+    return FileSurvey(
+        {
+            f.name: tuple(_named(f.body)) if wall else ()
+            for f in unit.functions
+            if f.body is not None and _may_be_left_out(f, f.body)
+        },
+        frozenset(decl.symbol or decl.name for decl in (*unit.functions, *variables)),
+        frozenset(name for v in variables for name in _names(v)),
+        frozenset(f.name for f in unit.functions if f.directives),
+        frozenset(v.name for v in variables if v.address_taken and is_scalar(v.type)),
+    )
+
+
+def _names(variable: c.VarDecl) -> tuple[str, ...]:
+    """The names of a variable if it has, or may have, several."""
+    symbol = variable.symbol or variable.name
+    if symbol == variable.name and variable.alias is None and not variable.is_weak:
+        return ()
+    return symbol, variable.name, variable.alias or symbol
+
+
+def _may_be_left_out(function: c.FunctionDecl, body: c.Compound) -> bool:
+    """Whether its body is checked without a trace in other functions, and called as it is declared."""
+    return (
+        function.is_quiet
+        and not is_left_out(body)
+        and not (function.directives or function.is_weak or function.alias or function.symbol)
+        and not (function.type.variadic or has_records(function.type))
+    )
+
+
+def _named(body: c.Compound) -> dict[str, None]:
+    """The functions that a body names, in order."""
+    return dict.fromkeys(n.decl.name for n in walk(body) if isinstance(n, c.FunctionRef))
+
+
+def uses_of_variables(module: ModuleOp) -> dict[str, dict[str, frozenset[str]]]:
+    """
+    How each function of an acc-level module uses each global variable: the operations, with the operand's
+    number or the callee, that get its address or one computed from it. Passes decide by nothing else
+    whether other functions let pointers to a variable out, or give it a device copy.
+    """
+    return {
+        function.sym_name.data: {name: frozenset(kinds) for name, kinds in _uses(function).items()}
+        for function in module.body.block.ops
+        if isinstance(function, llvm.FuncOp) and function.body.blocks
+    }
+
+
+def _uses(function: llvm.FuncOp) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for op in function.walk():
+        if isinstance(op, llvm.AddressOfOp):
+            found.setdefault(op.global_name.string_value(), set()).update(_kinds(op.result))
+    return found
+
+
+def _kinds(address: SSAValue) -> Iterator[str]:
+    for use in address.uses:
+        op = use.operation
+        callee = callee_of(op)
+        yield f"{op.name} {use.index if callee is None else callee}"
+        if isinstance(op, llvm.GEPOp | ElementOp) and use.index == 0:
+            yield from (f"{op.name} {kind}" for kind in _kinds(op.results[0]))
