@@ -100,6 +100,22 @@ void passed_on(int n, int *a) {
     a[i] = kept[i % 2];
 }
 
+// Without const: an array that a function of the program only reads is a table, one that it changes is not.
+// CHECK-LABEL: llvm.func @called
+// CHECK:         acc.copyin varPtr(%set
+// CHECK-NOT:     acc.copyin varPtr(%summed
+// CHECK:         llvm.return
+static int sum_of(const int *p) { return p[0] + p[1]; }
+static void set_last(int *p) { p[1] = 0; }
+int called(int n, int *a) {
+  int summed[2] = {3, 4}, set[2] = {3, 4};
+  set_last(set);
+#pragma acc parallel loop
+  for (int i = 0; i < n; i++)
+    a[i] = summed[i % 2] + set[i % 2];
+  return sum_of(summed);
+}
+
 // Copied: device memory of the program's, device copies without values, and values known only at run time.
 // CHECK-LABEL: llvm.func @others
 // CHECK-DAG:     acc.present varPtr(%mapped

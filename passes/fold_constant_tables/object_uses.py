@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from xdsl.dialects import acc, llvm
 from xdsl.ir import Block, Operation, SSAValue, Use
@@ -48,6 +48,9 @@ _CHANGING = (
 )
 """Operations that change an object at an operand, or make a copy with values of its own."""
 
+OWN_DEFINITION = ("external", "internal", "private")
+"""The linkages of functions and variables whose definition no other one replaces."""
+
 
 @dataclass
 class ObjectUses:
@@ -63,35 +66,84 @@ class ObjectUses:
     let_out: str | None = None
 
 
-def uses_of(addresses: Iterable[SSAValue]) -> ObjectUses:
-    """The uses of the object at `addresses`, in the whole module."""
+@dataclass(frozen=True)
+class _Address:
+    """
+    An address in an object. `is_own`: computed from the object's own address, not that of a copy;
+    `is_passed`: in a function that gets it as an argument.
+    """
+
+    value: SSAValue
+    is_own: bool = True
+    is_passed: bool = False
+
+
+def uses_of(addresses: Iterable[SSAValue], functions: Mapping[str, Operation]) -> ObjectUses:
+    """
+    The uses of the object at `addresses`, in the whole module, also by those of `functions`, the module's
+    symbols by name, to which its address is passed.
+    """
     found = ObjectUses()
-    work = [(address, False) for address in addresses]
+    work = [_Address(address) for address in addresses]
+    followed: set[SSAValue] = set()
     while work:
-        address, is_copy = work.pop()
-        for use in address.uses:
+        at = work.pop()
+        for use in at.value.uses:
             op = use.operation
             if isinstance(op, ADDRESS_OPS):
-                work.append((op.result, is_copy))
-            elif isinstance(op, _COPIES) and use.index == 0:
+                work.append(replace(at, value=op.result))
+                continue
+            if at.is_own and _stored(use):
+                found.stores.append(op)
+                continue
+            if not at.is_passed:
                 found.others.append(op)
-                work.append((op.acc_var, True))
-            else:
-                _add(found, use, is_copy)
+            parameter = _parameter(use, functions)
+            if isinstance(op, _COPIES) and use.index == 0:
+                work.append(replace(at, value=op.acc_var, is_own=False))
+            elif parameter is None:
+                _add(found, use)
+            elif parameter not in followed:
+                followed.add(parameter)
+                work.append(_Address(parameter, is_own=False, is_passed=True))
     return found
 
 
-def _add(found: ObjectUses, use: Use, is_copy: bool) -> None:
-    """Adds one use of an object, or of a copy of it."""
+def _stored(use: Use) -> bool:
+    """Whether an operation stores to an address, in a way that may be an initialisation."""
+    return _writes(use) and not is_volatile(use.operation)
+
+
+def _writes(use: Use) -> bool:
+    """Whether an operation stores to an address."""
+    match use.operation:
+        case llvm.StoreOp():
+            return use.index == 1
+        case llvm_ext.MemoryTransferOp() | llvm_ext.MemsetOp():
+            return use.index == 0
+        case _:
+            return False
+
+
+def _parameter(use: Use, functions: Mapping[str, Operation]) -> SSAValue | None:
+    """The parameter that an address is passed to in a call of a function of the module; None for others."""
+    call = use.operation
+    name = callee_of(call)
+    function = None if name is None else functions.get(name)
+    if not isinstance(function, llvm.FuncOp) or not function.body.blocks:
+        return None
+    if function.linkage.linkage.data not in OWN_DEFINITION:
+        return None
+    parameters = function.body.blocks[0].args
+    same = len(parameters) == len(call.operands)
+    return parameters[use.index] if same else None
+
+
+def _add(found: ObjectUses, use: Use) -> None:
+    """Adds what one use of an object, or of a copy of it, other than its initialisation may do."""
     op = use.operation
-    stores = isinstance(op, llvm.StoreOp | llvm_ext.MemoryTransferOp | llvm_ext.MemsetOp)
-    writes = stores and use.index == (1 if isinstance(op, llvm.StoreOp) else 0)
-    if writes and not is_copy and not is_volatile(op):
-        found.stores.append(op)
-        return
-    found.others.append(op)
     match op:
-        case _ if writes:  # to a copy, or volatile
+        case _ if _writes(use):
             found.changes = True
         case llvm.StoreOp():
             found.let_out = "its address is stored"

@@ -16,14 +16,12 @@ from ..ir.ops.acc_ops import COMPUTE_OPS, alloca_count, enclosing, is_scalar, va
 from ..ir.ops.building import erase, put_first
 from ..ir.ops.layout import layout_of
 from .constant_bytes import constant_global, holds_numbers, initial_bytes, stored_by
-from .object_uses import Order, uses_of
+from .object_uses import OWN_DEFINITION, Order, uses_of
 
 Root = llvm.AllocaOp | str
 """A local variable, or a global one by name."""
 
 _COPYIN = (acc.DataClause.ACC_COPYIN, acc.DataClause.ACC_COPYIN_READONLY)
-_OWN_DEFINITION = ("external", "internal", "private")
-"""The linkages of a variable whose definition no other one replaces."""
 
 
 def root_at(address: SSAValue) -> Root | None:
@@ -77,7 +75,7 @@ class Tables:
 
     def _initial(self, variable: llvm.GlobalOp) -> bytes | None:
         """The initial bytes of a global variable, if the program has it with this definition."""
-        if variable.linkage.linkage.data not in _OWN_DEFINITION:
+        if variable.linkage.linkage.data not in OWN_DEFINITION:
             return None
         return initial_bytes(variable) if self._has_form(variable.global_type) else None
 
@@ -91,7 +89,7 @@ class Tables:
     def _local(self, variable: llvm.AllocaOp) -> str | None:
         if alloca_count(variable) != 1 or not self._has_form(variable.elem_type):
             return None
-        uses = uses_of([variable.res])
+        uses = uses_of([variable.res], self._symbols)
         stores = self._order.sorted(uses.stores)
         if stores is None or enclosing(stores[0], *COMPUTE_OPS) is not enclosing(
             variable, *COMPUTE_OPS
@@ -121,7 +119,7 @@ class Tables:
         if isinstance(declared, acc.DeclareAttr) and declared.data_clause.data not in _COPYIN:
             return None
         is_const = variable.constant is not None
-        uses = uses_of(self._addresses[name])
+        uses = uses_of(self._addresses[name], self._symbols)
         if uses.changes or (uses.stores and not is_const):
             return None
         is_external = variable.linkage.linkage.data == "external"
