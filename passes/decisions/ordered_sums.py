@@ -28,6 +28,15 @@ SHORTEST_ACROSS = 64
 MOST_ACROSS = 65536
 """The most sums of the latter kind: a thread for each of more of them hides the latency of its loads."""
 
+ROW_TURNS = 4
+"""The most terms of a piece that each thread computes for rows of a sparse matrix."""
+MOST_ROW_TERMS = 64
+"""The terms of such a row, on average in a gang, up to which it pays: a piece has terms of 16 rows."""
+ADDED_OF_ROWS = 4
+"""The terms of such a row that are read from shared memory before the first of them is added."""
+PAD_SHIFT = 5
+"""The logarithm of the places after which one is left out, as rows may have an even number of terms."""
+
 
 def turns(bytes: int, words: int) -> int:
     """

@@ -212,6 +212,13 @@ def count_walks(nest: SumNest) -> tuple[int, int]:
     return max(across, 0), max(along, 0)
 
 
+def has_neighbours(nest: SumNest) -> bool:
+    """Whether some load in `terms` reads neighbouring elements for neighbouring terms."""
+    symbols = RegionSymbols(nest.construct)
+    loads = (op for op in nest.body.walk() if isinstance(op, llvm.LoadOp))
+    return any(_walk(load, nest.variable, symbols).contiguous for load in loads)
+
+
 def _walk(load: llvm.LoadOp, variable: SSAValue, symbols: RegionSymbols) -> AccessCounts:
     """How a load moves with the variable of a loop."""
     counts = AccessCounts()
