@@ -35,6 +35,7 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.interleave` | loops, back edges | interleave this many vectors: i32 |
 | `accx.unroll` | loops, back edges | unroll by this i32 (1: do not unroll) |
 | `accx.access_groups` | back edges, memory accesses | loops of independent accesses: array of i32 |
+| `accx.iteration` | memory accesses | of which of n independent iterations (n: of all), n, their loop |
 | `accx.inferred` | `acc.data`, data operations | of an inferred region: entered whole or not at all |
 | `accx.data_region` | `acc.data`, host loops | what infer-data-regions did here, or why not, for remarks |
 | `accx.from_kernels` | `acc.parallel`, `acc.data` | of a kernels construct: its rules for scalars apply |
@@ -110,6 +111,7 @@ VECTOR_WIDTH = "accx.vector_width"
 INTERLEAVE = "accx.interleave"
 UNROLL = "accx.unroll"
 ACCESS_GROUPS = "accx.access_groups"
+ITERATION = "accx.iteration"
 FROM_KERNELS = "accx.from_kernels"
 FROM_SERIAL = "accx.from_serial"
 ATOMIC = "accx.atomic"

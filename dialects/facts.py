@@ -94,6 +94,7 @@ FACTS: dict[str, Fact] = {
     accx.FROM_SERIAL: Fact(UnitAttr, ("acc.parallel",)),
     accx.ATOMIC: Fact(UnitAttr, ("scf.while",)),
     accx.POINTERS: Fact(UnitAttr, ("acc.bounds",)),
+    accx.ITERATION: Fact(ArrayAttr, _ACCESSES, IntegerAttr),
     accx.SPECULATIVE: Fact(UnitAttr, ("llvm.load",)),
     accx.HANDED_OVER: Fact(UnitAttr, ("llvm.load", "llvm.store")),
     accx.VOLATILE: Fact(UnitAttr, ("llvm.load",)),

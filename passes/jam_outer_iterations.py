@@ -8,12 +8,13 @@ column: with n rows in one thread the shared values stay in registers. The sched
 Takes:  scheduled IR.
 Leaves: no `elements` on a gang-only loop whose lanes are on a loop below it. Such a loop runs over
         tiles of n iterations (`decisions/row_sharing.py` may choose fewer); the innermost loop's body has
-        the n iterations interleaved operation by operation (loads of all rows before the stores of any),
-        and a second copy, row after row, for a tile that is not full. Values of a row that are computed
-        before the inner loop move into it, also loads of what it does not change. Each row has a copy of
-        the scalars that both loops reduce. Of a loop of several variables, the first has tiles, and the
-        launch no longer covers the iterations. Sequential loops whose bounds are the same for all rows are
-        fused. Other loops are untouched.
+        the n iterations interleaved operation by operation (loads of all rows before the stores of any;
+        `accx.iteration` says whose they are where a row reads after it has stored), and a second copy, row
+        after row, for a tile that is not full. Values of a row that are computed before the inner loop move
+        into it, also loads of what it does not change. Each row has a copy of the scalars that both loops
+        reduce. Of a loop of several variables, the first has tiles, and the launch no longer covers the
+        iterations. Sequential loops whose bounds are the same for all rows are fused. Other loops are
+        untouched.
 Fails:  never. For a loop that cannot be jammed, each iteration gets a gang of its own, and `accx.why` gives
         the reason: its body stores to variables that live outside of it, contains further loop directives,
         has bounds that change from row to row, or is too long.
@@ -36,12 +37,13 @@ After:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.context import Context
-from xdsl.dialects import acc, arith
+from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp, i32
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import UNROLL
@@ -49,7 +51,7 @@ from .decisions.declined import Declined
 from .decisions.row_sharing import check_length, rows_that_pay
 from .ir.loops.jammed_nests import JammedNest, jammed_nest
 from .ir.loops.jamming import Jam, body_of, copies_of_own, explain, set_bounds, trip_count
-from .ir.loops.row_accesses import row_accesses
+from .ir.loops.row_accesses import is_own, row_accesses
 from .ir.loops.row_gangs import settle_rows
 from .ir.ops.acc_ops import loops_in, parallel_constructs
 from .ir.ops.building import NSW, Cursor, constant_value, erase
@@ -88,8 +90,19 @@ def _row_maps(nest: JammedNest, first: SSAValue, cursor: Cursor) -> list[dict[SS
     return maps
 
 
-def jam(nest: JammedNest, construct: acc.ParallelOp) -> None:
-    """Rewrites `nest` of a construct (see the contract above)."""
+def _reads_after_storing(ops: Sequence[Operation]) -> bool:
+    """Whether a load of memory that threads share follows a store in a body of `ops`."""
+    stored = False
+    for op in (inner for each in ops for inner in each.walk()):
+        if isinstance(op, llvm.LoadOp | llvm.StoreOp) and not is_own(op.ptr):
+            if stored and isinstance(op, llvm.LoadOp):
+                return True
+            stored = stored or isinstance(op, llvm.StoreOp)
+    return False
+
+
+def jam(nest: JammedNest, construct: acc.ParallelOp, number: int) -> None:
+    """Rewrites `nest`, the nest `number` of a construct (see the contract above)."""
     outer, inner, count = nest.outer, nest.inner, nest.elements
     type = outer.lowerbound[0].type
     assert isinstance(type, IntegerType)
@@ -114,7 +127,8 @@ def jam(nest: JammedNest, construct: acc.ParallelOp) -> None:
     maps = _row_maps(nest, first, then)
     for values, copies in zip(maps, copies_of_own(inner, count), strict=True):
         values |= copies
-    Jam(maps).operations(originals, then)
+    marked = number if _reads_after_storing(originals) else None
+    Jam(maps, independent=marked).operations(originals, then)
 
     rows, each = otherwise.for_loop(first, trips, one, "row")
     rows.attributes[UNROLL] = IntegerAttr(1, i32)
@@ -141,6 +155,7 @@ class JamOuterIterationsPass(ModulePass):
             for loop in loops_in(construct)
             if schedule_of(loop).elements > 1 and loop.vector is None
         ]
+        jammed: dict[acc.ParallelOp, int] = {}
         for construct, loop in loops:
             try:
                 nest = jammed_nest(loop)
@@ -151,4 +166,5 @@ class JamOuterIterationsPass(ModulePass):
                 settle_rows(loop, 1, construct)
                 continue
             explain(loop, f"{nest.elements} iterations side by side in each thread")
-            jam(nest, construct)
+            jammed[construct] = jammed.get(construct, -1) + 1
+            jam(nest, construct, jammed[construct])

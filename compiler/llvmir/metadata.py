@@ -20,6 +20,7 @@ class Metadata:
         self.named: dict[str, list[str]] = {}
         self._nodes: list[str] = []
         self._numbers: dict[str, str] = {}
+        self._scopes: dict[int, list[str]] = {}
         self._groups: dict[int, str] = {}
 
     def node(self, body: str) -> str:
@@ -99,6 +100,21 @@ class Metadata:
                 self._groups[number] = self.distinct("!{}")
             out.append(self._groups[number])
         return out
+
+    def iteration_scopes(self, iteration: Attribute) -> str:
+        """
+        The suffix of a memory access of an iteration (`accx.iteration`): it touches nothing that the other
+        iterations beside it do, nor does what all of them share. Each has a scope, and their common reads.
+        """
+        place, count, loop = (each.value.data for each in cast("ArrayAttr[IntegerAttr]", iteration))
+        if loop not in self._scopes:
+            domain = self.distinct(f"!{{{self.next()}}}")
+            self._scopes[loop] = [
+                self.distinct(f"!{{{self.next()}, {domain}}}") for _ in range(count + 1)
+            ]
+        own = self._scopes[loop][place]
+        others = ", ".join(scope for scope in self._scopes[loop] if scope != own)
+        return f", !alias.scope {self.node(f'!{{{own}}}')}, !noalias {self.node(f'!{{{others}}}')}"
 
     def access_group(self, groups: Attribute) -> str:
         """The operand of `!llvm.access.group` on a memory operation."""

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import IntegerType, StringAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, IntegerType, StringAttr, i32, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ....dialects.accx import WHY
+from ....dialects.accx import ITERATION, WHY
+from ....dialects.volatility import is_ordered
 from ...decisions.declined import Declined
 from ..ops.acc_ops import (
     PRIVATIZING_OPS,
@@ -30,10 +31,15 @@ from ..values.region_values import variable_of
 
 
 class Jam:
-    """Emits several iterations of a block operation by operation; `maps` has one value map for each."""
+    """
+    Emits several iterations of a block operation by operation; `maps` has one value map for each. With
+    `independent`, a number of the loop among those of its construct, the accesses say which iteration they
+    belong to (`accx.iteration`): LLVM then keeps loads beside stores of other iterations.
+    """
 
-    def __init__(self, maps: list[dict[SSAValue, SSAValue]]):
+    def __init__(self, maps: list[dict[SSAValue, SSAValue]], independent: int | None = None):
         self.maps = maps
+        self.independent = independent
 
     def operations(self, ops: Sequence[Operation], cursor: Cursor) -> None:
         """Emits `ops` for all copies."""
@@ -43,12 +49,21 @@ class Jam:
             elif isinstance(op, scf.ForOp) and self._same_bounds(op):
                 self._loop(op, cursor)
             else:
-                for values in self.maps:
-                    cursor.clone(op, values)
+                for number, values in enumerate(self.maps):
+                    self._mark(cursor.clone(op, values), number)
+
+    def _mark(self, op: Operation, number: int) -> None:
+        """Records that the accesses in `op` are of iteration `number` (the number of them: of all)."""
+        if self.independent is None:
+            return
+        place = [IntegerAttr(n, i32) for n in (number, len(self.maps), self.independent)]
+        for inner in op.walk():
+            if isinstance(inner, llvm.LoadOp | llvm.StoreOp) and not is_ordered(inner):
+                inner.attributes.setdefault(ITERATION, ArrayAttr(place))
 
     def _once(self, op: Operation, cursor: Cursor) -> None:
         """Emits once an operation whose operands are the same for all copies."""
-        cursor.clone(op, self.maps[0])
+        self._mark(cursor.clone(op, self.maps[0]), len(self.maps))
         for values in self.maps[1:]:
             for result in op.results:
                 values[result] = self.maps[0][result]

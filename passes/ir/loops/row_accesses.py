@@ -17,12 +17,15 @@ from ..values.strides import flat_steps
 from .jammed_nests import JammedNest
 
 
+def is_own(pointer: SSAValue) -> bool:
+    """Whether `pointer` points into a variable of the thread."""
+    return isinstance(base_of(pointer).owner, (llvm.AllocaOp, *PRIVATIZING_OPS))
+
+
 def _accesses(nest: JammedNest) -> Iterator[llvm.LoadOp | llvm.StoreOp]:
     """The loads and stores of a row, except for those of the thread's own variables."""
     for op in (inner for part in (*nest.sunk, nest.inner) for inner in part.walk()):
-        if not isinstance(op, llvm.LoadOp | llvm.StoreOp):
-            continue
-        if not isinstance(base_of(op.ptr).owner, (llvm.AllocaOp, *PRIVATIZING_OPS)):
+        if isinstance(op, llvm.LoadOp | llvm.StoreOp) and not is_own(op.ptr):
             yield op
 
 
