@@ -42,12 +42,15 @@ from .ir.ops.purity import only_computes
 
 def keep_sums(loop: scf.ForOp) -> None:
     """Keeps the sums of a loop in registers, if it has some and all its stores are to them."""
-    ops = list(loop.body.block.ops)
-    accesses = [op for op in ops if isinstance(op, llvm.LoadOp | llvm.StoreOp)]
-    stores = any(isinstance(op, llvm.StoreOp) for op in accesses)
-    if not stores or any(map(is_ordered, accesses)):
-        return
-    if not all(op in accesses or op is loop.body.block.last_op or only_computes(op) for op in ops):
+    stores = False
+    for op in loop.body.block.ops:
+        if isinstance(op, llvm.LoadOp | llvm.StoreOp):
+            if is_ordered(op):
+                return
+            stores = stores or isinstance(op, llvm.StoreOp)
+        elif not (isinstance(op, scf.YieldOp) or only_computes(op)):
+            return
+    if not stores:
         return
     found = find_accumulators(loop, ())
     if found is not None:

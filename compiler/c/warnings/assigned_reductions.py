@@ -26,9 +26,12 @@ def assigned_reductions(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
     """A warning for each such variable of the constructs and loops among `nodes`, at its first assignment."""
     told: set[c.VarDecl] = set()
     for node in nodes:
-        if not isinstance(node, c.AccStmt) or node.body is None or _may_leave(node.body):
+        if not isinstance(node, c.AccStmt) or node.body is None:
             continue
-        for decl, clause in _reduced(node):
+        reduced = list(_reduced(node))
+        if not reduced or _may_leave(node.body):
+            continue
+        for decl, clause in reduced:
             uses = _Uses(decl)
             uses.visit(node.body, parallel=_is_parallel(node))
             if decl in told or uses.other or not uses.assigned:
