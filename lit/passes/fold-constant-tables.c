@@ -1,6 +1,7 @@
 // RUN: accopt %s --target=nvptx --emit=data | filecheck %s
 // RUN: accopt %s --target=nvptx --emit=data --pass-option 'fold-constant-tables{limit=8}' | filecheck %s --check-prefix=LIMIT
 // RUN: accopt %s --target=nvptx --emit=ptx | filecheck %s --check-prefix=PTX
+// RUN: accopt %s --target=nvptx --emit=transformed --remarks -o /dev/null 2>&1 | filecheck %s --check-prefix=SAYS
 #include <openacc.h>
 
 // CHECK-DAG: llvm.mlir.global internal constant @weights.table(dense<[1, 2, 3]> : tensor<3xi32>)
@@ -155,4 +156,18 @@ void checked(int n, float *a) {
 #pragma acc parallel loop present(pairs)
   for (int i = 0; i < n; i++)
     a[i] *= pairs[i % 2].f;
+}
+
+// No test at launch that a table and what the loop writes are apart: the inner loop is parallel without one.
+// SAYS-NOT: loop runs sequentially
+// SAYS:     remark: loop over 'x': the iterations of all rows are one sequence
+// SAYS:     remark: loop mapped to gang (blockIdx), vector (threadIdx.x)
+// SAYS-NOT: loop runs sequentially
+// SAYS-NOT: overlap
+void outermost(int n, int m, float *g) {
+  static const float scales[3] = {1, 2, 3};
+#pragma acc parallel loop
+  for (int y = 0; y < n; y++)
+    for (int x = 0; x < m; x++)
+      g[y * m + x] *= scales[x % 3];
 }

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects import acc, llvm
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.traits import SymbolTable
 
 from ....dialects.accx_element import ElementOp
 from ...decisions.dependence import Subscripts
@@ -163,7 +164,16 @@ def may_alias(left: SSAValue, right: SSAValue, types: tuple[Attribute, Attribute
             isinstance(other, BlockArgument) or not address_escapes(one)
         ):
             return False
-    return _same_scalar_type(*types)
+    return _same_scalar_type(*types) and not (_never_changes(left) or _never_changes(right))
+
+
+def _never_changes(root: SSAValue) -> bool:
+    """Whether the root is a constant of the program, such as a table of weights: no access writes it."""
+    address = root.owner
+    if not isinstance(address, llvm.AddressOfOp):
+        return False
+    found = SymbolTable.lookup_symbol(address, address.global_name)
+    return isinstance(found, llvm.GlobalOp) and found.constant is not None
 
 
 def address_escapes(variable: SSAValue) -> bool:
