@@ -155,7 +155,7 @@ llvm.func @members(%a: !llvm.ptr, %i: i32) {
 // -----
 
 // A member that keeps its value from iteration to iteration stays a variable outside the loop. A structure whose address is
-// passed on, or that is read as another type, stays whole.
+// passed on, or of which two members are read at once, stays whole.
 // CHECK-LABEL: llvm.func @whole
 // CHECK-DAG:   %s_x = llvm.alloca {{%.*}} x f32
 // CHECK-DAG:   %passed = llvm.alloca {{%.*}} x !llvm.struct
@@ -172,14 +172,35 @@ llvm.func @whole(%a: !llvm.ptr, %i: i32) {
     %passed = llvm.alloca %c1 x !s : (i32) -> !llvm.ptr
     %read = llvm.alloca %c1 x !s : (i32) -> !llvm.ptr
     llvm.call @use(%passed) : (!llvm.ptr) -> ()
-    %bits = llvm.load %read : !llvm.ptr -> i32
-    llvm.store %bits, %a : i32, !llvm.ptr
+    %bits = llvm.load %read : !llvm.ptr -> i64
+    llvm.store %bits, %a : i64, !llvm.ptr
     scf.for %k = %c0 to %i step %c1 : i32 {
       %s_x = llvm.getelementptr inbounds %s[0, 0] : (!llvm.ptr) -> !llvm.ptr, !s
       %x = llvm.load %s_x : !llvm.ptr -> f32
       %y = arith.addf %x, %x : f32
       llvm.store %y, %s_x : f32, !llvm.ptr
     }
+    acc.yield
+  }
+  llvm.return
+}
+
+// -----
+
+// A part of a union is a number of the union's type, converted where it is used as another one.
+// CHECK-LABEL: llvm.func @punned
+// CHECK:       [[BITS:%.*]] = arith.bitcast %x : f32 to i32
+// CHECK-NEXT:  arith.bitcast [[BITS]] : i32 to f32
+// CHECK-NOT:   llvm.alloca
+!u = !llvm.struct<"union.u", (!llvm.array<1 x i32>)>
+!s = !llvm.struct<"struct.s", (!u, f32)>
+llvm.func @punned(%a: !llvm.ptr, %x: f32) {
+  %c1 = arith.constant 1 : i32
+  acc.parallel {
+    %s = llvm.alloca %c1 x !s : (i32) -> !llvm.ptr
+    llvm.store %x, %s : f32, !llvm.ptr
+    %y = llvm.load %s : !llvm.ptr -> f32
+    llvm.store %y, %a : f32, !llvm.ptr
     acc.yield
   }
   llvm.return

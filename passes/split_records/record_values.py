@@ -15,13 +15,12 @@ from ...dialects.volatility import is_ordered
 from ..decisions.record_copies import MOST_SCALARS, by_scalars
 from ..ir.ops.acc_ops import callee_of
 from ..ir.ops.building import Cursor, constant_value, erase
-from ..ir.ops.layout import layout_of
+from ..ir.ops.layout import is_record, layout_of
 from ..ir.values.record_parts import (
     ScalarPlace,
     TypedObject,
     common_parts,
     copy_parts,
-    is_record,
     object_at,
     parts_of,
 )

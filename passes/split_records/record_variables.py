@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import llvm
-from xdsl.ir import Attribute, Block, SSAValue, Use
+from xdsl.dialects import arith, llvm
+from xdsl.dialects.builtin import AnyFloat, IntegerType
+from xdsl.ir import Attribute, Block, Operation, SSAValue, Use
 
 from ...dialects.accx_element import ElementOp, Index
+from ...dialects.layout import is_long_double
 from ...dialects.volatility import is_ordered
 from ..ir.ops.acc_ops import accessed_type, alloca_count
 from ..ir.ops.building import Cursor, erase
@@ -102,10 +104,18 @@ def _scalar(type: Attribute, use: Use, offset: int) -> _Access:
         raise _WholeError
     if isinstance(op, llvm.StoreOp) and use.index == 0:
         raise _WholeError
-    member = _Member(offset, accessed_type(op))
-    if member not in [found for found, _ in _ways_in(type, offset)]:
+    *_, (member, _) = _ways_in(type, offset)
+    if member.offset != offset or not _same_bits(member.type, accessed_type(op)):
         raise _WholeError
     return _Access(use, member)
+
+
+def _same_bits(left: Attribute, right: Attribute) -> bool:
+    """Whether two types are equal, or an integer and a floating type of the same size, as in unions."""
+    for whole, real in ((left, right), (right, left)):
+        if isinstance(whole, IntegerType) and isinstance(real, AnyFloat):
+            return whole.width.data == 8 * size_of(real) and not is_long_double(real)
+    return left == right
 
 
 def _address(type: Attribute, use: Use, op: AddressOp, offset: int) -> _Access | int:
@@ -192,6 +202,19 @@ def _redirect(access: _Access, whole: _Member, variable: SSAValue) -> None:
         hint = op.operands[access.use.index].name_hint
         place = at.value(ElementOp(variable, (0, *path), whole.type), hint) if path else variable
         op.operands[access.use.index] = place
+        _convert(op, access.member.type)
+
+
+def _convert(op: Operation, type: Attribute) -> None:
+    """Makes a load or store of a number one of `type`, which has the same bits."""
+    if isinstance(op, llvm.StoreOp) and op.value.type != type:
+        op.operands[0] = Cursor.before(op).value(arith.BitcastOp(op.value, type))
+    elif isinstance(op, llvm.LoadOp) and op.dereferenced_value.type != type:
+        at = Cursor.before(op)
+        loaded = at.load(op.ptr, type, op.dereferenced_value.name_hint)
+        number = at.value(arith.BitcastOp(loaded, op.dereferenced_value.type))
+        op.dereferenced_value.replace_all_uses_with(number)
+        erase(op)
 
 
 def _promote(variable: llvm.AllocaOp) -> None:

@@ -185,6 +185,52 @@ static void numbers(void)
     }
 }
 
+/* Parts of unions and whole structures may be the same memory as numbers of other types. */
+static float third(three v)
+{
+    float s = 0;
+    for (int i = 0; i < 3; i++) {
+        if (v.x < 0) return 0;
+        s += v.x;
+    }
+    return s / 3;
+}
+
+static void stored(int n, mixed *a, mixed *b)
+{
+#pragma acc kernels copy(a[0:n], b[0:n])
+    for (int i = 0; i < n - 1; i++) b[i + 1].u.i = a[i].u.f > 0 ? 0 : 0x3f800000;
+}
+
+static void passed(int n, three *a, three *b)
+{
+#pragma acc kernels copy(a[0:n], b[0:n])
+    for (int i = 0; i < n - 1; i++) b[i + 1].x = third(a[i]) + 1;
+}
+
+static void copied(int n, mixed *a, mixed *b)
+{
+#pragma acc kernels copy(a[0:n], b[0:n])
+    for (int i = 0; i < n - 1; i++) {
+        mixed v = a[i];
+        v.u.f += 1;
+        b[i + 1].u.i = v.u.i;
+    }
+}
+
+static void punned(void)
+{
+    static mixed m[N];
+    static three t[N];
+    stored(N, m, m);
+    for (int i = 0; i < N; i++) CHECK_EQ(m[i].u.f, i % 2);
+    memset(m, 0, sizeof m);
+    copied(N, m, m);
+    for (int i = 0; i < N; i++) CHECK_EQ(m[i].u.f, i);
+    passed(N, t, t);
+    for (int i = 0; i < N; i++) CHECK_NEAR(t[i].x, i);
+}
+
 int main(void)
 {
     three_test();
@@ -196,5 +242,6 @@ int main(void)
     carried();
     overlap();
     numbers();
+    punned();
     return report();
 }

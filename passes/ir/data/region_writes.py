@@ -19,7 +19,7 @@ from xdsl.traits import IsTerminator
 from ...decisions.device_functions import DEVICE_FUNCTIONS, PURE_FUNCTIONS
 from ..ops.acc_ops import ENTRY_OPS, callee_of
 from ..ops.purity import is_pure
-from ..values.accesses import may_alias, root_of
+from ..values.accesses import aliased_type, may_alias, root_of
 from ..values.region_values import variable_key
 
 
@@ -36,7 +36,7 @@ class Writes:
         """Adds the writes of `op` itself; the operations nested in it are added separately."""
         match op:
             case llvm.StoreOp():
-                self.stores.append((root_of(op.ptr), op.value.type))
+                self.stores.append((root_of(op.ptr), aliased_type(op.ptr, op.value.type)))
             case acc.AtomicWriteOp() | acc.AtomicUpdateOp():
                 self.stores.append((root_of(op.x), i8))
             case llvm.CallOp():
@@ -60,7 +60,7 @@ class Writes:
 
     def may_change(self, load: llvm.LoadOp) -> bool:
         """Whether running this code may change what `load` reads."""
-        root, type_ = root_of(load.ptr), load.dereferenced_value.type
+        root, type_ = root_of(load.ptr), aliased_type(load.ptr, load.dereferenced_value.type)
         if self.unknown and not isinstance(root.owner, llvm.AllocaOp):
             return True
         return any(

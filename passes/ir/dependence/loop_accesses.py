@@ -15,7 +15,7 @@ from ...decisions.polynomials import Polynomial
 from ..data.callees import is_harmless, reads_of_call
 from ..ops.acc_ops import accessed_type, called, is_defined_inside
 from ..ops.loop_bounds import LoopLike, body_of
-from ..values.accesses import BYTES, LoopAccess, root_of, subscripts_of
+from ..values.accesses import BYTES, LoopAccess, is_punned, root_of, subscripts_of
 from ..values.loop_symbols import Limit, LoopSymbols
 
 _FAR = 1 << 32
@@ -127,6 +127,7 @@ def _add(
             writes,
             symbols.inner_ranges(op),
             atomic and is_target,
+            is_punned(pointer),
         )
     )
     if limits:

@@ -210,7 +210,7 @@ class _Judge:
         one, other = left.access, right.access
         name = variable_name(one.root)
         if left.key is None or left.key != right.key:
-            types = one.type, other.type
+            types = one.aliased_type, other.aliased_type
             if one.root is not other.root and not may_alias(one.root, other.root, types):
                 return
             if self.rows_apart(variable, left, right):
@@ -462,7 +462,9 @@ def _check_exposed(scalars: Sequence[Decision], arrays: Sequence[LoopAccess]) ->
         for access in arrays:
             if only_read and not access.writes:
                 continue
-            if access.root is not root and may_alias(access.root, root, (access.type, type_)):
+            if access.root is not root and may_alias(
+                access.root, root, (access.aliased_type, type_)
+            ):
                 name = variable_name(decision.pointer)
                 raise _Dependent(f"'{variable_name(access.root)}' may point at '{name}'")
 

@@ -75,6 +75,16 @@ def repeated(runs: Sequence[ElementsT], times: int, size: int) -> list[ElementsT
     return found
 
 
+def is_record(type: Attribute) -> bool:
+    """Whether objects of `type` consist of parts: a structure, union or array."""
+    return isinstance(type, llvm.LLVMStructType | llvm.LLVMArrayType)
+
+
+def is_union(type: Attribute) -> bool:
+    """Whether `type` is that of a C union (`compiler/irgen/layout.py`)."""
+    return isinstance(type, llvm.LLVMStructType) and type.struct_name.data.startswith("union.")
+
+
 def array_shape(type: Attribute) -> tuple[list[int], Attribute]:
     """The sizes of an array of arrays, outermost first, and its elements' type; no sizes for other types."""
     sizes: list[int] = []

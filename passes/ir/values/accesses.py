@@ -12,6 +12,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from xdsl.dialects import acc, llvm
+from xdsl.dialects.builtin import i8
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.traits import SymbolTable
 
@@ -28,8 +29,8 @@ from ..ops.acc_ops import (
     is_restrict,
     is_scalar,
 )
-from ..ops.layout import size_of
-from .addresses import ADDRESS_OPS, BYTES, AddressOp, StepUnit, steps_of
+from ..ops.layout import is_record, is_union, size_of
+from .addresses import ADDRESS_OPS, BYTES, AddressOp, StepUnit, steps_of, steps_to
 from .region_values import RegionSymbols, variable_key
 
 DERIVED = (*ADDRESS_OPS, acc.CacheOp, *MAPPING_OPS)
@@ -48,7 +49,8 @@ Place = tuple[Hashable, Subscripts, tuple[StepUnit, ...]]
 class LoopAccess:
     """
     A load or store at `subscripts` from `root`, counted in `units`. `ranges` are the loops between the
-    access and the analysed loop, innermost first; `atomic` marks an atomic operation.
+    access and the analysed loop, innermost first; `atomic` marks an atomic operation, `punned` an access to
+    a part of a union, which may have been stored as another type.
     """
 
     op: Operation
@@ -59,6 +61,12 @@ class LoopAccess:
     writes: bool
     ranges: tuple[LoopRange, ...] = ()
     atomic: bool = False
+    punned: bool = False
+
+    @property
+    def aliased_type(self) -> Attribute:
+        """The type for `may_alias`."""
+        return i8 if self.punned else self.type
 
     @property
     def width(self) -> int:
@@ -146,14 +154,29 @@ def _is_object(root: SSAValue) -> bool:
     return callee_of(owner) in ALLOCATORS
 
 
-def _same_scalar_type(left: Attribute, right: Attribute) -> bool:
-    """Whether C lets objects of these two types alias: they are equal, or one is a character type."""
-    character = any(bit_width(t) == 8 for t in (left, right))
-    return left == right or character
+def _may_share(left: Attribute, right: Attribute) -> bool:
+    """
+    Whether C lets accesses of these two types reach the same memory (C17 6.5p7): they are equal, one is a
+    character type, or one is a whole structure, which may contain the other.
+    """
+    return left == right or any(bit_width(t) == 8 or is_record(t) for t in (left, right))
+
+
+def is_punned(pointer: SSAValue) -> bool:
+    """Whether an address is that of a union or of a part of one."""
+    return any(is_union(step.type) or is_union(step.selected) for step in steps_to(pointer))
+
+
+def aliased_type(pointer: SSAValue, type: Attribute) -> Attribute:
+    """The type for `may_alias` of an access to `type` at `pointer`."""
+    return i8 if is_punned(pointer) else type
 
 
 def may_alias(left: SSAValue, right: SSAValue, types: tuple[Attribute, Attribute]) -> bool:
-    """Whether C allows two different roots to reach the same memory with these access types."""
+    """
+    Whether C allows two different roots to reach the same memory with accesses of these types
+    (`aliased_type`).
+    """
     if _is_object(left) and _is_object(right):
         return False
     if is_restrict(left) or is_restrict(right):
@@ -164,7 +187,7 @@ def may_alias(left: SSAValue, right: SSAValue, types: tuple[Attribute, Attribute
             isinstance(other, BlockArgument) or not address_escapes(one)
         ):
             return False
-    return _same_scalar_type(*types) and not (_never_changes(left) or _never_changes(right))
+    return _may_share(*types) and not (_never_changes(left) or _never_changes(right))
 
 
 def _never_changes(root: SSAValue) -> bool:

@@ -49,11 +49,6 @@ def _parts(type: Attribute, path: tuple[int, ...], offset: int) -> Iterator[Scal
             yield ScalarPlace(path, offset, type)
 
 
-def is_record(type: Attribute) -> bool:
-    """Whether values of `type` consist of several scalars."""
-    return isinstance(type, llvm.LLVMStructType | llvm.LLVMArrayType)
-
-
 @dataclass(frozen=True)
 class TypedObject:
     """`count` objects of `type` in a row at `pointer`."""

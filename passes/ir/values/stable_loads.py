@@ -19,7 +19,7 @@ from ..ops.acc_ops import PRIVATIZING_OPS
 from ..ops.building import constant_value
 from ..ops.layout import size_of
 from ..ops.purity import is_pure_call, only_reads
-from .accesses import may_alias, root_of
+from .accesses import aliased_type, may_alias, root_of
 from .addresses import base_of, steps_to
 from .region_values import RegionSymbols
 
@@ -91,7 +91,8 @@ def _is_changed(load: llvm.LoadOp, op: Operation, loop: acc.LoopOp, symbols: Reg
         target = root_of(op.ptr)
         if target is root:
             return not _misses(op, load, loop, symbols)
-        return may_alias(target, root, (op.value.type, load.results[0].type))
+        stored = aliased_type(op.ptr, op.value.type)
+        return may_alias(target, root, (stored, aliased_type(load.ptr, load.results[0].type)))
     pointers = [value for value in op.operands if isinstance(value.type, llvm.LLVMPointerType)]
     roots = [root_of(pointer) for pointer in pointers]
     return isinstance(op, llvm.CallOp) or any(
