@@ -154,6 +154,28 @@ llvm.func @members(%a: !llvm.ptr, %i: i32) {
 
 // -----
 
+// A structure that is stored as a whole, in the place of its only member, an array with subscripts that vary: whole.
+// CHECK-LABEL: llvm.func @only_member
+// CHECK:       [[WHOLE:%.*]] = llvm.alloca {{%.*}} x !llvm.struct
+// CHECK-NOT:   llvm.alloca
+// CHECK:       llvm.store %whole, [[WHOLE]]
+// CHECK:       accx.element [[WHOLE]][0, 0, %i] of !llvm.struct
+!s = !llvm.struct<"struct.s", (!llvm.array<300 x i32>)>
+llvm.func @only_member(%a: !llvm.ptr, %i: i32, %whole: !s) {
+  %c1 = arith.constant 1 : i32
+  acc.parallel {
+    %s = llvm.alloca %c1 x !s : (i32) -> !llvm.ptr
+    llvm.store %whole, %s : !s, !llvm.ptr
+    %element = accx.element %s[0, 0, %i] of !s : i32
+    %value = llvm.load %element : !llvm.ptr -> i32
+    llvm.store %value, %a : i32, !llvm.ptr
+    acc.yield
+  }
+  llvm.return
+}
+
+// -----
+
 // A member that keeps its value from iteration to iteration stays a variable outside the loop. A structure whose address is
 // passed on, or of which two members are read at once, stays whole.
 // CHECK-LABEL: llvm.func @whole

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.dialects import acc, llvm
@@ -11,6 +12,7 @@ from ...compiler.base.diagnostics import SourceLoc, error
 from ...dialects import llvm_ext
 from ..ir.ops.acc_ops import PrivatizingOp, has_level, loops_around
 from ..ir.ops.building import Cursor, constant_value
+from ..ir.ops.expressions import parts_of
 from ..ir.ops.layout import repeated, size_of
 from ..ir.variables.combiners import Combiner, ScalarOperator, Whole
 from ..ir.variables.private_storage import section_element
@@ -107,7 +109,8 @@ def meets_threads(op: Operation) -> bool:
     """
     Whether the variable that `op` makes (an `llvm.alloca` or a privatising operation), which is not an array,
     is one object for several threads: loops shared by workers or lanes inside of its scope access it by
-    atomic operations. Its copy is then a section of one element, which is where arrays are.
+    atomic operations, or write elements of a structure's array that their variables choose. Its copy is then
+    a section of one element, which is where arrays are.
     """
     if isinstance(op, acc.ReductionOp):
         return False
@@ -124,13 +127,23 @@ def meets_threads(op: Operation) -> bool:
             user = use.operation
             if isinstance(user, llvm.GEPOp):
                 addresses.append(user.result)
-            elif _is_atomic(user, address) and any(
-                has_level(loop.worker) or has_level(loop.vector)
+                continue
+            shared = [
+                loop
                 for loop in loops_around(user)
-                if loop not in scope
-            ):
+                if loop not in scope and (has_level(loop.worker) or has_level(loop.vector))
+            ]
+            if shared and (_is_atomic(user, address) or _is_spread(user, address, shared)):
                 return True
     return False
+
+
+def _is_spread(op: Operation, address: SSAValue, loops: Sequence[acc.LoopOp]) -> bool:
+    """Whether `op` may write memory at `address`, an element that a variable of one of `loops` chooses."""
+    if isinstance(op, llvm.LoadOp) or not isinstance(address.owner, llvm.GEPOp):
+        return False
+    variables = {argument for loop in loops for argument in loop.region.block.args}
+    return not variables.isdisjoint(parts_of(address, lambda part: part in variables))
 
 
 def _is_atomic(op: Operation, address: SSAValue) -> bool:

@@ -153,7 +153,7 @@ def split_variable(variable: llvm.AllocaOp) -> None:
         accesses, computed = _read(variable)
     except _WholeError:
         return
-    wholes = _outermost([access.member for access in accesses])
+    wholes = _outermost(variable.elem_type, [access.member for access in accesses])
     members: dict[_Member, SSAValue] = {}
     for access in accesses:
         whole = next(each for each in wholes if each.contains(access.member))
@@ -168,10 +168,17 @@ def split_variable(variable: llvm.AllocaOp) -> None:
         _promote(member.owner)
 
 
-def _outermost(members: Sequence[_Member]) -> list[_Member]:
-    """The members that are in no other one."""
+def _outermost(type: Attribute, members: Sequence[_Member]) -> list[_Member]:
+    """
+    The members that are in no other one. (A structure and its only member have one place and one size:
+    their order is that of nesting.)
+    """
+
+    def place(member: _Member) -> tuple[int, int]:
+        return member.offset, [each for each, _ in _ways_in(type, member.offset)].index(member)
+
     found: list[_Member] = []
-    for member in sorted(set(members), key=lambda each: (each.offset, -size_of(each.type))):
+    for member in sorted(set(members), key=place):
         if not found or not found[-1].contains(member):
             found.append(member)
     return found

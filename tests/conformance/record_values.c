@@ -231,8 +231,97 @@ static void punned(void)
     for (int i = 0; i < N; i++) CHECK_NEAR(t[i].x, i);
 }
 
+/* A large structure with one member goes by value, whole and by elements. */
+typedef struct { int v[50]; } only;
+
+static int added(only x)
+{
+    int sum = 0;
+    for (int k = 0; k < 50; k++) {
+        sum += x.v[k];
+        x.v[k] = 0;
+    }
+    return sum + x.v[7];
+}
+
+static only made(int i)
+{
+    only x;
+    memset(&x, 0, sizeof x);
+    for (int k = 0; k < 50; k++) x.v[k] = k * i;
+    return x;
+}
+
+static void only_member(void)
+{
+    int sums[N], chosen[N];
+#pragma acc parallel loop copyout(sums, chosen)
+    for (int i = 0; i < N; i++) {
+        only x = made(i), y = x;
+        y.v[i % 50] += 3;
+        sums[i] = added(y) + y.v[i % 50];
+        y = x;
+        chosen[i] = y.v[(i + 1) % 50];
+    }
+#pragma acc kernels loop independent copy(sums)
+    for (int i = 0; i < N; i++) {
+        only x = made(i);
+        sums[i] += x.v[49 - i % 50] + added(x);
+    }
+    for (int i = 0; i < N; i++) {
+        int k = i % 50;
+        CHECK_EQ(sums[i], 2450 * i + 6 + k * i + (49 - k) * i);
+        CHECK_EQ(chosen[i], (i + 1) % 50 * i);
+    }
+}
+
+/* Lanes, and workers, write elements of one structure of the gang. */
+typedef struct { char tag; int v[40]; struct { short a, b; } pairs[40]; } shared_row;
+
+static void by_lanes(void)
+{
+    int lanes[N], workers[N], both[N];
+#pragma acc parallel loop gang copyout(lanes)
+    for (int i = 0; i < N; i++) {
+        shared_row x;
+        memset(&x, 0, sizeof x);
+#pragma acc loop vector
+        for (int k = 0; k < 40; k++) {
+            x.v[39 - k] += i + k;
+            if (k % 3)
+                x.pairs[k].b = k;
+        }
+        lanes[i] = x.v[i % 40] * 100 + x.pairs[(i + 1) % 40].b;
+    }
+#pragma acc parallel loop gang num_workers(4) copyout(workers)
+    for (int i = 0; i < N; i++) {
+        shared_row x = {'x'};
+#pragma acc loop worker
+        for (int k = 0; k < 40; k++) x.pairs[k].a = x.v[k] + i * k;
+        workers[i] = x.pairs[i % 40].a + x.tag;
+    }
+#pragma acc parallel loop gang worker num_workers(2) copyout(both)
+    for (int i = 0; i < N; i++) {
+        shared_row x;
+        memset(&x, i, 1);
+#pragma acc loop vector
+        for (int k = 0; k < 40; k++) x.v[k] = i - k;
+        int sum = x.tag;
+        for (int k = 0; k < 40; k++) sum += x.v[k];
+        both[i] = sum;
+    }
+    for (int i = 0; i < N; i++) {
+        int next = (i + 1) % 40;
+        CHECK_EQ(lanes[i], (i + 39 - i % 40) * 100 + (next % 3 ? next : 0));
+        CHECK_EQ(workers[i], (short)(i * (i % 40)) + 'x');
+        CHECK_EQ(both[i], (char)i + 40 * i - 780);
+    }
+}
+
 int main(void)
 {
+    only_member();
+    by_lanes();
     three_test();
     rows_test();
     nested_test();
