@@ -53,14 +53,15 @@ class CarriedArray:
     kind: Carried
 
 
-def carried_array(loop: acc.LoopOp, *, lanes: bool) -> CarriedArray | None:
+def carried_array(loop: acc.LoopOp, *, lanes: bool, gangs: bool) -> CarriedArray | None:
     """
     The first array through which iterations of `loop` certainly depend on each other; None if there is
     none. Either every iteration, except for a few at the ends of the loop, unconditionally loads an element
     that another one stores, or all iterations store to the same elements and different values may be
-    observed. `lanes`: threads of one gang share the iterations, and so the gang's private arrays.
+    observed. `lanes`: threads of one gang share the iterations, and so the gang's private arrays; `gangs`:
+    only gangs do, each of which runs its own in order.
     """
-    finder = _Finder(loop, lanes)
+    finder = _Finder(loop, lanes, gangs)
     stores = MeetingCandidates(loop.region.blocks[0].args, finder.symbols)
     stored: set[Hashable] = set()
     loads: dict[Hashable, tuple[ArrayAccess, Hashable, bool]] = {}
@@ -86,9 +87,9 @@ def carried_array(loop: acc.LoopOp, *, lanes: bool) -> CarriedArray | None:
 class _Finder:
     """Compares the array accesses of one loop."""
 
-    def __init__(self, loop: acc.LoopOp, lanes: bool):
+    def __init__(self, loop: acc.LoopOp, lanes: bool, gangs: bool):
         self.loop = loop
-        self.lanes = lanes
+        self.lanes, self.gangs = lanes, gangs
         self.symbols = LoopSymbols(loop, None)
         self.varying = VaryingValues(loop)
         self.tried: set[Hashable] = set()
@@ -101,10 +102,16 @@ class _Finder:
         """
         apart = self._apart(store.access, load) if akin else None
         if apart is not None and not has_stored:
+            if apart == EVERY and self._is_reduced_by_gang(load):
+                return None
             return Carried.COMBINED if apart == EVERY else Carried.PASSED
         if not store.varies or (apart is None and not self._meet(store.access, load)):
             return None
         return Carried.SHARED if has_stored and not apart else Carried.PASSED
+
+    def _is_reduced_by_gang(self, access: ArrayAccess) -> bool:
+        """Whether an access is to a reduced array's copy of a gang that runs its iterations in order."""
+        return self.gangs and isinstance(access.root.owner, acc.ReductionOp)
 
     def is_overwritten(self, store: Candidate) -> bool:
         """Whether all iterations store to the same elements, so that the last iteration's values remain."""

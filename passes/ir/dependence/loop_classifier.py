@@ -90,7 +90,8 @@ class LoopClassifier:
         levels = loop_levels(loop)
         within_gang = inside and Level.GANG not in levels
         lanes = within_gang or Level.WORKER in levels or Level.VECTOR in levels
-        found = carried_array(loop, lanes=lanes)
+        gangs = Level.GANG in levels and not lanes
+        found = carried_array(loop, lanes=lanes, gangs=gangs)
         if found is None or found.name in scalars:
             warn_of_chosen(loop, scalars, self.messages, lanes=lanes)
             warn_of_scattered(loop, self.scattered, self.messages, lanes=lanes)
