@@ -33,7 +33,7 @@ llvm.func @stream(%n: i32, %x: !llvm.ptr, %v: f32) {
 // CHECK:         acc.parallel num_gangs({%{{.*}} : i32, %{{.*}} : i32})
 // CHECK:         acc.loop gang control(%i
 // CHECK:         acc.loop gang vector control(%j
-// CHECK:         #accx.schedule<gang_dim = 2
+// CHECK:         #accx.schedule<gang_dim = 2, elements = 4, covers>
 // S21-LABEL: llvm.func @nest
 // S21:         acc.loop gang control(%i
 // S21:         acc.loop vector control(%j

@@ -342,7 +342,11 @@ class _Planner:
             return 1
         if inside.children or not inside.streaming or inside.contiguous < inside.strided:
             return 1
-        return self.tuning.limited(self.tuning.rows or rows_per_gang([node, inside]))
+        rows = self.tuning.limited(self.tuning.rows or rows_per_gang([node, inside]))
+        if rows > 1:
+            # Fewer gangs than rows: more lanes keep as many threads busy.
+            self.want(lanes=fitting_lanes(inside, self.tuning.lanes or STREAM_LANES))
+        return rows
 
     def _outer_lanes(self, node: LoopNode) -> bool:
         """Puts lanes on the outer loop if only its variable makes accesses contiguous; whether it did."""

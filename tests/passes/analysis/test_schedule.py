@@ -83,6 +83,24 @@ def test_triple_nests():
     assert [schedule.loops[n].gang_dim for n in (outer, middle, inner)] == [3, 2, 1]
 
 
+def test_rows_that_reduce_are_side_by_side_where_they_may_share_what_they_read():
+    def rows(trip: int | None = None, *, gangs: bool = False, **facts: object) -> tuple[int, int]:
+        inner = loop(contiguous=4, reduction=True)
+        for name, value in facts.items():
+            setattr(inner, name, value)
+        outer = loop(inner, reduction=True, trip=trip)
+        schedule = plan_construct([outer], Sizes(gangs=gangs))
+        return schedule.loops[outer].elements, schedule.vector_length
+
+    assert rows() == (4, 256)
+    assert rows(trip=100) == (1, 128)  # as many gangs as rows, to fill the device
+    assert rows(streaming=False) == (1, 128)
+    assert rows(contiguous=1, strided=3) == (1, 128)
+    assert rows(host_trip=False)[0] == 1
+    assert rows(reduction=False)[0] == 1
+    assert rows(gangs=True) == (1, 128)
+
+
 def test_sparse_rows_get_a_warp_each():
     inner = loop(reduction=True, host_trip=False)
     outer = loop(inner)
