@@ -8,15 +8,3 @@ void lanes(int n, const double *restrict a, double t[3]) {
   for (int i = 0; i < n; i++)
     t[i % 3] += a[i];
 }
-
-// Gangs that share a loop add to their own copies, one iteration after the other.
-// CHECK-NOT: warning
-// CHECK-NOT: runs sequentially
-void gangs(int n, const double *restrict a, double t[3]) {
-#pragma acc parallel reduction(+:t[0:3]) present(a[0:n])
-#pragma acc loop gang
-  for (int i = 0; i < n; i++) {
-    t[0] += a[i];
-    t[1] += 2;
-  }
-}

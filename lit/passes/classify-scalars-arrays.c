@@ -95,3 +95,16 @@ void uncertain(int n, int k)
                 a[i][j] += x[l];
         }
 }
+
+// Gangs that share a loop add to their own copies of a reduced array, one iteration after the other.
+double t[3];
+// CHECK-NOT: warning
+void gangs(int n, const double *restrict b)
+{
+#pragma acc parallel reduction(+:t) present(b[0:n])
+#pragma acc loop gang
+    for (int i = 0; i < n; i++) {
+        t[0] += b[i];
+        t[1] += 2;
+    }
+}
