@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects import llvm
 
-from ..dialects.accx_element import ElementOp
 from ..passes.ir.ops.acc_ops import callee_of
 from .c import ast as c
 from .c.function_texts import is_left_out
@@ -103,9 +102,15 @@ def _uses(function: llvm.FuncOp) -> dict[str, set[str]]:
 
 
 def _kinds(address: SSAValue) -> Iterator[str]:
-    for use in address.uses:
-        op = use.operation
-        callee = callee_of(op)
-        yield f"{op.name} {use.index if callee is None else callee}"
-        if isinstance(op, llvm.GEPOp | ElementOp) and use.index == 0:
-            yield from (f"{op.name} {kind}" for kind in _kinds(op.results[0]))
+    pending = [(address, "")]
+    seen = {address}
+    while pending:
+        value, path = pending.pop()
+        for use in value.uses:
+            op = use.operation
+            callee = callee_of(op)
+            yield f"{path}{op.name} {use.index if callee is None else callee}"
+            computed = [r for r in op.results if isinstance(r.type, llvm.LLVMPointerType)]
+            if not isinstance(op, llvm.LoadOp) and callee is None:
+                pending += [(r, f"{path}{op.name} ") for r in computed if r not in seen]
+                seen.update(computed)
