@@ -4,6 +4,7 @@ Local structures as a variable per member: per scalar, and per array with subscr
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -154,9 +155,10 @@ def split_variable(variable: llvm.AllocaOp) -> None:
     except _WholeError:
         return
     wholes = _outermost(variable.elem_type, [access.member for access in accesses])
+    begins = [whole.offset for whole in wholes]
     members: dict[_Member, SSAValue] = {}
     for access in accesses:
-        whole = next(each for each in wholes if each.contains(access.member))
+        whole = wholes[bisect_right(begins, access.member.offset) - 1]
         if whole not in members:
             members[whole] = _declare(variable, whole, access)
         _redirect(access, whole, members[whole])
@@ -170,8 +172,8 @@ def split_variable(variable: llvm.AllocaOp) -> None:
 
 def _outermost(type: Attribute, members: Sequence[_Member]) -> list[_Member]:
     """
-    The members that are in no other one. (A structure and its only member have one place and one size:
-    their order is that of nesting.)
+    The members that are in no other one, in the order of memory. (A structure and its only member have one
+    place and one size: their order is that of nesting.)
     """
 
     def place(member: _Member) -> tuple[int, int]:

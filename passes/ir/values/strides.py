@@ -20,8 +20,6 @@ NEAR_BYTES = 16
 """
 Structures up to this many bytes count as neighbouring elements: a warp's accesses to them share sectors.
 """
-
-
 RECORD_BYTES = 128
 """Of larger structures, the parts that the lanes of a warp access at once are in cache lines of their own."""
 
