@@ -56,6 +56,19 @@
   // CHECK-NEXT:    %m = llvm.call @__nv_exp(%a) : (f64) -> f64
   // CHECK-NEXT:    %q = math.sqrt %m : f64
 
+  // jn at zero is 1 for order 0, and else 0; libdevice gives NaN.
+  llvm.func @jnf(i32, f32) -> f32
+  llvm.func @orders(%n: i32, %x: f32) -> f32 {
+    %j = llvm.call @jnf(%n, %x) : (i32, f32) -> f32
+    llvm.return %j : f32
+  }
+  // CHECK-LABEL: llvm.func @orders
+  // CHECK-NEXT:    %[[J:.*]] = llvm.call @__nv_jnf(%[[ORDER:.*]], %[[X:.*]]) : (i32, f32) -> f32
+  // CHECK:         %[[FIRST:.*]] = arith.cmpi eq, %[[ORDER]], %{{.*}} : i32
+  // CHECK-NEXT:    %[[AT_ZERO:.*]] = arith.uitofp %[[FIRST]] : i1 to f32
+  // CHECK-NEXT:    %[[ZERO:.*]] = "llvm.intr.is.fpclass"(%[[X]]) <{bit = 96 : i32}> : (f32) -> i1
+  // CHECK-NEXT:    %j = llvm.select %[[ZERO]], %[[AT_ZERO]], %[[J]] : i1, f32
+
   // printf packs its arguments for the driver's vprintf.
   llvm.func @printf(!llvm.ptr, ...) -> i32
   "gpu.func"() <{function_type = (!llvm.ptr, i32, f64) -> (), kernel}> ({
@@ -74,6 +87,7 @@
 
   // CHECK:       llvm.func @__nv_llrint(f64) -> i64
   // CHECK-NEXT:  llvm.func @__nv_exp(f64) -> f64
+  // CHECK-NEXT:  llvm.func @__nv_jnf(i32, f32) -> f32
   // CHECK-NEXT:  llvm.func @vprintf(!llvm.ptr, !llvm.ptr) -> i32
 }) : () -> ()
 

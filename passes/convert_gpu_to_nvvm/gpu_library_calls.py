@@ -102,7 +102,7 @@ class LibraryCalls:
             case Intrinsic():
                 result = cursor.value(_intrinsic(found.name, call))
             case Libdevice():
-                result = self._libdevice(cursor, found, call.args, _result_type(call))
+                result = self.libdevice(cursor, found, call.args, _result_type(call))
             case Expansion():
                 result = _EXPANSIONS[found](self, cursor, call)
         if call.returned is not None:
@@ -125,7 +125,7 @@ class LibraryCalls:
             )
         found = device_function(name, approximate=self.approximate)
         symbol = found if isinstance(found, Libdevice) else Libdevice(f"__nv_{name}")
-        result = self._libdevice(Cursor.before(op), symbol, op.operands, type)
+        result = self.libdevice(Cursor.before(op), symbol, op.operands, type)
         assert result is not None
         result.name_hint = op.results[0].name_hint
         op.results[0].replace_all_uses_with(result)
@@ -150,13 +150,14 @@ class LibraryCalls:
             self._symbols[name] = func
             self._body.add_op(func)
 
-    def _libdevice(
+    def libdevice(
         self,
         cursor: Cursor,
         function: Libdevice,
         arguments: Sequence[SSAValue],
         result: Attribute | None,
     ) -> SSAValue | None:
+        """Calls a function of libdevice."""
         arguments = list(arguments)
         if function.narrow_last:
             arguments[-1] = _saturate_to_i32(cursor, arguments[-1])
@@ -312,7 +313,8 @@ def _sign_bit(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> SSAValu
     return _as_int(cursor, cursor.value(llvm.ICmpOp(bits, zero, predicate)), call)
 
 
-_CLASSES = ((0, IsFPClassOp.NAN), (1, IsFPClassOp.INFINITE), (2, 0b0001100000), (3, 0b0010010000))
+_ZERO = 0b0001100000
+_CLASSES = ((0, IsFPClassOp.NAN), (1, IsFPClassOp.INFINITE), (2, _ZERO), (3, 0b0010010000))
 """glibc's values of `fpclassify` (4: normal) and the classes of each (nan, infinite, zero, subnormal)."""
 
 
@@ -322,6 +324,18 @@ def _classify(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> SSAValu
         flag = cursor.value(IsFPClassOp(call.args[0], mask))
         result = cursor.value(llvm.SelectOp(flag, _constant(cursor, number, i32), result))
     return result
+
+
+def _bessel(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> SSAValue:
+    """Expands `jn`: at 0, where libdevice's recurrence gives NaN, its value is 1 for order 0 and else 0."""
+    order, x = call.args
+    type = cast(Float32Type | Float64Type, x.type)
+    name = "__nv_jnf" if isinstance(type, Float32Type) else "__nv_jn"
+    result = calls.libdevice(cursor, Libdevice(name), call.args, type)
+    assert result is not None
+    first = cursor.value(arith.CmpiOp(order, cursor.constant(0, i32), "eq"))
+    at_zero = cursor.value(arith.UIToFPOp(first, type))
+    return cursor.value(llvm.SelectOp(cursor.value(IsFPClassOp(x, _ZERO)), at_zero, result))
 
 
 def _on_device(calls: LibraryCalls, cursor: Cursor, call: llvm.CallOp) -> SSAValue:
@@ -350,4 +364,5 @@ _EXPANSIONS: dict[Expansion, Callable[[LibraryCalls, Cursor, llvm.CallOp], SSAVa
     Expansion.SIGN_BIT: _sign_bit,
     Expansion.CLASSIFY: _classify,
     Expansion.ON_DEVICE: _on_device,
+    Expansion.BESSEL: _bessel,
 }

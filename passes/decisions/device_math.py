@@ -49,6 +49,7 @@ class Expansion(Enum):
     SIGN_BIT = auto()
     CLASSIFY = auto()
     ON_DEVICE = auto()
+    BESSEL = auto()
 
 
 DeviceFunction = Intrinsic | Libdevice | Expansion
@@ -96,6 +97,7 @@ _EXPANSIONS = {
     "__assert_fail": Expansion.ASSERT_FAIL,
     "isnormal": Expansion.IS_NORMAL,
     "acc_on_device": Expansion.ON_DEVICE,
+    **dict.fromkeys(("jn", "jnf"), Expansion.BESSEL),
     **dict.fromkeys(("isnan", "isnanf", "__isnan", "__isnanf"), Expansion.IS_NAN),
     **dict.fromkeys(("isinf", "isinff", "__isinf", "__isinff"), Expansion.IS_INFINITE),
     **dict.fromkeys(

@@ -224,7 +224,7 @@ static void mathematics(void)
         d[7][i] = floor(y * 3) + ceil(y * 3) + trunc(y * 3) + round(y * 3) + rint(y * 3);
         d[8][i] = fabs(y) + fmod(x * 10, 1.3) + fmin(x, y) + fmax(x, y);
         d[9][i] = copysign(x, y) + fma(x, y, 1.0) + ldexp(x, 3);
-        d[10][i] = erf(x) + erfc(x) + tgamma(x + 1) + lgamma(x + 1);
+        d[10][i] = erf(x) + erfc(x) + tgamma(x + 1) + lgamma(x + 1) + jn(i % 4, i / 4 * 0.5);
         d[11][i] = frexp(x, &e) + e;
         d[12][i] = modf(x * 7, &whole) + 2 * whole;
         d[13][i] = abs(i - 100) + labs(-5L * i) + lround(y * 5) + (isnan(x) ? 1 : 0) + (isinf(y) ? 1 : 0);
@@ -252,7 +252,7 @@ static void mathematics(void)
         want[7] = floor(y * 3) + ceil(y * 3) + trunc(y * 3) + round(y * 3) + rint(y * 3);
         want[8] = fabs(y) + fmod(x * 10, 1.3) + fmin(x, y) + fmax(x, y);
         want[9] = copysign(x, y) + fma(x, y, 1.0) + ldexp(x, 3);
-        want[10] = erf(x) + erfc(x) + tgamma(x + 1) + lgamma(x + 1);
+        want[10] = erf(x) + erfc(x) + tgamma(x + 1) + lgamma(x + 1) + jn(i % 4, i / 4 * 0.5);
         want[11] = frexp(x, &e) + e;
         want[12] = modf(x * 7, &whole) + 2 * whole;
         want[13] = abs(i - 100) + labs(-5L * i) + lround(y * 5);
