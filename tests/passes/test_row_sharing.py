@@ -32,6 +32,10 @@ def _sum(terms: Iterable[str]) -> str:
     return " + ".join(terms)
 
 
+def _loop(statement: str) -> str:
+    return f"({{ float s = 0; for (int k = 0; k < 5; k++) {{ {statement} }} s; }})"
+
+
 MANY = range(FEW_ACCESSES)
 BODIES = {
     "few": (NESTED, _sum(f"a[{k}][i][j]" for k in MANY[1:]), 4),
@@ -46,6 +50,10 @@ BODIES = {
     "backwards": (NESTED, _sum(f"a[0][n - i + {k}][j]" for k in MANY), 4),
     "same_for_all_rows": (NESTED, _sum(f"a[{k}][0][j]" for k in MANY), 4),
     "wide": (NESTED, _sum(f"a[{k % 8}][i + {k // 8}][j]" for k in range(48)), 4),
+    "branches": (NESTED, _loop("if (a[0][i][j + k] > 0) s += a[1][i][j + k];"), 1),
+    "same_branches": (NESTED, _loop("if ((j + k) % 3) s += a[1][i][j + k];"), 8),
+    "choices": (NESTED, _loop("s = a[0][i][j + k] > s ? s : s + 1;"), 8),
+    "exponentials": (NESTED, _loop("s += expf(a[0][i][j + k]) / 3 + expf(s);"), 2),
     "gathered": (
         GATHERED,
         _sum(f"a[0][at[({k} * n + i) * n + j]][j]" for k in MANY),
@@ -62,7 +70,7 @@ def test_nests(tmp_path: Path) -> None:
         f"{'b[i * n + j]' if parameters is FLAT else 'b[i][j]'} = {value}; }}"
         for name, (parameters, value, _) in BODIES.items()
     ]
-    (source := tmp_path / "nests.c").write_text("\n".join(lines))
+    (source := tmp_path / "nests.c").write_text("\n".join(["#include <math.h>", *lines]))
     options = CompileOptions(target="nvptx")
     module = front_end([source], options, DiagnosticSink())
     run_to_stage(make_context(), module, "transformed", options)
@@ -72,7 +80,8 @@ def test_nests(tmp_path: Path) -> None:
             *_, rows = BODIES[function.sym_name.data]
             loops = (loop for each in parallel_constructs(function) for loop in loops_in(each))
             reasons = [str(loop.attributes[WHY]) for loop in loops if child_loops(loop)]
-            if not reasons or any(f" {rows} iterations side by side" not in why for why in reasons):
+            wanted = f" {rows} iterations side by side" if rows > 1 else "have branches"
+            if not reasons or any(wanted not in why for why in reasons):
                 wrong.append(f"{function.sym_name.data}: {reasons}")
     assert not wrong, "\n".join(wrong)
 
@@ -87,10 +96,17 @@ def test_nests(tmp_path: Path) -> None:
         (RowAccesses(4, 40, 120), 4),
         (RowAccesses(4, 40, 121), 2),
         (RowAccesses(8, 40, 240), 8),
+        (RowAccesses(8, 3, 24), 8),
+        (RowAccesses(8, 3, 24, long_arithmetic=True), 2),
     ],
 )
 def test_decision(accesses: RowAccesses, rows: int) -> None:
     assert rows_that_pay(accesses) == rows
+
+
+def test_branches() -> None:
+    with pytest.raises(Declined, match="branches"):
+        rows_that_pay(RowAccesses(4, 2, 8, branches=True))
 
 
 def test_long_bodies() -> None:

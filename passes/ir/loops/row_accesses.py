@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
-from xdsl.dialects import llvm
-from xdsl.ir import SSAValue
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.ir import Operation, SSAValue
 
 from ...decisions.polynomials import Polynomial
 from ...decisions.row_sharing import RowAccesses
 from ..ops.acc_ops import PRIVATIZING_OPS, is_defined_inside
+from ..ops.purity import is_pure
 from ..values.addresses import base_of
 from ..values.region_values import RegionSymbols
 from ..values.strides import flat_steps
@@ -22,11 +23,72 @@ def is_own(pointer: SSAValue) -> bool:
     return isinstance(base_of(pointer).owner, (llvm.AllocaOp, *PRIVATIZING_OPS))
 
 
+def _operations(nest: JammedNest) -> Iterator[Operation]:
+    """The operations of a row."""
+    return (op for part in (*nest.sunk, nest.inner) for op in part.walk())
+
+
 def _accesses(nest: JammedNest) -> Iterator[llvm.LoadOp | llvm.StoreOp]:
-    """The loads and stores of a row, except for those of the thread's own variables."""
-    for op in (inner for part in (*nest.sunk, nest.inner) for inner in part.walk()):
-        if isinstance(op, llvm.LoadOp | llvm.StoreOp) and not is_own(op.ptr):
-            yield op
+    """
+    The loads and stores of a row, except for those of the thread's own variables and of constants of the
+    program, which are the same in all rows.
+    """
+    for op in _operations(nest):
+        if isinstance(op, llvm.LoadOp | llvm.StoreOp):
+            own = is_own(op.ptr) or isinstance(base_of(op.ptr).owner, llvm.AddressOfOp)
+            if not own:
+                yield op
+
+
+def _in_loops(nest: JammedNest) -> Iterator[Operation]:
+    """The operations of a row that its sequential loops repeat."""
+    for op in _operations(nest):
+        if isinstance(op, scf.ForOp | scf.WhileOp):
+            yield from (inner for region in op.regions for inner in region.walk())
+
+
+def _is_branch(op: Operation, nest: JammedNest) -> bool:
+    """
+    Whether an operation is a branch that rows may take differently, rather than a choice of values or a
+    condition on what is the same in all rows.
+    """
+    if isinstance(op, scf.ExecuteRegionOp | scf.IndexSwitchOp):
+        return True
+    if not isinstance(op, scf.IfOp):
+        return False
+    inside = (each for region in op.regions for each in region.walk())
+    computes = any(not isinstance(each, scf.YieldOp | arith.ConstantOp) for each in inside)
+    return computes and _differs(op.cond, nest)
+
+
+def _differs(value: SSAValue, nest: JammedNest) -> bool:
+    """Whether a value may differ from row to row: unless it is computed from loops' variables and from
+    values outside."""
+    work, seen = [value], set[SSAValue]()
+    while work:
+        value = work.pop()
+        if value in seen or not is_defined_inside(value, nest.outer):
+            continue
+        seen.add(value)
+        op = value.owner
+        if isinstance(op, Operation):
+            if op.regions or not is_pure(op):
+                return True
+            work += op.operands
+            continue
+        loop = op.parent_op()
+        if (
+            loop is nest.outer
+            or not isinstance(loop, scf.ForOp | acc.LoopOp)
+            or op.args[0] is not value
+        ):
+            return True
+    return False
+
+
+def _is_long(op: Operation) -> bool:
+    """Whether an operation takes many instructions: a function such as `expf`."""
+    return isinstance(op, llvm.CallOp) or op.name.startswith("math.")
 
 
 @dataclass(frozen=True)
@@ -69,4 +131,6 @@ def row_accesses(nest: JammedNest) -> RowAccesses:
         elements = rows.elements(op.ptr)
         single.add(elements[0])
         together.update(elements)
-    return RowAccesses(nest.elements, len(single), len(together))
+    repeated = list(_in_loops(nest))
+    branches, long = any(_is_branch(op, nest) for op in repeated), any(map(_is_long, repeated))
+    return RowAccesses(nest.elements, len(single), len(together), branches, long)
