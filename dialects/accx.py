@@ -32,6 +32,7 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.simd` | loops, back edges | the iterations are independent: vectorise |
 | `accx.lanes` | `scf.for` | of the host target: a candidate of `interchange-lanes` |
 | `accx.vector_width` | loops, back edges | vectorise with this many lanes: i32 |
+| `accx.unfused` | `arith.mulf`, `llvm.fmul` | not fused with a sum |
 | `accx.interleave` | loops, back edges | interleave this many vectors: i32 |
 | `accx.unroll` | loops, back edges | unroll by this i32 (1: do not unroll) |
 | `accx.access_groups` | back edges, memory accesses | loops of independent accesses: array of i32 |
@@ -109,6 +110,7 @@ SIMD = "accx.simd"
 LANES = "accx.lanes"
 VECTOR_WIDTH = "accx.vector_width"
 INTERLEAVE = "accx.interleave"
+UNFUSED = "accx.unfused"
 UNROLL = "accx.unroll"
 ACCESS_GROUPS = "accx.access_groups"
 ITERATION = "accx.iteration"

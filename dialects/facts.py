@@ -86,6 +86,7 @@ FACTS: dict[str, Fact] = {
     accx.LANES: Fact(UnitAttr, ("scf.for",)),
     accx.VECTOR_WIDTH: Fact(IntegerAttr, _BACK_EDGES),
     accx.INTERLEAVE: Fact(IntegerAttr, _BACK_EDGES),
+    accx.UNFUSED: Fact(UnitAttr, ("arith.mulf", "llvm.fmul")),
     accx.UNROLL: Fact(IntegerAttr, (*_LOOP, *_BACK_EDGES)),
     accx.ACCESS_GROUPS: Fact(ArrayAttr, (*_BACK_EDGES, *_ACCESSES), IntegerAttr),
     accx.INFERRED: Fact(UnitAttr, ("acc.data", *_ENTRIES)),

@@ -23,7 +23,7 @@ from xdsl.dialects.llvm import LLVMFunctionType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import llvm_ext
-from ...dialects.accx import ACCESS_GROUPS, ITERATION
+from ...dialects.accx import ACCESS_GROUPS, ITERATION, UNFUSED
 from ...dialects.llvm_ext import AtomicOrdering
 from ...dialects.volatility import is_volatile
 from .constants import gep_text
@@ -101,7 +101,7 @@ def _float_binary(mnemonic: str) -> Emitter:
 
     def emit(p: FunctionPrinter, op: Operation) -> None:
         lhs, rhs = op.operands
-        flags = p.fast_math(op, contracts)
+        flags = p.fast_math(op, contracts and UNFUSED not in op.attributes)
         p.line(op, f"{mnemonic} {flags}{p.types(lhs.type)} {p.value(lhs)}, {p.value(rhs)}")
 
     return emit

@@ -9,7 +9,7 @@
 // CHECK:           scf.for %{{.*}} = %c0 to %n step
 // CHECK:             llvm.load
 // CHECK:             scf.for %lane
-// CHECK:               arith.addf
+// CHECK:               llvm.intr.fmuladd
 // CHECK:               llvm.store
 // CHECK:           scf.for %lane
 // CHECK:             llvm.store %{{.*}} {accx.access_groups = [2 : i32]}
@@ -37,28 +37,14 @@ llvm.func @columns(%lo: i32, %hi: i32, %n: i32, %a: !llvm.ptr, %x: !llvm.ptr, %y
   llvm.return
 }
 
-// Rows would be gathered; bounds that differ from lane to lane, variables that
-// others use and volatile accesses stay.
+// Bounds that differ from lane to lane, variables that others use and volatile accesses stay.
 // CHECK-LABEL: llvm.func @as_before
 // CHECK-NOT: accx.vector_width
 // CHECK-NOT: accx.lanes
 llvm.func @as_before(%lo: i32, %hi: i32, %n: i32, %a: !llvm.ptr, %y: !llvm.ptr) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
-  %zero = arith.constant 0.0 : f32
   %private = llvm.alloca %c1 x f32 : (i32) -> !llvm.ptr
-  scf.for %i = %lo to %hi step %c1 : i32 {
-    %row = arith.muli %i, %n : i32
-    %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (f32) : i32 {
-      %at = arith.addi %row, %k : i32
-      %p = llvm.getelementptr %a[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
-      %v = llvm.load %p : !llvm.ptr -> f32
-      %next = arith.addf %acc, %v : f32
-      scf.yield %next : f32
-    }
-    %r = llvm.getelementptr %y[%i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
-    llvm.store %sum, %r : f32, !llvm.ptr
-  } {accx.lanes}
   scf.for %i = %lo to %hi step %c1 : i32 {
     scf.for %k = %c0 to %i step %c1 : i32 {
       %p = llvm.getelementptr %a[%i] : (!llvm.ptr, i32) -> !llvm.ptr, f32

@@ -13,11 +13,14 @@ left it, under a mask of the remaining ones (`masked_loops.py`).
 A loop without a directive inside a partitioned one is treated in the same way if its iterations evidently
 do not depend on each other: the columns of an escape-time picture whose rows are parallel.
 
+Lanes may access rows of their own where the inner loops compute in order, so that each iteration waits for
+the one before (sums of rows, tridiagonal solvers; `decisions/ordered_rows.py`).
+
 A partitioned loop around short loops only, which LLVM unrolls, stays as it is where lanes would access any
 element; its accesses are marked as independent, so that LLVM can vectorise it (`short_loops.py`).
 
 Iterations of partitioned loops are independent, and each runs its own operations in unchanged order, so
-results do not change.
+results do not change; `fusing.py` fuses products with sums in the same way for all iterations.
 
 Takes:  the host level, partitioned loops marked `accx.lanes` (`host_loops.py`).
 Leaves: no `accx.lanes`; loops over lanes have `accx.vector_width` and `accx.interleave`.
@@ -59,7 +62,9 @@ from ..ir.loops.lane_loops import (
 )
 from ..ir.loops.loop_flow import loop_flow
 from ..ir.ops.building import Cursor
+from ..ir.ops.machine import machine_of
 from ..ir.variables.private_storage import entry_cursor
+from .fusing import fuse_products, keep_in_order
 from .lane_code import Lane
 from .masked_loops import masked_blocks, masked_while, shared_state
 from .short_loops import mark_around_short_loops
@@ -80,10 +85,22 @@ class _Piece:
 
 
 class Interchange:
-    """Splits the body of one loop into pieces. `block` is the variable of the loop over blocks."""
+    """
+    Splits the body of one loop into pieces. `block` is the variable of the loop over blocks. `fuses`:
+    products may be fused with sums.
+    """
 
-    def __init__(self, loop: scf.ForOp, lanes: Lanes, function: llvm.FuncOp, groups: Iterator[int]):
+    def __init__(
+        self,
+        loop: scf.ForOp,
+        lanes: Lanes,
+        function: llvm.FuncOp,
+        groups: Iterator[int],
+        *,
+        fuses: bool = False,
+    ):
         self.loop = loop
+        self.fuses = fuses
         self.lanes = lanes
         self.varying = LaneValues(loop)
         self.function = function
@@ -97,6 +114,9 @@ class Interchange:
     def run(self) -> None:
         """Replaces the loop."""
         loop, at = self.loop, Cursor.before(self.loop)
+        if self.fuses:
+            fuse_products(loop, self.varying)
+            self.varying = LaneValues(loop)
         type_ = loop.lb.type
         size = at.constant(self.lanes.iterations, type_)
         span = at.value(arith.MaxSIOp(at.sub(loop.ub, loop.lb), at.constant(0, type_)))
@@ -107,6 +127,7 @@ class Interchange:
         self.block = blocks.body.block.args[0]
         self._body(loop.body.block, inner, [])
         loop.operands[0] = middle
+        keep_in_order(loop)
 
     def _body(self, block: Block, at: Cursor, arrays: Sequence[SSAValue | None]) -> list[SSAValue]:
         """
@@ -297,14 +318,16 @@ class Interchange:
         loop.attributes[INTERLEAVE] = IntegerAttr(self.lanes.count, i32)
 
 
-def _take_inner_loops(loop: scf.ForOp, function: llvm.FuncOp, groups: Iterator[int]) -> None:
+def _take_inner_loops(
+    loop: scf.ForOp, function: llvm.FuncOp, groups: Iterator[int], *, fuses: bool
+) -> None:
     """
     Applies the pass to loops inside `loop` without a directive whose iterations are evidently independent.
     """
     for inner in [op for op in loop.body.block.ops if isinstance(op, scf.ForOp)]:
         lanes = lanes_of(inner)
         if lanes is not None and is_evidently_independent(inner):
-            Interchange(inner, lanes, function, groups).run()
+            Interchange(inner, lanes, function, groups, fuses=fuses).run()
 
 
 def _free_group(module: ModuleOp) -> int:
@@ -328,6 +351,9 @@ class InterchangeLanesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         groups = count(_free_group(op))
+        machine = machine_of(op)
+        in_order = not machine.fast_math
+        fuses = in_order and not machine.no_fma
         for function in [f for f in op.body.block.ops if isinstance(f, llvm.FuncOp)]:
             marked = [
                 loop
@@ -336,8 +362,8 @@ class InterchangeLanesPass(ModulePass):
             ]
             for loop in reversed(marked):  # inner loops first
                 del loop.attributes[LANES]
-                lanes = lanes_of(loop) if self.enabled else None
+                lanes = lanes_of(loop, in_order=in_order) if self.enabled else None
                 if lanes is not None:
-                    Interchange(loop, lanes, function, groups).run()
+                    Interchange(loop, lanes, function, groups, fuses=fuses).run()
                 elif self.enabled and not mark_around_short_loops(loop, next(groups)):
-                    _take_inner_loops(loop, function, groups)
+                    _take_inner_loops(loop, function, groups, fuses=fuses)

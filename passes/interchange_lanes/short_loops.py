@@ -12,11 +12,9 @@ from xdsl.ir import Operation
 
 from ...dialects import llvm_ext
 from ...dialects.accx import ACCESS_GROUPS
+from ..ir.loops.lane_loops import UNROLLED_TRIPS
 from ..ir.ops.building import constant_trips
 from ..ir.values.addresses import base_of
-
-_UNROLLED_TRIPS = 8
-"""Iterations of a loop that LLVM unrolls also if its body has some 30 operations."""
 
 
 def _accesses(loop: scf.ForOp) -> list[Operation] | None:
@@ -29,7 +27,7 @@ def _accesses(loop: scf.ForOp) -> list[Operation] | None:
         match op:
             case scf.ForOp(lb=low, ub=high, step=step):
                 trips = constant_trips(low, high, step)
-                if trips is None or trips > _UNROLLED_TRIPS:
+                if trips is None or trips > UNROLLED_TRIPS:
                     return None
             case scf.YieldOp():
                 pass

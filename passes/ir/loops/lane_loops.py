@@ -4,6 +4,7 @@ Which partitioned loops around sequential loops run one iteration per SIMD lane 
 
 A value *varies* if it depends on the loop's variable. Lanes pay where the inner loops have the same trip
 count for all iterations, or may run masked, and access the same or neighbouring elements in all of them.
+Where lanes access rows that are apart, they pay if the inner loops wait for themselves (`waiting_loops.py`).
 """
 
 from __future__ import annotations
@@ -18,18 +19,25 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ....compiler.base.host_mathematics import FAST_PREFIX, PREFIX
 from ....dialects.volatility import is_ordered
+from ...decisions.ordered_rows import ROWS, rows_side_by_side
+from ...decisions.polynomials import Polynomial
+from ..data.cached_accesses import Symbols
 from ..ops.acc_ops import callee_of
-from ..ops.building import constant_value
+from ..ops.building import constant_trips, constant_value
 from ..ops.layout import size_of
 from ..ops.purity import may_trap
 from ..values.addresses import base_of
 from .loop_flow import loop_flow
+from .product_loads import offset_of
+from .waiting_loops import waiting_cycles
 
 REGISTER_BYTES = 32
 """The bytes of a vector register, as in AVX2; on other machines LLVM splits or pairs registers."""
 REGISTERS = 8
 """The vector registers for values carried by an inner loop: half of those there are."""
 MOST_SIDE_BY_SIDE = 4
+UNROLLED_TRIPS = 8
+"""Iterations of a loop that LLVM unrolls also if its body has some 30 operations."""
 
 _VECTOR_OPERATIONS = (
     *arith.Arith.operations,
@@ -352,8 +360,38 @@ def _carried_values(loop: Operation, varying: LaneValues) -> int:
     return len(loop.results) + len(private) + 1
 
 
-def lanes_of(loop: scf.ForOp) -> Lanes | None:
-    """The width and count of lanes for the loop's iterations; None if the loop stays as it is."""
+def _may_take_rows(loop: scf.ForOp, varying: LaneValues) -> bool:
+    """
+    Whether lanes with rows of their own shorten all loops in `loop`, which must be straight-line code that is
+    not unrolled.
+    """
+    if any(isinstance(op, scf.IfOp | scf.WhileOp | scf.ExecuteRegionOp) for op in loop.body.walk()):
+        return False
+    inner = [op for op in loop.body.walk() if isinstance(op, scf.ForOp)]
+    trips = [constant_trips(op.lb, op.ub, op.step) for op in inner]
+    if any(n is not None and n <= UNROLLED_TRIPS for n in trips):
+        return False
+    innermost = [op for op in inner if not any(i.parent_op() is op for i in inner)]
+    return all(rows_side_by_side(waiting_cycles(op), len(_apart(op, varying))) for op in innermost)
+
+
+def _apart(op: Operation, varying: LaneValues) -> set[tuple[SSAValue, Polynomial]]:
+    """The elements that `op` accesses apart from those of the neighbouring lane."""
+    symbols = Symbols(op)
+    return {
+        offset_of(pointer, symbols)
+        for pointer, type_ in _accesses(op)
+        if pointer in varying
+        and pointer not in varying.privates
+        and stride(pointer, varying) != size_of(type_)
+    }
+
+
+def lanes_of(loop: scf.ForOp, *, in_order: bool = True) -> Lanes | None:
+    """
+    The width and count of lanes for the loop's iterations; None if the loop stays as it is. `in_order`: sums
+    of floats are computed in the order of the program.
+    """
     if loop.iter_args or constant_value(loop.step) != 1:
         return None
     varying = LaneValues(loop)
@@ -361,14 +399,13 @@ def lanes_of(loop: scf.ForOp) -> Lanes | None:
     inside = [op for op in loop.body.block.ops if isinstance(op, loops) and varying.holds(op)]
     if not inside or not _can_interchange(loop.body.block, varying):
         return None
+    rows = any(_apart(inner, varying) for inner in inside)
+    if rows and not (in_order and _may_take_rows(loop, varying)):
+        return None
     sizes: set[int] = set()
     for inner in inside:
-        for pointer, type_ in _accesses(inner):
-            if pointer not in varying:
-                continue
-            if pointer not in varying.privates and stride(pointer, varying) != size_of(type_):
-                return None
-            sizes.add(size_of(type_))
+        accessed = [type_ for pointer, type_ in _accesses(inner) if pointer in varying]
+        sizes.update(map(size_of, accessed))
     carried = [result for inner in inside for result in inner.results if result in varying]
     sizes |= {size_of(value.type) for value in carried}
     if not sizes or max(sizes) > 8:
@@ -378,4 +415,5 @@ def lanes_of(loop: scf.ForOp) -> Lanes | None:
     count = min(MOST_SIDE_BY_SIDE, max(1, REGISTERS // max(most, 1)))
     while count & (count - 1):
         count -= 1
-    return Lanes(REGISTER_BYTES // widest, count)
+    width = REGISTER_BYTES // widest
+    return Lanes(width, min(count, ROWS // width) if rows else count)
