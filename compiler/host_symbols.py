@@ -23,12 +23,16 @@ _NUMBER = re.compile(r"\.\d+$")
 _NAME = re.compile(r'c"[^"\n]*"|@("[^"\n]*"|[\w.$-]+)')
 _EXTERNAL = re.compile(r"@[^ ]+ = (?:external|extern_weak) ")
 
+_Typed = tuple[str, dict[str, str]]
+"""A text, and the definitions of the types that it names."""
+
 
 @dataclass(frozen=True)
 class HostSymbol:
     """
     A function or variable that a module defines: its text, the `strings` that it names, with their texts, and
-    the texts of what it names and the module only declares, each by name; and all `names` in its text.
+    the texts of what it names and the module only declares, each by name; and all `names` in its text. The
+    types of `symbol` are those of all these texts.
     """
 
     symbol: SymbolText
@@ -57,15 +61,15 @@ class HostSymbol:
 
 def host_symbols(printed: Sequence[SymbolText]) -> list[HostSymbol]:
     """What the module of these symbols defines, in order, with names made from contents."""
-    declared: dict[str, str] = {}
+    declared: dict[str, _Typed] = {}
     strings: dict[str, tuple[str, str]] = {}
     defined: list[SymbolText] = []
     for each in printed:
         for line in each.declarations:
-            declared.setdefault(_name_of(line), line)
+            declared.setdefault(_name_of(line), _with_types(line, dict(each.types)))
         value = None if each.is_function else _STRING_VALUE.match(each.text)
         if _is_declaration(each):
-            declared[each.name] = each.text
+            declared[each.name] = _with_types(each.text, dict(each.types))
         elif value is not None:
             name = _PREFIX + content_key(value[1])[:24]
             strings[each.name] = name, each.text.replace(each.name, name, 1)
@@ -75,7 +79,7 @@ def host_symbols(printed: Sequence[SymbolText]) -> list[HostSymbol]:
 
 
 def _host_symbol(
-    each: SymbolText, declared: Mapping[str, str], strings: Mapping[str, tuple[str, str]]
+    each: SymbolText, declared: Mapping[str, _Typed], strings: Mapping[str, tuple[str, str]]
 ) -> HostSymbol:
     own: dict[str, str] = {}
 
@@ -87,20 +91,23 @@ def _host_symbol(
         return f"@{name}"
 
     text = _STRING.sub(string, each.text) if f"@{_PREFIX}" in each.text else each.text
-    types: dict[str, str] = {}
-    if each.types:
-        text, types = _with_types(text, dict(each.types))
+    text, types = _with_types(text, dict(each.types))
     names = dict.fromkeys(name.strip('"') for name in _NAME.findall(text) if name)
+    others = {name: declared[name] for name in names if name in declared}
+    for _, of_other in others.values():
+        types |= of_other
     return HostSymbol(
         replace(each, text=text, types=tuple(types.items()), declarations=()),
         tuple(own.items()),
-        tuple((name, declared[name]) for name in names if name in declared),
+        tuple((name, line) for name, (line, _) in others.items()),
         tuple(names),
     )
 
 
-def _with_types(text: str, bodies: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """A text, and the types that it names with their definitions; they are named by these."""
+def _with_types(text: str, bodies: Mapping[str, str]) -> _Typed:
+    """`text` with the types that it names, which are named by their definitions."""
+    if not bodies:
+        return text, {}
     own: dict[str, str] = {}
     names: dict[str, str] = {}
 

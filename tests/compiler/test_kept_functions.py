@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import llvmlite.binding as llvm
 import pytest
 from accopt.compiler import files_apart, kept_functions
 from accopt.compiler.backend.module_parts import is_joined
@@ -210,6 +211,35 @@ def test_an_edit_gives_what_the_whole_file_gives(edit: str, compiled: Compile) -
     found, left_out = compiled(edited, "kept")
     assert found == compiled(edited, "empty")[0]
     assert left_out == expected
+
+
+RECORDS = """
+struct part { long a[5]; };
+struct whole { struct part parts[2]; char end; };
+typedef struct { double x, y, z; } point;
+struct whole elsewhere(point p, int k);
+extern struct whole shared;
+extern point points[];
+long first(int k)
+{
+  return shared.parts[k].a[1] + (long)points[k].y;
+}
+long second(int k)
+{
+  point p = { k, 2, 3 };
+  struct whole w = elsewhere(p, k);
+  return w.parts[1].a[k];
+}
+"""
+
+
+@pytest.mark.parametrize("edit", [("[k].y", "[k].z"), ("2, 3", "4, 5")])
+def test_types_of_declarations(edit: tuple[str, str], compiled: Compile) -> None:
+    for text in (RECORDS, RECORDS.replace(*edit)):
+        found, left_out = compiled(text, "kept")
+        assert found == compiled(text, "empty")[0]
+        llvm.parse_assembly(str(found[0])).verify()
+    assert left_out == 1
 
 
 def test_edits_one_after_another(compiled: Compile) -> None:
