@@ -25,6 +25,7 @@ from xdsl.dialects import llvm
 
 NESTED = "float a[restrict n][n][n], float b[restrict n][n]"
 FLAT = "float *restrict a, float *restrict b"
+RECORDS = f"{NESTED}, struct {{ float x, y, z; }} *restrict c"
 GATHERED = f"int *restrict at, {NESTED}"
 
 
@@ -54,6 +55,10 @@ BODIES = {
     "same_branches": (NESTED, _loop("if ((j + k) % 3) s += a[1][i][j + k];"), 8),
     "choices": (NESTED, _loop("s = a[0][i][j + k] > s ? s : s + 1;"), 8),
     "exponentials": (NESTED, _loop("s += expf(a[0][i][j + k]) / 3 + expf(s);"), 2),
+    "record": (RECORDS, "(c[i * n + j].y = 1, c[i * n + j].z = 2)", 1),
+    "record_in_rows": (f"{NESTED}, float d[restrict n][n][2]", "(d[i][j][0] = d[i][j][1] = j)", 1),
+    "member_of_a_record": (RECORDS, "(c[i * n + j].y = c[i * n + j].z + c[i * n + j].x)", 4),
+    "planes": (NESTED, "(a[0][i][j] = a[1][i][j] = j)", 4),
     "gathered": (
         GATHERED,
         _sum(f"a[0][at[({k} * n + i) * n + j]][j]" for k in MANY),
@@ -80,7 +85,7 @@ def test_nests(tmp_path: Path) -> None:
             *_, rows = BODIES[function.sym_name.data]
             loops = (loop for each in parallel_constructs(function) for loop in loops_in(each))
             reasons = [str(loop.attributes[WHY]) for loop in loops if child_loops(loop)]
-            wanted = f" {rows} iterations side by side" if rows > 1 else "have branches"
+            wanted = f" {rows} iterations side by side" if rows > 1 else "not kept side by side: "
             if not reasons or any(wanted not in why for why in reasons):
                 wrong.append(f"{function.sym_name.data}: {reasons}")
     assert not wrong, "\n".join(wrong)
@@ -107,6 +112,11 @@ def test_decision(accesses: RowAccesses, rows: int) -> None:
 def test_branches() -> None:
     with pytest.raises(Declined, match="branches"):
         rows_that_pay(RowAccesses(4, 2, 8, branches=True))
+
+
+def test_records() -> None:
+    with pytest.raises(Declined, match="record"):
+        rows_that_pay(RowAccesses(4, 2, 8, stores_records=True))
 
 
 def test_long_bodies() -> None:

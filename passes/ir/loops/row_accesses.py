@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.ir import Operation, SSAValue
 
-from ...decisions.polynomials import Polynomial
+from ...decisions.polynomials import ZERO, Polynomial
 from ...decisions.row_sharing import RowAccesses
 from ..ops.acc_ops import PRIVATIZING_OPS, is_defined_inside
 from ..ops.purity import is_pure
-from ..values.addresses import base_of
+from ..values.addresses import base_of, steps_to
 from ..values.region_values import RegionSymbols
-from ..values.strides import flat_steps
+from ..values.strides import RECORD_BYTES, flat_steps
 from .jammed_nests import JammedNest
 
 
@@ -119,6 +120,23 @@ class _Rows:
         return found
 
 
+def _stores_records(nest: JammedNest, symbols: RegionSymbols) -> bool:
+    """Whether a row stores elements that lie within `RECORD_BYTES`, such as the members of a structure."""
+    offsets: dict[Hashable, set[int]] = {}
+    for op in _accesses(nest):
+        if not isinstance(op, llvm.StoreOp):
+            continue
+        place: Polynomial | None = ZERO
+        for step in steps_to(op.ptr):
+            bytes = step.in_bytes(symbols)
+            place = None if place is None or bytes is None else place + bytes
+        if place is not None:
+            offset = place.terms.get((), 0)
+            offsets.setdefault((base_of(op.ptr), place - offset), set()).add(offset)
+    near = (pairwise(sorted(found)) for found in offsets.values())
+    return any(second - first < RECORD_BYTES for pairs in near for first, second in pairs)
+
+
 def row_accesses(nest: JammedNest) -> RowAccesses:
     """What the rows of `nest` access, before it is jammed."""
     outer, symbols = nest.outer, RegionSymbols(nest.outer)
@@ -133,4 +151,5 @@ def row_accesses(nest: JammedNest) -> RowAccesses:
         together.update(elements)
     repeated = list(_in_loops(nest))
     branches, long = any(_is_branch(op, nest) for op in repeated), any(map(_is_long, repeated))
-    return RowAccesses(nest.elements, len(single), len(together), branches, long)
+    records = _stores_records(nest, symbols)
+    return RowAccesses(nest.elements, len(single), len(together), branches, long, records)
