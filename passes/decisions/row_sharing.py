@@ -3,9 +3,9 @@ How many rows side by side in a thread a body gains from (`jam-outer-iterations`
 
 Rows that share loads, as those of a stencil do, gain with each row: a sum of 7 x 7 doubles takes 60, 40 and
 30 µs on an H200 with 1, 2 and 4 rows. Long rows that share few loads gain from the second, for which a row's
-addresses need not be computed again, but not from more: a sum of 24 planes of doubles takes 253, 193 and
-193 µs, of 12 planes 102 µs each. More rows only make their code longer: NPB BT, whose rows load 30 to 45
-numbers of their own, is as fast with 1 as with 4 rows, and takes a fifth longer to compile with 4.
+addresses need not be computed again, and little from more: a sum of 24 planes of doubles takes 253, 193 and
+193 µs, of 12 planes 102 µs each, of 30 roots of floats 230, 157 and 136 µs. More than four only make their
+code longer.
 
 A loop with branches gains nothing: each row has a branch of its own in each iteration, between which no loads
 are in flight. 3 x 3 patches that count if they are alike take 140, 151, 173 and 404 µs with 1, 2, 4 and 8
@@ -28,8 +28,10 @@ MOST_OPERATIONS = 350
 """The most operations of a body: LLVM's time for its copies grows faster than their number."""
 FEW_ACCESSES = 16
 """The elements that a row may access for which bodies are short, so that all rows are kept."""
-ENOUGH_APART = 2
-"""The rows of longer bodies if they share few accesses, and of those whose arithmetic takes longer."""
+ENOUGH_APART = 4
+"""The rows of longer bodies if they share few accesses."""
+ENOUGH_LONG = 2
+"""The rows of bodies whose arithmetic takes longer."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,6 @@ def rows_that_pay(accesses: RowAccesses) -> int:
     if accesses.stores_records:
         raise Declined("a row stores several elements of a record")
     gains = accesses.single <= FEW_ACCESSES or accesses.are_shared
-    if gains and not accesses.long_arithmetic:
-        return accesses.rows
-    return min(accesses.rows, ENOUGH_APART)
+    if accesses.long_arithmetic:
+        return min(accesses.rows, ENOUGH_LONG)
+    return accesses.rows if gains else min(accesses.rows, ENOUGH_APART)
