@@ -231,16 +231,16 @@ llvm.func @changed_value(%n: i32, %a: !llvm.ptr) {
   llvm.return
 }
 
-// Of long rows that share no accesses, two are side by side, not four.
+// Of long rows that share no accesses, four are side by side, not eight.
 // CHECK-LABEL: llvm.func @many_accesses
 llvm.func @many_accesses(%n: i32, %a: !llvm.ptr) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   acc.parallel {
     // CHECK:            scf.if %full
-    // CHECK-COUNT-34:     llvm.store
+    // CHECK-COUNT-68:     llvm.store
     // CHECK:            } else {
-    // CHECK:            accx.why = "2 iterations side by side in each thread"
+    // CHECK:            accx.why = "4 iterations side by side in each thread"
     acc.loop gang control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
       acc.loop vector control(%j : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
         %p0 = accx.element %a[0, %i, %j] of !llvm.array<64 x !llvm.array<64 x i32>> : i32, i32
@@ -280,7 +280,7 @@ llvm.func @many_accesses(%n: i32, %a: !llvm.ptr) {
         acc.yield
       } attributes {independent = [#acc.device_type<none>], vector = [#acc.device_type<none>]}
       acc.yield
-    } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], accx.schedule = #accx.schedule<elements = 4>}
+    } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], accx.schedule = #accx.schedule<elements = 8>}
     acc.yield
   }
   llvm.return

@@ -98,7 +98,8 @@ def copy_layout(op: PrivatizingOp) -> CopyLayout:
     """The copy of a variable or section that a privatising operation asks for."""
     element = section_element(op.var_type, op.bounds)
     if not op.bounds:
-        return CopyLayout(element, 1 if meets_threads(op) else None, None)
+        is_array = isinstance(element, llvm.LLVMArrayType)
+        return CopyLayout(element, 1 if not is_array and meets_threads(op) else None, None)
     bound = op.bounds[0].owner
     assert isinstance(bound, acc.DataBoundsOp) and bound.extent is not None
     length = constant_value(bound.extent)
