@@ -4,8 +4,8 @@ How many rows side by side in a thread a body gains from (`jam-outer-iterations`
 Rows that share loads, as those of a stencil do, gain with each row: a sum of 7 x 7 doubles takes 60, 40 and
 30 µs on an H200 with 1, 2 and 4 rows. Long rows that share few loads gain from the second, for which a row's
 addresses need not be computed again, and little from more: a sum of 24 planes of doubles takes 253, 193 and
-193 µs, of 12 planes 102 µs each, of 30 roots of floats 230, 157 and 136 µs. More than four only make their
-code longer.
+193 µs, of 12 planes 102 µs each, of 30 roots of floats 230, 157 and 136 µs. More than four of them were not
+timed, and make their code longer.
 
 A loop with branches gains nothing: each row has a branch of its own in each iteration, between which no loads
 are in flight. 3 x 3 patches that count if they are alike take 140, 151, 173 and 404 µs with 1, 2, 4 and 8
