@@ -5,7 +5,9 @@
 // Two pieces of 4096 terms alternate; the loads of the next piece precede the additions.
 // CHECK-LABEL: llvm.func @columns
 // CHECK:       %long_sums
-// CHECK:       scf.if %long_sums {
+// CHECK:       %few_sums = arith.cmpi sle
+// CHECK:       %few_long_sums = arith.andi %long_sums, %few_sums
+// CHECK:       scf.if %few_long_sums {
 // CHECK:         acc.parallel {{.*}} vector_length(%c256{{.*}} : i32) {
 // CHECK:           acc.loop {{.*}}gang control(%share : i64)
 // CHECK:             accx.gang_threads [256 : i64] {

@@ -226,7 +226,7 @@ class StagedGroups:
             start = self._address(tile, each, at.to_i64(self.thread), at)
             values = loaded[each.own][position : position + count]
             for distance, value in zip(each.distances, values, strict=True):
-                store = llvm.StoreOp(value, _field(start, distance, at))
+                store = llvm.StoreOp(value, at.field(start, distance, "staged"))
                 if distance % WIDE_BYTES == 0:
                     store.properties["alignment"] = IntegerAttr(WIDE_BYTES, 64)
                 at.insert(store)
@@ -235,7 +235,7 @@ class StagedGroups:
     def _address(self, tile: SSAValue, each: TileLoad, group: SSAValue, at: Cursor) -> SSAValue:
         """The address in the tile of a group (numbered by an i64) of a load."""
         slot = at.value(arith.MuliOp(group, at.i64(each.slot), overflow=NSW))
-        return _offset(_field(tile, each.offset, at), slot, at)
+        return _offset(at.field(tile, each.offset, "staged"), slot, at)
 
     def _piece(
         self, tile: SSAValue, piece: SSAValue, sums: Sequence[SSAValue], at: Cursor
@@ -254,7 +254,7 @@ class StagedGroups:
             start = self._address(tile, each, own if each.own else common, inside)
             type = each.load.dereferenced_value.type
             for distance in each.distances:
-                load = llvm.LoadOp(_field(start, distance, inside), type)
+                load = llvm.LoadOp(inside.field(start, distance, "staged"), type)
                 if distance % WIDE_BYTES == 0:
                     load.properties["alignment"] = IntegerAttr(WIDE_BYTES, 64)
                 loaded.append(inside.value(load, each.load.dereferenced_value.name_hint))
@@ -267,18 +267,8 @@ class StagedGroups:
         return loop.results
 
 
-def _field(pointer: SSAValue, bytes: int, at: Cursor) -> SSAValue:
-    return pointer if bytes == 0 else _step(pointer, [bytes], [], at)
-
-
 def _offset(pointer: SSAValue, bytes: SSAValue, at: Cursor) -> SSAValue:
-    return _step(pointer, [llvm.GEP_USE_SSA_VAL], [bytes], at)
-
-
-def _step(
-    pointer: SSAValue, indices: Sequence[int], values: Sequence[SSAValue], at: Cursor
-) -> SSAValue:
-    """The address of an element in the tile, by constant and computed indices."""
-    type_ = cast(llvm.LLVMPointerType, pointer.type)
-    gep = llvm.GEPOp(pointer, indices, i8, ssa_indices=values, result_type=type_, inbounds=True)
+    gep = llvm.GEPOp.from_mixed_indices(
+        pointer, [bytes], i8, cast(llvm.LLVMPointerType, pointer.type), inbounds=True
+    )
     return at.value(gep, "staged")

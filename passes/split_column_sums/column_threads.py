@@ -153,14 +153,7 @@ class ColumnThreads:
 
     def _slot(self, at: Cursor, number: int, index: SSAValue) -> SSAValue:
         tile, operator = self.tiles[number], self.operators[number]
-        gep = llvm.GEPOp(
-            tile,
-            [llvm.GEP_USE_SSA_VAL],
-            operator.type,
-            ssa_indices=[at.to_i64(index)],
-            result_type=cast(llvm.LLVMPointerType, tile.type),
-        )
-        return at.value(gep, "slot")
+        return at.element(tile, at.to_i64(index), operator.type, "slot")
 
     def _each(self, emit: Callable[[int, ScalarOperator], None]) -> None:
         for number, operator in enumerate(self.operators):

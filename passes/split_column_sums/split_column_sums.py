@@ -48,11 +48,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Literal
 
-from xdsl.dialects import acc, arith
+from xdsl.dialects import acc
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
 
 from ..decisions.column_split import (
     FEWEST_ELEMENTS,
@@ -62,40 +60,42 @@ from ..decisions.column_split import (
     row_shares,
 )
 from ..decisions.declined import Declined
-from ..ir.loops.gang_shares import share_among_gangs, trips_before
+from ..ir.loops.gang_shares import (
+    LaunchBound,
+    check_versions,
+    keep_unshared,
+    share_among_gangs,
+    shared_where,
+    trips_before,
+)
 from ..ir.ops.acc_ops import parallel_constructs
 from ..ir.ops.gpu_pass import GpuPass
-from ..ir.ops.versions import ready_for_versions, second_version
 from ..ir.values.region_values import HostEmitter
-from ..ir.values.trip_counts import Arithmetic, Count
+from ..ir.values.trip_counts import Arithmetic
 from .column_sums import find_sums
 from .column_threads import ColumnSizes, ColumnThreads
 
 
 def split_sums(construct: acc.ParallelOp) -> None:
-    """ColumnSizes the columns of a construct among gangs. Raises `Declined` if that does not apply."""
+    """Shares the sums of a construct among gangs. Raises `Declined` if that does not apply."""
     sums = find_sums(construct)
-    if not ready_for_versions(construct):
-        raise Declined("its versions would need a wait clause each")
+    check_versions(construct)
     math = Arithmetic(HostEmitter(construct))
     trips, rows = trips_before(sums.nest, math)
     number = reduce(math.multiply, trips)
     if sums.along:
         # A group is one row here; the tiles are the rows of the innermost loop around the sum.
         found = replace(row_shares(math, rows, number), tiles=math.maximum(trips[-1], 1))
-        tests = [
-            _test(rows, "sge", FEWEST_ELEMENTS, math, "long_rows"),
-            _test(number, "sle", MOST_LONG_ROWS, math, "few_rows"),
+        bounds = [
+            LaunchBound(rows, "sge", FEWEST_ELEMENTS, "long_rows"),
+            LaunchBound(number, "sle", MOST_LONG_ROWS, "few_rows"),
         ]
     else:
         groups = reduce(math.multiply, trips[:-1], 1)
         found = column_shares(math, rows, trips[-1], groups)
         elements = math.multiply(rows, trips[-1])
-        tests = [_test(elements, "sge", FEWEST_ELEMENTS, math, "long_columns")]
-    needed = [test for test in tests if test is not None]
-    if needed:
-        both = reduce(lambda a, b: math.emit.value(arith.AndIOp(a, b), "few_long_rows"), needed)
-        second_version(construct, both)
+        bounds = [LaunchBound(elements, "sge", FEWEST_ELEMENTS, "long_columns")]
+    keep_unshared(construct, shared_where(bounds, math, "few_long_rows"))
     tiles, width, phases, split = map(
         math.value, (found.tiles, found.width, found.phases, found.split)
     )
@@ -111,17 +111,6 @@ def split_sums(construct: acc.ParallelOp) -> None:
         why,
         lambda at, share, thread: ColumnThreads(sums, columns, share, thread).run(at),
     )
-
-
-def _test(
-    count: Count, predicate: Literal["sge", "sle"], limit: int, math: Arithmetic, name: str
-) -> SSAValue | None:
-    """Emits a comparison; None if it is known to hold. Raises `Declined` if it is known not to."""
-    if isinstance(count, SSAValue):
-        return math.emit.value(arith.CmpiOp(count, math.value(limit), predicate), name)
-    if count < limit if predicate == "sge" else count > limit:
-        raise Declined("the sums are too short, or too many")
-    return None
 
 
 @dataclass(frozen=True)

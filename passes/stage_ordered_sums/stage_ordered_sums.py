@@ -52,14 +52,19 @@ from functools import reduce
 
 from xdsl.dialects import acc, arith
 from xdsl.dialects.builtin import ModuleOp, i64
-from xdsl.ir import SSAValue
 
 from ..decisions.declined import Declined
 from ..decisions.ordered_sums import MOST_ACROSS, SHORTEST_ACROSS, SHORTEST_ALONG, SUMS, THREADS
-from ..ir.loops.gang_shares import share_among_gangs, trips_before
+from ..ir.loops.gang_shares import (
+    LaunchBound,
+    check_versions,
+    keep_unshared,
+    share_among_gangs,
+    shared_where,
+    trips_before,
+)
 from ..ir.ops.acc_ops import parallel_constructs
 from ..ir.ops.gpu_pass import GpuPass
-from ..ir.ops.versions import ready_for_versions, second_version
 from ..ir.values.region_values import HostEmitter, RegionSymbols
 from ..ir.values.trip_counts import Arithmetic, Count, trip_count
 from .ordered_terms import carrying_nest, find_sums, split_body
@@ -70,35 +75,27 @@ from .sum_threads import SumShape, SumThreads
 def stage_sums(construct: acc.ParallelOp) -> None:
     """Stages the terms of a construct. Raises `Declined` if that does not apply."""
     sums = find_sums(construct)
-    if not ready_for_versions(construct):
-        raise Declined("its versions would need a wait clause each")
+    check_versions(construct)
     math = Arithmetic(HostEmitter(construct))
     trips, terms = trips_before(sums.nest, math)
     groups = reduce(math.multiply, trips[:-1], 1)
-    conditions = [(terms, SHORTEST_ALONG if sums.along else SHORTEST_ACROSS, "sge")]
+    bounds = [
+        LaunchBound(terms, "sge", SHORTEST_ALONG if sums.along else SHORTEST_ACROSS, "long_sums")
+    ]
     if not sums.along:
-        conditions.append((math.multiply(groups, trips[-1]), MOST_ACROSS, "sle"))
-    pays: SSAValue | None = None
-    for value, limit, predicate in conditions:
-        if isinstance(value, int):
-            if value < limit if predicate == "sge" else value > limit:
-                raise Declined("its sums are too short, or many")
-            continue
-        test = math.emit.value(arith.CmpiOp(value, math.value(limit), predicate))
-        pays = math.emit.both(pays, test)
+        number = math.multiply(groups, trips[-1])
+        bounds.append(LaunchBound(number, "sle", MOST_ACROSS, "few_sums"))
+    shared = shared_where(bounds, math, "few_long_sums")
     shift = SUMS.bit_length() - 1 if sums.along else _shift(trips[-1], math)
     width = (
         1 << shift
         if isinstance(shift, int)
         else math.emit.value(arith.ShLIOp(math.value(1), shift))
     )
-    shares = math.ceil_divide(
-        trips[-1], width
-    )  # 0 if there are no sums, and no threads may read then
+    # 0 if there are no sums: no thread may read then.
+    shares = math.ceil_divide(trips[-1], width)
     tiles = math.maximum(shares, 1)
-    if pays is not None:
-        pays.name_hint = "long_sums"
-        second_version(construct, pays)
+    keep_unshared(construct, shared)
     shape = SumShape(math.value(shift), math.value(tiles), tuple(map(math.value, trips)))
     why = "all threads of a gang compute the terms of sums, which a thread each adds up in order"
     share_among_gangs(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
-from xdsl.dialects import arith, llvm, scf
+from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IntegerAttr, i32, i64
 from xdsl.ir import Block, Region, SSAValue
 
@@ -200,14 +199,7 @@ class SumThreads:
         return place
 
     def _slot(self, at: Cursor, tile: SSAValue, term: SSAValue, index: SSAValue) -> SSAValue:
-        gep = llvm.GEPOp(
-            tile,
-            [llvm.GEP_USE_SSA_VAL],
-            term.type,
-            ssa_indices=[at.to_i64(index)],
-            result_type=cast(llvm.LLVMPointerType, tile.type),
-        )
-        return at.value(gep, "slot")
+        return at.element(tile, at.to_i64(index), term.type, "slot")
 
     def _added(
         self, at: Cursor, piece: SSAValue, buffer: SSAValue, sums: Sequence[SSAValue]

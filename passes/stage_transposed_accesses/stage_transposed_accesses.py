@@ -40,7 +40,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import (
@@ -326,14 +325,8 @@ class _Threads:
         """
         row, lane = place
         index = at.add(at.mul(lane, at.i32(PITCH)), row)
-        gep = llvm.GEPOp(
-            self.tiles[load],
-            [llvm.GEP_USE_SSA_VAL],
-            load.dereferenced_value.type,
-            ssa_indices=[at.to_i64(index)],
-            result_type=cast(llvm.LLVMPointerType, self.tiles[load].type),
-        )
-        return at.value(gep, "element")
+        type = load.dereferenced_value.type
+        return at.element(self.tiles[load], at.to_i64(index), type, "element")
 
     def _fill(self, at: Cursor, places: Sequence[Place], maps: list[Values]) -> None:
         for load in self.nest.staged:

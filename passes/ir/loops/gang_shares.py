@@ -6,6 +6,9 @@ Code of threads that share the iterations of a nest in their own way, in place o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Literal
 
 from xdsl.dialects import acc, arith
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i32, i64
@@ -17,6 +20,7 @@ from ...decisions.launch_shape import MAX_GRID
 from ..ops.acc_ops import NONE, set_operand_groups, set_prop
 from ..ops.building import Cursor, erase
 from ..ops.schedules import LoopSchedule, set_schedule
+from ..ops.versions import ready_for_versions, second_version
 from ..values.region_values import RegionSymbols
 from ..values.trip_counts import Arithmetic, Count, distance, host_value, trip_count
 from .jamming import explain, iteration_value
@@ -82,6 +86,48 @@ def trips_before(nest: SumNest, math: Arithmetic) -> tuple[list[Count], Count]:
         raise Declined("its trip counts are not known before the construct")
     trips = [math.maximum(count, 0) for count in known]
     return trips, math.maximum(math.ceil_divide(span, stride), 0)
+
+
+@dataclass(frozen=True)
+class LaunchBound:
+    """What a count must satisfy so that sharing pays. `name` is that of the comparison in the IR."""
+
+    count: Count
+    predicate: Literal["sge", "sle"]
+    limit: int
+    name: str
+
+    def test(self, math: Arithmetic) -> SSAValue | None:
+        """The comparison before the construct; None if it holds. Raises `Declined` if it does not."""
+        if isinstance(self.count, SSAValue):
+            limit = math.value(self.limit)
+            return math.emit.value(arith.CmpiOp(self.count, limit, self.predicate), self.name)
+        if self.count < self.limit if self.predicate == "sge" else self.count > self.limit:
+            raise Declined("the sums are too short, or too many")
+        return None
+
+
+def check_versions(construct: acc.ParallelOp) -> None:
+    """Raises `Declined` if a construct cannot have a second version; makes it ready for one."""
+    if not ready_for_versions(construct):
+        raise Declined("its versions would need a wait clause each")
+
+
+def shared_where(bounds: Sequence[LaunchBound], math: Arithmetic, name: str) -> SSAValue | None:
+    """
+    The condition before the construct, of name `name`, that all of `bounds` hold; None if they always do.
+    Raises `Declined` if they never do.
+    """
+    tests = [test for bound in bounds if (test := bound.test(math)) is not None]
+    if not tests:
+        return None
+    return reduce(lambda a, b: math.emit.value(arith.AndIOp(a, b), name), tests)
+
+
+def keep_unshared(construct: acc.ParallelOp, shared: SSAValue | None) -> None:
+    """Keeps the construct as it is for launches where `shared` (of `shared_where`) is false."""
+    if shared is not None:
+        second_version(construct, shared)
 
 
 def share_among_gangs(

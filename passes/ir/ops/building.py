@@ -36,6 +36,11 @@ NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
 OpT = TypeVar("OpT", bound=Operation)
 
 
+def _pointer_type(pointer: SSAValue) -> llvm.LLVMPointerType:
+    """With its address space, such as that of a tile in shared memory."""
+    return cast(llvm.LLVMPointerType, pointer.type)
+
+
 class Cursor:
     """
     A place in the IR where operations are added, one after the other, with location `loc`.
@@ -212,10 +217,11 @@ class Cursor:
                 self.insert(op.clone(known))
 
     def field(self, pointer: SSAValue, offset: int, hint: str | None = None) -> SSAValue:
-        """The address `offset` bytes after `pointer`."""
+        """The address `offset` bytes after `pointer`, in the same address space."""
         if offset == 0:
             return pointer
-        return self.value(llvm.GEPOp(pointer, [offset], i8, inbounds=True), hint)
+        gep = llvm.GEPOp(pointer, [offset], i8, result_type=_pointer_type(pointer), inbounds=True)
+        return self.value(gep, hint)
 
     def offset(self, pointer: SSAValue, bytes: SSAValue, hint: str | None = None) -> SSAValue:
         """The address `bytes` (an i64) after `pointer`."""
@@ -229,8 +235,15 @@ class Cursor:
     def element(
         self, pointer: SSAValue, index: SSAValue, type: Attribute, hint: str | None = None
     ) -> SSAValue:
-        """The address of element `index` of an array of `type` at `pointer`."""
-        return self.value(llvm.GEPOp.from_mixed_indices(pointer, [index], type), hint)
+        """The address of element `index` of an array of `type` at `pointer`, in its address space."""
+        gep = llvm.GEPOp(
+            pointer,
+            [llvm.GEP_USE_SSA_VAL],
+            type,
+            ssa_indices=[index],
+            result_type=_pointer_type(pointer),
+        )
+        return self.value(gep, hint)
 
     def load(self, pointer: SSAValue, type: Attribute, hint: str | None = None) -> SSAValue:
         return self.value(llvm.LoadOp(pointer, type), hint)
