@@ -6,8 +6,8 @@ Leaves: an outermost loop of a construct, which gangs share, and the loops direc
         several variables, if all are parallel and name no level, the inner ones reduce exactly the
         variables of the outer one, their bounds are invariant, the code between them only computes, and
         `decisions/reduced_nests.py` finds that it pays. Computations between the loops move into the body.
-        It pays for three variables and more. If it does not pay, such a loop of several variables becomes a
-        nest of loops with a reduction each.
+        If it does not pay, such loops of several variables become a nest of loops of one variable, with a
+        reduction each.
 Fails:  never.
 
 Before:
@@ -41,7 +41,7 @@ from .ir.loops.joining import join, joined_reductions
 from .ir.loops.loop_facts import is_long
 from .ir.loops.product_loads import offset_of
 from .ir.loops.products import free_constructs
-from .ir.ops.acc_ops import has_level, is_defined_inside
+from .ir.ops.acc_ops import child_loops, has_level, is_defined_inside
 from .ir.ops.building import Cursor, constant_trips, constant_value, erase
 from .ir.ops.gpu_pass import GpuPass
 from .ir.ops.levels import loop_levels
@@ -89,7 +89,7 @@ def _nest(outer: acc.LoopOp, construct: acc.ParallelOp) -> list[acc.LoopOp]:
     return found
 
 
-def _pays(loops: Sequence[acc.LoopOp]) -> bool:
+def _facts(loops: Sequence[acc.LoopOp], construct: acc.ParallelOp) -> ReducedNest:
     symbols = Symbols(loops[0])
     variables = {argument for loop in loops for argument in loop.region.block.args}
     body = list(loops[-1].region.walk())
@@ -105,13 +105,14 @@ def _pays(loops: Sequence[acc.LoopOp]) -> bool:
     last = loops[-1]
     columns = constant_trips(*bounds_of(last)[-1][1:])
     streaming = not any(map(is_long, body))
-    return pays_as_one(ReducedNest(len(moving), streaming, distances, columns))
+    alone = len(child_loops(construct)) == 1 and all(map(_reduces_scalars, loops))
+    return ReducedNest(len(moving), streaming, distances, columns, len(variables), alone)
 
 
-def _can_part(loop: acc.LoopOp) -> bool:
+def _reduces_scalars(loop: acc.LoopOp) -> bool:
+    """Whether `loop` reduces no sections of arrays."""
     entries = [value.owner for value in loop.reduction_operands]
-    plain = all(isinstance(entry, acc.ReductionOp) and not entry.bounds for entry in entries)
-    return plain and len(loop.lowerbound) > 1
+    return all(isinstance(entry, acc.ReductionOp) and not entry.bounds for entry in entries)
 
 
 def part(loop: acc.LoopOp) -> acc.LoopOp:
@@ -170,19 +171,17 @@ def part(loop: acc.LoopOp) -> acc.LoopOp:
 
 
 def shape(loop: acc.LoopOp, construct: acc.ParallelOp) -> None:
-    """
-    Collapses the loops of a nest, or splits its outermost loop. Rows of a nest of three loops are too short
-    for a combination of lanes at the end of each.
-    """
+    """Collapses the loops of a nest, or splits those of several variables."""
     loops = _nest(loop, construct)
-    variables = sum(len(each.lowerbound) for each in loops)
-    if variables > 2 or _pays(loops):
+    if pays_as_one(_facts(loops, construct)):
         if len(loops) > 1:
             joined = reduce(join, loops)
             remark = "loops collapsed: gangs share all iterations of the nest as one sequence"
             note(construct, [(joined, remark)])
-    elif len(loops) == 1 and _can_part(loop):
-        part(loop)
+        return
+    for each in loops:
+        while len(each.lowerbound) > 1 and _reduces_scalars(each):
+            each = part(each)
 
 
 @dataclass(frozen=True)

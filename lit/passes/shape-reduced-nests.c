@@ -120,13 +120,23 @@ double one_gang(int n, double (*restrict a)[n])
     return sum;
 }
 
-// Rows of three loops are short: a stencil is one loop, too.
+// So are those of three loops, also collapsed ones; beside another nest, or with loops inside, three are one loop.
 // CHECK-LABEL: llvm.func @change
-// CHECK: acc.loop {{.*}}reduction(%{{.*}}) control(%i{{[_0-9]*}} : i32, %j{{[_0-9]*}} : i32, %k{{[_0-9]*}} : i32)
-// CHECK-NOT: acc.loop
+// CHECK: %[[R:.*]] = acc.reduction varPtr(%most
+// CHECK: acc.loop {{.*}}reduction(%[[R]] : !llvm.ptr) control(%{{[^,]*}} : i32) =
+// CHECK-NEXT: %[[S:.*]] = acc.reduction varPtr(%[[R]] : !llvm.ptr)
+// CHECK-NEXT: acc.loop {{.*}}reduction(%[[S]] : !llvm.ptr) control(%{{[^,]*}} : i32) =
+// CHECK-NEXT: %[[T:.*]] = acc.reduction varPtr(%[[S]] : !llvm.ptr)
+// CHECK-NEXT: acc.loop {{.*}}reduction(%[[T]] : !llvm.ptr) control(%{{[^,]*}} : i32) =
+// CHECK: llvm.store {{.*}}, %[[T]] : f64
 // CHECK-LABEL: llvm.func @change_collapsed
-// CHECK: acc.loop {{.*}}reduction(%{{.*}}) control(%i{{[_0-9]*}} : i32, %j{{[_0-9]*}} : i32, %k{{[_0-9]*}} : i32)
-// CHECK-NOT: acc.loop
+// CHECK: %[[R:.*]] = acc.reduction varPtr(%most
+// CHECK: acc.loop {{.*}}reduction(%[[R]] : !llvm.ptr) control(%{{[^,]*}} : i32) =
+// CHECK-NEXT: %[[S:.*]] = acc.reduction varPtr(%[[R]] : !llvm.ptr)
+// CHECK-NEXT: acc.loop {{.*}}reduction(%[[S]] : !llvm.ptr) control(%{{[^,]*}} : i32) =
+// CHECK-NEXT: %[[T:.*]] = acc.reduction varPtr(%[[S]] : !llvm.ptr)
+// CHECK-NEXT: acc.loop {{.*}}reduction(%[[T]] : !llvm.ptr) control(%{{[^,]*}} : i32) =
+// CHECK: llvm.store {{.*}}, %[[T]] : f64
 double change(int n, const double (*restrict a)[n][n], double (*restrict b)[n][n])
 {
     double most = 0.0;
@@ -151,6 +161,46 @@ double change_collapsed(int n, const double (*restrict a)[n][n], double (*restri
             for (int k = 1; k < n - 1; k++) {
                 b[i][j][k] = a[i - 1][j][k] + a[i + 1][j][k] + a[i][j - 1][k] + a[i][j + 1][k];
                 most = fmax(most, fabs(b[i][j][k]));
+            }
+    return most;
+}
+
+// CHECK-LABEL: llvm.func @two_nests
+// CHECK: acc.loop {{.*}}control(%{{[^,]*}} : i32, %{{[^,]*}} : i32, %{{[^,]*}} : i32)
+// CHECK: acc.loop {{.*}}control(%{{[^,]*}} : i32) =
+void two_nests(int n, const double (*restrict a)[n][n], double (*restrict b)[n][n], double *restrict c)
+{
+    double most = 0.0;
+#pragma acc parallel present(a[0:n], b[0:n], c[0:n]) copy(most)
+    {
+#pragma acc loop collapse(3) reduction(max:most)
+        for (int i = 1; i < n - 1; i++)
+            for (int j = 1; j < n - 1; j++)
+                for (int k = 1; k < n - 1; k++) {
+                    b[i][j][k] = a[i - 1][j][k] + a[i + 1][j][k];
+                    most = fmax(most, fabs(b[i][j][k]));
+                }
+#pragma acc loop
+        for (int i = 0; i < n; i++)
+            c[i] = 0.0;
+    }
+}
+
+// CHECK-LABEL: llvm.func @taps
+// CHECK: acc.loop {{.*}}control(%{{[^,]*}} : i32, %{{[^,]*}} : i32, %{{[^,]*}} : i32)
+double taps(int n, const double (*restrict a)[n][n], double (*restrict b)[n][n])
+{
+    double most = 0.0;
+#pragma acc parallel loop collapse(3) reduction(max:most) present(a[0:n], b[0:n])
+    for (int i = 1; i < n - 1; i++)
+        for (int j = 1; j < n - 1; j++)
+            for (int k = 1; k < n - 1; k++) {
+                double sum = 0.0;
+#pragma acc loop seq
+                for (int t = -1; t < 2; t++)
+                    sum += a[i + t][j][k];
+                b[i][j][k] = sum;
+                most = fmax(most, fabs(sum));
             }
     return most;
 }

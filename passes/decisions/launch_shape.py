@@ -14,6 +14,11 @@ EXPLICIT_WORKERS = 4
 """The number of workers for a worker loop without num_workers."""
 RESIDENT_GANGS = MULTIPROCESSORS * 8
 """A grid that fills a large device once: 8 blocks for each multiprocessor."""
+REDUCING_GANGS = MULTIPROCESSORS * 64
+"""
+The gangs that share a nest of three loops that reduce: so many waves that a partial last one is short, so few
+that the last gang adds up their results in a few microseconds.
+"""
 DEFAULT_GANGS = 1024
 """The number of gangs for a loop whose trip count is known only on the device."""
 HOST_GANGS = 256

@@ -15,7 +15,9 @@ class LoopNode:
     """
     One `acc.loop`. `trip` is the constant number of iterations (of all collapsed loops together),
     else None; `host_trip`: it can be computed before the construct. `tight`: its body consists of its one
-    child. `contiguous` counts accesses of neighbouring elements by neighbouring iterations, `strided` the
+    child.
+    `joint`: it reduces exactly the scalars that its one child reduces, and is otherwise tight.
+    `contiguous` counts accesses of neighbouring elements by neighbouring iterations, `strided` the
     others that depend on the variable, `records` those among them of members of neighbouring structures.
     `hands_on`: iterations take values from those before, which lanes
     compute together (this counts as a reduction). `gang_reduction`: a variable of the gang is reduced, so
@@ -33,6 +35,7 @@ class LoopNode:
     trip: int | None = None
     host_trip: bool = True
     tight: bool = False
+    joint: bool = False
     reduction: bool = False
     hands_on: bool = False
     gang_reduction: bool = False
@@ -108,6 +111,14 @@ def chain_from(node: LoopNode) -> list[LoopNode]:
     """Free parallel loops tightly nested from `node` inwards, outermost first."""
     chain = [node]
     while chain[-1].tight and len(chain[-1].children) == 1 and is_free(chain[-1].children[0]):
+        chain.append(chain[-1].children[0])
+    return chain
+
+
+def reducing_chain(node: LoopNode) -> list[LoopNode]:
+    """Free parallel loops from `node` inwards that all reduce the same variables, outermost first."""
+    chain = [node]
+    while chain[-1].joint and is_free(chain[-1].children[0]):
         chain.append(chain[-1].children[0])
     return chain
 

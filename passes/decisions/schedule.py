@@ -46,7 +46,15 @@ from .launch_shape import (
     stream_shape,
 )
 from .levels import LEVEL_NAMES, Level
-from .loop_tree import LoopNode, chain_from, check_nesting, inner_need, is_free, outermost_parallel
+from .loop_tree import (
+    LoopNode,
+    chain_from,
+    check_nesting,
+    inner_need,
+    is_free,
+    outermost_parallel,
+    reducing_chain,
+)
 
 Target = Literal["nvptx", "host"]
 Strategy = Literal["auto", "2_1", "2_2", "2_3", "3_1", "3_2", "3_3"]
@@ -227,6 +235,8 @@ class _Planner:
         name = self._nest_name(chain, available)
         if name is not None:
             self._nest(chain, name)
+        elif self._reduces_as_nest(reducing_chain(node), available):
+            self._reduced_nest(reducing_chain(node))
         elif node.depth == 1:
             self._single(node, available)
         else:
@@ -269,6 +279,29 @@ class _Planner:
             mine = elements if Level.VECTOR in levels else rows if node is chain[0] else 1
             self.plans[node] = LoopPlan(levels, dim, mine, False, why)
         self._children(inside, Level.VECTOR)
+
+    def _reduces_as_nest(self, chain: list[LoopNode], available: set[Level]) -> bool:
+        """Whether a nest of loops that all reduce the same variables gets a grid of three dimensions."""
+        inside = chain[-1]
+        if len(chain) != 3 or inside.children or not inside.streaming or inside.is_across:
+            return False
+        known = all(n.host_trip and not n.hands_on for n in chain)
+        free = not (self.sizes.gangs or self.sizes.workers or self.sizes.lanes or self.flat)
+        whole = available == {Level.GANG, Level.WORKER, Level.VECTOR}
+        return known and free and whole and (inside.trip is None or inside.trip >= WARP)
+
+    def _reduced_nest(self, chain: list[LoopNode]) -> None:
+        """
+        Plans such a nest like one that reduces nothing, with fewer gangs: those of the outermost loop take
+        several rows, one after the other, as each gang's result is combined with all others.
+        """
+        workers, lanes = _NEST_SHAPES["3_3"]
+        rows = self.tuning.limited(self.tuning.rows or rows_per_gang(chain))
+        self.want(workers, fitting_lanes(chain[-1], self.tuning.lanes or lanes))
+        why = "a nest that reduces, schedule 3_3: contiguous accesses on lanes, few gangs of many rows"
+        for node, (levels, dim) in zip(chain, _NEST_LEVELS["3_3"], strict=True):
+            outermost = node is chain[0]
+            self.plans[node] = LoopPlan(levels, dim, rows if outermost else 1, outermost, why)
 
     def _single(self, node: LoopNode, available: set[Level]) -> None:
         """Plans the only parallel loop on its path."""

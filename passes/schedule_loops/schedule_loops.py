@@ -61,6 +61,7 @@ from ..decisions.launch_shape import (
     MAX_GANGS,
     MAX_GRID,
     MAX_THREADS,
+    REDUCING_GANGS,
     RESIDENT_GANGS,
     Sizes,
 )
@@ -220,6 +221,8 @@ class _LaunchShape:
         self.math = Arithmetic(emit)
         self.gangs: dict[int, Count] = {}
         self.covered: set[LoopNode] = set()
+        self.shared: set[int] = set()
+        """The dimensions of the grid whose gangs are limited together with those of the others."""
 
     def i32(self, value: int) -> SSAValue:
         key = ("i32", value)
@@ -276,7 +279,9 @@ class _LaunchShape:
             enough = enough or self._fits(loop, tile)
         covered = exact and enough and not self.host and not plan.capped
         limit = MAX_GANGS if covered else MAX_GRID[dim]
-        if self.host or plan.capped:
+        if plan.capped and dim > 1 and not self.host:
+            self.shared.add(dim)
+        elif self.host or plan.capped:
             limit = HOST_GANGS if self.host else RESIDENT_GANGS
         self._at_least(dim, self.math.minimum(count, limit))
         if covered:
@@ -299,6 +304,7 @@ class _LaunchShape:
                 value if (constant_value(value) or 0) >= 1 else self._positive(value)
                 for value in self.given.gangs
             ]
+        self._limit_shared()
         sizes: list[SSAValue] = []
         for dim in range(1, max(self.gangs, default=1) + 1):
             if dim not in self.gangs:
@@ -310,6 +316,16 @@ class _LaunchShape:
             else:
                 sizes.append(self.emit.value(arith.TruncIOp(count, i32), "num_gangs"))
         return sizes
+
+    def _limit_shared(self) -> None:
+        """Limits the gangs of all dimensions together by those of the dimensions `shared`."""
+        for dim in sorted(self.shared):
+            others: Count = 1
+            for other, gangs in self.gangs.items():
+                if other != dim:
+                    others = self.math.multiply(others, self.math.maximum(gangs, 1))
+            most = self.math.ceil_divide(REDUCING_GANGS, others)
+            self.gangs[dim] = self.math.minimum(self.gangs[dim], most)
 
     def _positive(self, value: SSAValue) -> SSAValue:
         return self.emit.value(arith.MaxSIOp(value, self.i32(1)), "num_gangs")

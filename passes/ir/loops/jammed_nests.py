@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from xdsl.dialects import acc
 from xdsl.ir import Operation, SSAValue
@@ -63,17 +65,18 @@ def _between(
     return inner
 
 
-def _reduced(outer: acc.LoopOp, inner: acc.LoopOp) -> list[SSAValue]:
+def _reduced(loops: Sequence[acc.LoopOp]) -> list[SSAValue]:
     """
-    The reductions of `inner`, of which each row can have a copy: those of the scalars that `outer` reduces.
-    Raises `Declined` if the loops reduce other variables.
+    The reductions of the innermost of `loops`, of which each row can have a copy: those of the scalars that
+    all loops reduce. Raises `Declined` if they reduce other variables.
     """
-    entries = joined_reductions(outer, inner) if inner.parent_op() is outer else None
-    if not (outer.reduction_operands or inner.reduction_operands):
+    if not any(loop.reduction_operands for loop in loops):
         return []
-    if entries is None or any(e.bounds or not is_scalar(e.var_type) for e in entries):
-        raise Declined("the loops reduce different variables, or arrays")
-    return list(inner.reduction_operands)
+    for outer, inner in pairwise(loops):
+        entries = joined_reductions(outer, inner)
+        if entries is None or any(e.bounds or not is_scalar(e.var_type) for e in entries):
+            raise Declined("the loops reduce different variables, or arrays")
+    return list(loops[-1].reduction_operands)
 
 
 def jammed_nest(outer: acc.LoopOp) -> JammedNest:
@@ -84,8 +87,8 @@ def jammed_nest(outer: acc.LoopOp) -> JammedNest:
     rows: set[SSAValue] = set(body_of(outer).args)
     sunk: list[Operation] = []
     symbols = RegionSymbols(outer)
-    inner = _between(outer, rows, sunk, symbols)
-    while inner.vector is None:
-        inner = _between(inner, rows, sunk, symbols)
-    check_body(inner, _reduced(outer, inner))
-    return JammedNest(outer, inner, tuple(sunk), count)
+    loops = [outer, _between(outer, rows, sunk, symbols)]
+    while loops[-1].vector is None:
+        loops.append(_between(loops[-1], rows, sunk, symbols))
+    check_body(loops[-1], _reduced(loops))
+    return JammedNest(outer, loops[-1], tuple(sunk), count)

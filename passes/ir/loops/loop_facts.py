@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, llvm, scf
@@ -29,6 +29,7 @@ from ..values.addresses import steps_to
 from ..values.region_values import RegionSymbols
 from ..values.stable_loads import are_stable
 from ..values.strides import AccessCounter
+from .joining import joined_reductions
 
 
 @dataclass
@@ -61,10 +62,16 @@ def gang_argument(loop: acc.LoopOp, kind: acc.GangArgType) -> SSAValue | None:
     return None
 
 
-def is_tight(loop: acc.LoopOp, children: list[acc.LoopOp], symbols: RegionSymbols) -> bool:
+def is_tight(
+    loop: acc.LoopOp,
+    children: list[acc.LoopOp],
+    symbols: RegionSymbols,
+    entries: Collection[Operation] = (),
+) -> bool:
     """
     Whether the body has one child loop and otherwise only computes values, without many instructions, from
     what the child loop does not change: each of the threads that share the child loop may do that.
+    `entries`: reductions of the child loop that are permitted, too.
     """
     if len(children) != 1 or len(loop.region.blocks) != 1:
         return False
@@ -72,10 +79,20 @@ def is_tight(loop: acc.LoopOp, children: list[acc.LoopOp], symbols: RegionSymbol
     block = loop.region.blocks.first
     if block is None or child.parent_block() is not block:
         return False
-    if not all(op is child or _is_cheap_value(op) for op in block.ops):
+    if not all(op is child or op in entries or _is_cheap_value(op) for op in block.ops):
         return False
     others = (op for each in block.ops if each is not child for op in each.walk())
     return are_stable((op for op in others if isinstance(op, llvm.LoadOp)), child, symbols)
+
+
+def _is_joint(loop: acc.LoopOp, children: list[acc.LoopOp], symbols: RegionSymbols) -> bool:
+    """Whether `loop` reduces exactly what its one child loop does, scalars, and is otherwise tight."""
+    if len(children) != 1 or not loop.reduction_operands:
+        return False
+    entries = joined_reductions(loop, children[0])
+    if entries is None or any(e.bounds or not is_scalar(e.var_type) for e in entries):
+        return False
+    return is_tight(loop, children, symbols, entries)
 
 
 def _is_cheap_value(op: Operation) -> bool:
@@ -281,6 +298,7 @@ class _Reader:
         node.trip = constant_trip(loop)
         node.host_trip = _is_bound_of(loop, self.symbols)
         node.tight = is_tight(loop, children, self.symbols)
+        node.joint = _is_joint(loop, children, self.symbols)
         node.hands_on = hands_on(loop)
         node.reduction = bool(loop.reduction_operands) or node.hands_on
         node.gang_reduction = any(_is_of_gang(v, self.construct) for v in loop.reduction_operands)
