@@ -1,8 +1,8 @@
 """
 One compilation in a process of its own: `python -m benchmarks.compile_time.child TARGET [-I…] [-D…] FILE …`
 prints a line of JSON. `phases` is the tree of `compiler/base/phases.py` as `[name, seconds, own, before,
-after, inside]`, `peak` the most memory in MB, `others` the seconds of processes it started (ptxas),
-`output` the bytes of LLVM IR and PTX.
+after, inside, peak]`, `peak` the most memory in MB (of a phase: until its end), `others` the seconds of
+processes it started (ptxas), `output` the bytes of LLVM IR and PTX.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from accopt.compiler.executable import build
 def as_list(phase: Phase) -> list[Any]:
     before, after = phase.sizes or (None, None)
     inside = [as_list(inner) for inner in phase.inside.values()]
-    return [phase.name, phase.seconds, phase.own, before, after, inside]
+    return [phase.name, phase.seconds, phase.own, before, after, inside, phase.peak]
 
 
 def count(module: Any) -> int:

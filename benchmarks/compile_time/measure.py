@@ -81,7 +81,7 @@ def compile_once(program: Program, target: str) -> Result:
                 target,
                 program.lines,
                 0.0,
-                ["total", 0, 0, None, None, []],
+                ["total", 0, 0, None, None, [], 0.0],
                 0.0,
                 str(e),
             )

@@ -47,13 +47,16 @@ def summary(results: Sequence[Result]) -> str:
 
 
 def phase_table(result: Result) -> str:
-    """Every phase: seconds, those of its own, operations before and after; the longest first."""
-    rows = ["seconds     own  operations          phase"]
+    """
+    Every phase: seconds, those of its own, the most memory in MB until its end, operations before and after;
+    the longest first.
+    """
+    rows = ["seconds     own     MB  operations          phase"]
 
     def add(phase: list[Any], depth: int) -> None:
-        name, seconds, own, before, after, inside = phase
+        name, seconds, own, before, after, inside, peak = phase
         counts = "" if before is None else f"{before:,} → {after:,}"
-        rows.append(f"{seconds:7.3f} {own:7.3f}  {counts:18}  {'  ' * depth}{name}")
+        rows.append(f"{seconds:7.3f} {own:7.3f} {peak:6.0f}  {counts:18}  {'  ' * depth}{name}")
         for inner in sorted(inside, key=lambda p: -p[1]):
             add(inner, depth + 1)
 

@@ -33,16 +33,17 @@ def timed(*, wanted: bool) -> Generator[None]:
 
 def table(root: Recording) -> str:
     """
-    The tree as text: seconds, seconds of the phase alone, share, operations before and after. Then the
-    totals of phases outside of the compiler itself, of other processes, and of the caches.
+    The tree as text: seconds, seconds of the phase alone, share, the most memory in MB until its end,
+    operations before and after. Then the totals of phases outside of the compiler itself, of other
+    processes, and of the caches.
     """
     total = root.seconds or 1e-9
-    lines = ["seconds     own   share  phase"]
+    lines = ["seconds     own   share     MB  phase"]
     around: dict[str, float] = {}
     for depth, entry in root.flat():
         sizes = "" if entry.sizes is None else "  {:,} → {:,}".format(*entry.sizes)
         lines.append(
-            f"{entry.seconds:7.3f} {entry.own:7.3f} {100 * entry.seconds / total:5.1f} %"
+            f"{entry.seconds:7.3f} {entry.own:7.3f} {100 * entry.seconds / total:5.1f} % {entry.peak:6.0f}"
             f"  {'  ' * depth}{entry.name}{sizes}"
         )
         if entry.name.startswith("("):

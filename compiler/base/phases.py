@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from os import times
+from resource import RUSAGE_SELF, getrusage
 from time import process_time
 
 LOADING = "(loading)"
@@ -22,13 +23,15 @@ LOADING = "(loading)"
 @dataclass
 class Phase:
     """
-    A phase with its time. `seconds` is the total, phases inside included; `counts` is the size of the
+    A phase with its time. `seconds` is the total, phases inside included; `peak` is the most memory, in MB,
+    that its process had until the phase ended (the last time); `counts` is the size of the
     program (operations of the IR) before and after, where the recorder was given a counting function;
     `elsewhere` holds the sizes of parts that other processes worked on.
     """
 
     name: str
     seconds: float = 0.0
+    peak: float = 0.0
     counts: tuple[int, int] | None = None
     elsewhere: tuple[int, int] | None = None
     inside: dict[str, Phase] = field(default_factory=dict[str, "Phase"])
@@ -87,7 +90,7 @@ def recording(count: Callable[[object], int] | None = None) -> Generator[Recordi
     """
     root = Recording("total", others=-_of_children())
     loaded = process_time()
-    root.inside[LOADING] = Phase(LOADING, loaded)
+    root.inside[LOADING] = Phase(LOADING, loaded, _peak())
     _stack.append(root)
     _recording.append(root)
     if count is not None:
@@ -98,7 +101,13 @@ def recording(count: Callable[[object], int] | None = None) -> Generator[Recordi
         for active in (_stack, _counter, _recording):
             active.clear()
         root.others += _of_children()
+        root.peak = _peak()
         root.seconds += process_time()  # minus the time of the counting
+
+
+def _peak() -> float:
+    """The most memory that this process has had, in MB."""
+    return getrusage(RUSAGE_SELF).ru_maxrss / 1024  # KB on Linux
 
 
 def _of_children() -> float:
@@ -170,6 +179,7 @@ def _merge(into: Phase, other: Phase) -> None:
     for name, phase in other.inside.items():
         own = into.inside.setdefault(name, Phase(name))
         own.seconds += phase.seconds
+        own.peak = max(own.peak, phase.peak)
         if phase.counts is not None:
             before, after = own.elsewhere or (0, 0)
             own.elsewhere = before + phase.counts[0], after + phase.counts[1]
@@ -235,6 +245,7 @@ def _counting(name: str, subject: object) -> Generator[None]:
         yield
     finally:
         own.seconds += process_time() - start
+        own.peak = max(own.peak, _peak())
         if _stack:
             _stack.pop()
         if before is not None and (after := _size(subject)) is not None:

@@ -28,6 +28,8 @@ def test_all_families_compile(tmp_path: Path):
     inside = {name: seconds for name, seconds, *_ in result.phases[5]}
     assert {"(loading)", "preprocess", "check", "generate IR", "PTX"} <= inside.keys()
     assert result.phases[1] == pytest.approx(sum(inside.values()) + result.phases[2], abs=0.01)
+    peaks = {name: rest[-1] for name, *rest in result.phases[5]}
+    assert 10 < peaks["preprocess"] < peaks["PTX"] <= result.peak
     assert "classify-scalars" in phase_table(result)
     assert summary([result]).splitlines()[-1].startswith("| all | nvptx | ")
 

@@ -99,7 +99,7 @@ def test_times_add_up(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # where nothing is kept
     assert accopt("--emit=ptx", "--timing", *SILENT) == 0
     rows = re.findall(
-        r"^ *([\d.]+) +(-?[\d.]+) +[\d.]+ %  ( *)(.+)$", capsys.readouterr().err, re.MULTILINE
+        r"^ *([\d.]+) +(-?[\d.]+) +[\d.]+ % +\d+  ( *)(.+)$", capsys.readouterr().err, re.MULTILINE
     )
     own = {name: float(time) for _, time, _, name in rows}
     passes = pipeline_passes(CompileOptions(target="nvptx")).values()
