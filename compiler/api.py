@@ -169,6 +169,7 @@ class Program:
         options = options or RunOptions()
         self._closed = False
         self._executable = executable
+        self._options = options
         target = executable.options.target
         self.runtime = Runtime(
             executable.sites,
@@ -176,9 +177,9 @@ class Program:
             number=options.device_number,
             trace=options.trace,
             device_queues=options.device_queues,
+            calls=self._calls,
         )
         self.runtime.failures.locate = self._caller
-        self._options = options
         self._heap = self._shared_heap()
         self.host = self._load(executable)
         self._copies: list[HostProgram] = []
@@ -188,6 +189,10 @@ class Program:
         own = self.host.address(REGISTER) if REGISTER in self.host.names else 0
         register_libraries(self.runtime.callbacks(), own, options.profile_libraries)
         self._constructed = False
+
+    def _calls(self, name: str) -> bool:
+        """Whether the program may call the runtime's function of this name."""
+        return bool(self._options.objects) or f"@{name}" in self._executable.host_ir
 
     def _shared_heap(self) -> SharedHeap | None:
         """The heap of a program that relies on memory which host and GPU share (`-gpu=managed`)."""

@@ -168,9 +168,10 @@ Launcher: TypeAlias = Callable[[LaunchValues, Queue], None]
 class NativeDriver:
     """
     A driver that compiled code may call: addresses of functions with the signatures of `cuLaunchKernel`,
-    `cuStreamSynchronize`, `cuEventRecord`, `cuStreamWaitEvent`, `cuEventSynchronize` and `cuStreamQuery`,
-    the last four 0 if kernels have finished when their launch returns, `cuMemcpyHtoDAsync`,
-    `cuMemcpyDtoHAsync` and `cuMemcpy2DAsync`.
+    `cuStreamSynchronize`, `cuEventRecord`, `cuStreamWaitEvent`, `cuEventSynchronize` (0 if events are
+    recorded after finished work only) and `cuStreamQuery`, the last four 0 if there is no asynchronous work,
+    `cuMemcpyHtoDAsync`, `cuMemcpyDtoHAsync`, `cuMemcpy2DAsync` and `cuLaunchHostFunc`. A function may refuse
+    (return another status than 0); Python then does the work, or reports the error.
     """
 
     launch_kernel: int
@@ -182,6 +183,7 @@ class NativeDriver:
     copy_in: int = 0
     copy_out: int = 0
     copy_rows: int = 0
+    call_later: int = 0
 
     @property
     def addresses(self) -> dict[str, int]:

@@ -238,7 +238,7 @@ class EntryPoints:
         state = self._runtime.thread.state
         driver = state.device.native_driver()
         if driver is not None:
-            if self._runtime.fast and driver.event_record:
+            if self._runtime.fast and driver.event_synchronize:
                 self._runtime.native.compute_borders(driver)
                 state.borders.open(footprint)
             return 0

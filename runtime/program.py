@@ -70,7 +70,7 @@ class Runtime:
     `sites`: the module attribute `accx.sites`. `devices`: an opened device, or a provider of several.
     `number`: the device to begin with (`ACC_DEVICE_NUM`). `trace`: the events to report. `device_queues`:
     the host goes on after constructs with `deviceid` wherever the program cannot observe that
-    (`docs/devices.md`).
+    (`docs/devices.md`). `calls`: whether the program calls the runtime's function of a name.
 
     Life: construct; give `callbacks()` to the JIT; `start` once code is compiled; run; `finish`.
     """
@@ -83,6 +83,7 @@ class Runtime:
         number: int = 0,
         trace: TraceOptions | None = None,
         device_queues: bool = True,
+        calls: Callable[[str], bool] = lambda name: True,
     ):
         self.sites = tuple(Site.from_dict(fields) for fields in sites)
         provider = (
@@ -94,6 +95,7 @@ class Runtime:
         self.fast = not self.trace.active
         """Whether no trace or callback is active, so that native code may serve entry points."""
         self._device_queues = device_queues
+        self._calls = calls
         self._shared: tuple[int, int] | None = None
         self.profile = Profile(Callbacks(self._profiling))
         self.observation = Observation(self.trace, self.profile)
@@ -243,7 +245,7 @@ class Runtime:
         if self.fast:
             copies = any(site.place.construct == "update peer" for site in self.sites)
             addresses |= self.native.addresses(
-                addresses, self.devices, self._refused, copies=copies
+                addresses, self.devices, self._refused, copies=copies, calls=self._calls
             )
         return addresses
 

@@ -362,6 +362,7 @@ class CudaDevice:
             address("cuMemcpyHtoDAsync_v2"),
             address("cuMemcpyDtoHAsync_v2"),
             address("cuMemcpy2DAsync_v2"),
+            address("cuLaunchHostFunc"),
         )
 
     def native_stream(self) -> int:

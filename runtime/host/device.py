@@ -33,6 +33,7 @@ from ..device import (
 from ..errors import AccRuntimeError, ErrorClass
 from ..in_process import InlineQueue, InProcessDevice, not_device_memory, submit
 from ..native.gangs import GangKernel, gang_team
+from ..native.queues import NativeQueue
 from .queues import ThreadQueue
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 ALIGNMENT = 256
 POISON = 0xCB
 _IN_PLACE = 1
-"""The handle of the synchronous queue for compiled code; launches on other queues go through Python."""
+"""The handle of the synchronous queue for compiled code (`native/gangs_queues.py`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,7 @@ class HostDevice(InProcessDevice):
         self.works_in_place = not self.options.poison
         self.reuses_blocks = not self.options.poison
         self.sync_queue = InlineQueue()
+        self._sync = NativeQueue(stream=_IN_PLACE)
         self._queues: list[ThreadQueue] = []
         self._team = gang_team()
         self._kernels: dict[str, GangKernel] = {}
@@ -181,11 +183,10 @@ class HostDevice(InProcessDevice):
         return kernel
 
     def native_driver(self) -> NativeDriver:
-        team = self._team
-        copy = team.copy_address
-        return NativeDriver(
-            team.launch_address, team.synchronize_address, copy_in=copy, copy_out=copy
-        )
+        return self._team.driver
+
+    def native_queue(self, queue: Queue) -> NativeQueue:
+        return queue.native if isinstance(queue, ThreadQueue) else self._sync
 
     def native_stream(self) -> int:
         return _IN_PLACE
@@ -194,7 +195,7 @@ class HostDevice(InProcessDevice):
         kernel = self._kernel(symbol)
         if alone:
             kernel.alone = 1
-        return ctypes.addressof(kernel), _IN_PLACE if queue is self.sync_queue else 0
+        return ctypes.addressof(kernel), self.native_queue(queue).stream
 
     def close(self) -> None:
         for queue in self._queues:

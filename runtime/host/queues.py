@@ -1,7 +1,11 @@
-"""The asynchronous queues of the host device."""
+"""
+The asynchronous queues of the host device. While a queue is at rest, native code does its work
+(`native/gangs_queues.py`).
+"""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
 from collections import deque
@@ -9,6 +13,8 @@ from collections.abc import Callable
 
 from ..device import Queue
 from ..in_process import WorkQueue
+from ..native.gangs_queues import QueueState
+from ..native.queues import NativeQueue
 
 
 class ThreadQueue(WorkQueue):
@@ -19,6 +25,8 @@ class ThreadQueue(WorkQueue):
 
     def __init__(self, name: str):
         self._name = name
+        self._state = QueueState()
+        self.native = NativeQueue(stream=ctypes.addressof(self._state))
         self._begin()
 
     def _begin(self) -> None:
@@ -29,6 +37,7 @@ class ThreadQueue(WorkQueue):
         self._finished = 0
         self._closing = False
         self._failure: BaseException | None = None
+        self._state.unfinished = 0
         self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
         self._thread.start()
 
@@ -42,14 +51,17 @@ class ThreadQueue(WorkQueue):
         """Appends work; returns at once."""
         self._check_process()
         with self._changed:
+            self._state.unfinished += 1
             self._work.append(work)
             self._submitted += 1
             self._changed.notify_all()
 
     def wait(self) -> None:
         self._check_process()
+        transfers, postponed = self.native.transfers, self.native.postponed
         self._wait_until(self._submitted)
         self._raise_failure()
+        self.native.settled, self.native.joined = transfers, postponed
 
     def done(self) -> bool:
         self._check_process()
@@ -79,9 +91,12 @@ class ThreadQueue(WorkQueue):
                 self._changed.wait()
 
     def _raise_failure(self) -> None:
-        failure, self._failure = self._failure, None
-        if failure is not None:
-            raise failure
+        with self._changed:
+            failure, self._failure = self._failure, None
+            if failure is None:
+                return
+            self._state.unfinished -= 1
+        raise failure
 
     def _run(self) -> None:
         while True:
@@ -96,8 +111,11 @@ class ThreadQueue(WorkQueue):
                 if not skip:
                     work()
             except Exception as failure:
-                self._failure = failure
+                with self._changed:  # until a wait has raised it, the queue is not at rest
+                    self._state.unfinished += 1
+                    self._failure = failure
             finally:
                 with self._changed:
+                    self._state.unfinished -= 1
                     self._finished += 1
                     self._changed.notify_all()

@@ -50,9 +50,11 @@ class NativeEntries:
         failed: Callable[[int, int], None],
         *,
         copies: bool = False,
+        calls: Callable[[str], bool] = lambda name: True,
     ) -> dict[str, int]:
         """
-        The entry points by name, made once; `states`: the devices opened so far, one at least.
+        The entry points by name, made once; `states`: the devices opened so far, one at least. `calls`:
+        whether the program calls the function of a name; the others may be missing.
 
         `slow`: the addresses of those in Python. `failed(site, status)` is called when the driver
         refuses a launch. `copies`: the program may copy within its only device.
@@ -84,7 +86,7 @@ class NativeEntries:
                 self._extents = NativeExtents(self._devices, slow["__accopt_extent"])
             entries |= self._extents.addresses
             if driver.event_record:
-                entries |= self._of_queues(slow, driver, states[0].device.enter_function())
+                entries |= self._of_queues(slow, driver, states[0].device.enter_function(), calls)
         peers = states[0].device.peer_driver()
         if peers is not None and (copies or self._devices.count > 1):
             if self._peers is None:
@@ -93,20 +95,32 @@ class NativeEntries:
         return entries
 
     def _of_queues(
-        self, slow: Mapping[str, int], driver: NativeDriver, enter_context: int
+        self,
+        slow: Mapping[str, int],
+        driver: NativeDriver,
+        enter_context: int,
+        calls: Callable[[str], bool],
     ) -> dict[str, int]:
-        """The entry points for devices whose queues have events: waits, clocks, updates and questions."""
-        if self._queries is None:
-            self._queries = NativeQueries(self._devices, driver, enter_context, slow)
-        if self._waits is None or self._clocks is None or self._updates is None:
-            self._waits = NativeWaits(self._devices, driver, slow)
-            self._clocks = NativeClocks(self._devices, driver, enter_context)
-            self._updates = NativeUpdates(self._devices, driver, enter_context, slow)
+        """
+        The entry points for devices whose queues have events: waits, clocks (unless the work before an event
+        is finished), updates and questions. Each of these modules takes a few milliseconds to load, so it is
+        made only if the program calls one of its functions.
+        """
+        devices = self._devices
+        if self._queries is None and any(map(calls, NativeQueries.names)):
+            self._queries = NativeQueries(devices, driver, enter_context, slow)
+        if self._waits is None and any(map(calls, NativeWaits.names)):
+            self._waits = NativeWaits(devices, driver, slow)
+        if self._updates is None and any(map(calls, NativeUpdates.names)):
+            self._updates = NativeUpdates(devices, driver, enter_context, slow)
+        if self._clocks is None and driver.event_synchronize:
+            self._clocks = NativeClocks(devices, driver, enter_context)
+        made = (self._queries, self._waits, self._updates, self._clocks)
         return {
-            **self._waits.addresses,
-            **self._clocks.addresses,
-            **self._updates.addresses,
-            **self._queries.addresses,
+            name: address
+            for part in made
+            if part is not None
+            for name, address in part.addresses.items()
         }
 
     def _new_launcher(

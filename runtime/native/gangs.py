@@ -2,7 +2,7 @@
 The CPU threads that run gangs: a team for the whole process, in native code.
 
     launch(kernel, grid, block, shared, stream, args, extra), as `cuLaunchKernel`; `kernel` is a `GangKernel`
-    synchronize(stream), as `cuStreamSynchronize`
+    and others that stand for a driver's (`gangs_queues.py`)
 
 The thread that launches is a member of the team. It divides the gangs into a share for each member, opens
 them to the others, runs its own, and closes the launch when nothing is left; then it waits for those that
@@ -44,7 +44,11 @@ import platform
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from ..device import NativeDriver
 from .gangs_code import MAX_THREADS, TEMPLATE, GangJob, MemberBed, MemberCall
+from .gangs_queues import AT_ONCE_NS, SOON_NS
+from .queues import NOT_READY
+from .rows_copy import HOST_MEMORY
 from .text import structure
 
 if TYPE_CHECKING:
@@ -111,7 +115,8 @@ class GangKernel(ctypes.Structure):
     """
     A kernel as `launch` takes it: the address of its function, the measured time of a gang (1/1024 ns; 0:
     not known), the threads it may use, and whether its launches must not overlap; the times of a gang in
-    launches by one thread and by the team, and the number of comparisons.
+    launches by one thread and by the team, and the number of comparisons; the time of a gang in the last
+    launch of an asynchronous queue.
     """
 
     _fields_ = (
@@ -123,6 +128,7 @@ class GangKernel(ctypes.Structure):
         ("by_one", ctypes.c_int64),
         ("by_team", ctypes.c_int64),
         ("compared", ctypes.c_int64),
+        ("queued", ctypes.c_int64),
     )
 
 
@@ -156,6 +162,10 @@ def gangs_ir(machine: str) -> str:
         member_ns=MEMBER_NS,
         piece_ns=PIECE_NS,
         probe_ns=PROBE_NS,
+        at_once_ns=AT_ONCE_NS,
+        soon_ns=SOON_NS,
+        host_memory=HOST_MEMORY,
+        not_ready=NOT_READY,
         signals=mask - (1 << 64),
         beds_bytes=ctypes.sizeof(MemberBed) * MAX_THREADS,
         jobs_bytes=ctypes.sizeof(GangJob) * JOBS,
@@ -179,9 +189,20 @@ class GangTeam:
 
         self._code = NativeCode(gangs_ir(platform.machine()), optimize=_OPT_LEVEL)
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._code))
-        self.launch_address = self._code.address("launch")
-        self.synchronize_address = self._code.address("synchronize")
-        self.copy_address = self._code.address("copy_little")
+        address = self._code.address
+        self.launch_address = address("launch")
+        self.driver = NativeDriver(
+            self.launch_address,
+            address("synchronize"),
+            address("record"),
+            address("wait_event"),
+            stream_query=address("query"),
+            copy_in=address("copy_little"),
+            copy_out=address("copy_little"),
+            copy_rows=address("copy_rows"),
+            call_later=address("call_later"),
+        )
+        """The functions that stand for a driver's."""
         pointer = ctypes.c_void_p
         self._run: Any = self._code.function("run", None, pointer, ctypes.c_int64, pointer)
         word, number = ctypes.c_int64, ctypes.c_uint32

@@ -3,9 +3,9 @@ LLVM IR of the functions of `gangs.py`: memory, clock and sleep here, the rest i
 fields: `max_threads`, threads of the team; `jobs`, launches it works on at a time; `pause` and
 `pause_declared`, a call of the processor's instruction for a thread that spins; `wait_number`, the
 number of the system call `futex`; `spin_ns`, `worth_ns`, `wake_ns`, `start_ns`, `tried_gangs`,
-`owed_ns`, `member_ns`, `piece_ns`, `probe_ns`, in ns; `signals`, the signals that the threads of the
-team block; `signal_stack`, `beds_bytes`, `jobs_bytes` and `calls_bytes`, sizes in bytes of a stack and
-of tables.
+`owed_ns`, `member_ns`, `piece_ns`, `probe_ns`, in ns; those of `QUEUES`; `signals`, the signals that
+the threads of the team block; `signal_stack`, `beds_bytes`, `jobs_bytes` and `calls_bytes`, sizes in
+bytes of a stack and of tables.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import ctypes
 
 from .gangs_launches import LAUNCHES
 from .gangs_members import FORKED, MEMBER, WAKING
+from .gangs_queues import QUEUES
 from .gangs_sharing import SHARING
 from .gangs_team import TEAM
 from .text import structure
@@ -128,4 +129,4 @@ define internal void @rouse(ptr %word) noinline {{
 """
 """Definitions that the functions share."""
 
-TEMPLATE = STATE + WAKING + SHARING + TEAM + MEMBER + LAUNCHES + FORKED
+TEMPLATE = STATE + WAKING + SHARING + TEAM + MEMBER + LAUNCHES + QUEUES + FORKED

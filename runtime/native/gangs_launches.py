@@ -303,18 +303,9 @@ note:
   ret void
 }}
 
-; as `cuLaunchKernel`; launches that share memory of the kernel run one after the other
-define i32 @launch(ptr %kernel, i32 %gx, i32 %gy, i32 %gz, i32 %bx, i32 %by, i32 %bz, i32 %shared,
-    i64 %stream, ptr %args, ptr %extra) {{
+; runs a launch; launches that share memory of the kernel run one after the other
+define internal void @perform(ptr %kernel, i64 %gangs, ptr %args) {{
 entry:
-  %x = zext i32 %gx to i64
-  %y = zext i32 %gy to i64
-  %z = zext i32 %gz to i64
-  %x1 = call i64 @llvm.umax.i64(i64 %x, i64 1)
-  %y1 = call i64 @llvm.umax.i64(i64 %y, i64 1)
-  %z1 = call i64 @llvm.umax.i64(i64 %z, i64 1)
-  %xy = mul i64 %x1, %y1
-  %gangs = mul i64 %xy, %z1
   %lock = &%kernel->kernel.lock
   %locks = %kernel->kernel.alone
   if eq i32 %locks, 0: go, first
@@ -339,18 +330,7 @@ go:
   call void @run(ptr %kernel, i64 %gangs, ptr %args)
   br label %done
 done:
-  ret i32 0
-}}
-
-; as `cuMemcpyHtoDAsync`, and `cuMemcpyDtoHAsync`
-define i32 @copy_little(ptr %target, ptr %source, i64 %bytes, i64 %stream) {{
-  call void @llvm.memcpy.p0.p0.i64(ptr %target, ptr %source, i64 %bytes, i1 false)
-  ret i32 0
-}}
-
-; as `cuStreamSynchronize`: launches are over when they return
-define i32 @synchronize(i64 %stream) {{
-  ret i32 0
+  ret void
 }}
 
 ; returns the size of a gang's piece of %bytes bytes: whole pages
@@ -378,4 +358,4 @@ define void @copy(i64 %begin, i64 %end, i64 %gangs, ptr %args) {{
 }}
 
 """
-"""`run`, `launch` and `synchronize`; the kernel that copies."""
+"""`run` and `perform`; the kernel that copies."""

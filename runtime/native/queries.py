@@ -18,12 +18,10 @@ from .devices import CONTEXT_IR, ROW_IR, NativeDevices
 from .launch import MAX_QUEUES
 from .present_rows import LAYOUT
 from .present_rows_code import TEMPLATE as ROWS_TEMPLATE
-from .queues import QUEUE_ADDRESSES, QUEUE_IR
+from .queues import NOT_READY, QUEUE_ADDRESSES, QUEUE_IR
 from .waits import QUEUE_OF_IR
 
 _ROUTINES = ("acc_is_present", "acc_async_test", "acc_async_test_all")
-_NOT_READY = 600
-"""`CUDA_ERROR_NOT_READY`."""
 
 _IR = """
 ; returns the present table of the row's device if native code serves it, else null
@@ -149,6 +147,8 @@ class NativeQueries:
     Python by the same names; `enter_context`: as for `NativeDevices`.
     """
 
+    names = _ROUTINES
+
     def __init__(
         self,
         devices: NativeDevices,
@@ -170,7 +170,7 @@ class NativeQueries:
                 **LAYOUT,
                 "tries": TRIES,
                 "max_queues": MAX_QUEUES,
-                "not_ready": _NOT_READY,
+                "not_ready": NOT_READY,
             },
         )
         self.addresses = {name: self._code.address(f"native_{name}") for name in _ROUTINES}

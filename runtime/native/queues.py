@@ -20,6 +20,9 @@ import ctypes
 from .code import NativeCode
 from .text import structure
 
+NOT_READY = 600
+"""`CUDA_ERROR_NOT_READY`: the status of a query of a queue with unfinished work."""
+
 ASIDES = 16
 """The most asides of a queue; before it gets another one, it catches up with the first ones."""
 

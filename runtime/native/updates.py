@@ -29,6 +29,7 @@ from .launch import NUMBER_IR, NUMBERS
 from .present_rows import LAYOUT
 from .present_rows_code import TEMPLATE as ROWS_TEMPLATE
 from .queues import ORDER_IR, QUEUE_ADDRESSES, QUEUE_IR, RECORD_IR, WAIT_IR
+from .rows_copy import DEVICE_MEMORY, HOST_MEMORY
 from .runs_code import RECTANGLE_IR
 from .text import structure
 from .updates_code import ROUTINE_IR, UPDATE_IR
@@ -56,39 +57,19 @@ class _Move(ctypes.Structure):
     )
 
 
-@structure("rows_copy")
-class _RowsCopy(ctypes.Structure):
-    """`CUDA_MEMCPY2D`."""
-
-    _fields_ = (
-        ("from_x", ctypes.c_int64),
-        ("from_y", ctypes.c_int64),
-        ("from_kind", ctypes.c_int64),
-        ("from_host", ctypes.c_int64),
-        ("from_device", ctypes.c_int64),
-        ("from_array", ctypes.c_int64),
-        ("from_pitch", ctypes.c_int64),
-        ("to_x", ctypes.c_int64),
-        ("to_y", ctypes.c_int64),
-        ("to_kind", ctypes.c_int64),
-        ("to_host", ctypes.c_int64),
-        ("to_device", ctypes.c_int64),
-        ("to_array", ctypes.c_int64),
-        ("to_pitch", ctypes.c_int64),
-        ("width", ctypes.c_int64),
-        ("height", ctypes.c_int64),
-    )
-
-
-_HOST_MEMORY, _DEVICE_MEMORY = 1, 2
-"""Values of `CUmemorytype`."""
-
-
 class NativeUpdates:
     """
     The functions (`addresses`, by their names) for the devices of `devices`. `slow`: C addresses of those in
     Python by the same names; `enter_context`: as for `NativeDevices`.
     """
+
+    names = (
+        "__accopt_update",
+        "acc_update_device",
+        "acc_update_device_async",
+        "acc_update_self",
+        "acc_update_self_async",
+    )
 
     def __init__(
         self,
@@ -97,8 +78,6 @@ class NativeUpdates:
         enter_context: int,
         slow: Mapping[str, int],
     ):
-        routines = [f"{name}{suffix}" for name in _ROUTINES for suffix in ("", "_async")]
-        names = ["__accopt_update", *routines]
         self._code = NativeCode(
             ROW_IR
             + CONTEXT_IR
@@ -117,7 +96,7 @@ class NativeUpdates:
                 **QUEUE_ADDRESSES,
                 **driver.addresses,
                 "enter_context": enter_context,
-                **{f"slow_{name}": slow[name] for name in names},
+                **{f"slow_{name}": slow[name] for name in self.names},
             },
             {
                 **devices.constants,
@@ -127,9 +106,9 @@ class NativeUpdates:
                 "staged": STAGED_BYTES,
                 "to_device": int(DataKind.UPDATE_DEVICE),
                 "to_host": int(DataKind.UPDATE_SELF),
-                "host_memory": _HOST_MEMORY,
-                "device_memory": _DEVICE_MEMORY,
+                "host_memory": HOST_MEMORY,
+                "device_memory": DEVICE_MEMORY,
                 **NUMBERS,
             },
         )
-        self.addresses = {name: self._code.address(f"native_{name}") for name in names}
+        self.addresses = {name: self._code.address(f"native_{name}") for name in self.names}

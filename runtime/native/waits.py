@@ -246,6 +246,8 @@ class NativeWaits:
     Python by the same names, for queues that native code does not know.
     """
 
+    names = _ROUTINES
+
     def __init__(self, devices: NativeDevices, driver: NativeDriver, slow: Mapping[str, int]):
         self._code = NativeCode(
             ROW_IR + QUEUE_IR + RECORD_IR + ASIDE_IR + WAIT_IR + QUEUE_OF_IR + _IR,

@@ -302,6 +302,7 @@ class FakeCuda:
             ),
             "cuStreamSynchronize": ([_p], lambda s: self._own(s, Stream).run()),
             "cuStreamQuery": ([_p], self._query),
+            "cuLaunchHostFunc": ([_p, _p, _p], self._call_later),
             "cuMemcpyHtoDAsync_v2": (
                 [_d, _p, _z, _p],
                 lambda d, h, n, s: self._copy(d, h, n, s, self._context().device, None),
@@ -331,6 +332,10 @@ class FakeCuda:
             callback = ctypes.CFUNCTYPE(_i, *types)(lambda *a, g=guarded: int(g(*a)[0]))
             setattr(library, name, callback)
         return library
+
+    def _call_later(self, stream: int, function: int, argument: int) -> None:
+        called = ctypes.CFUNCTYPE(None, _p)(function)
+        self._own(stream, Stream).work.append(lambda: called(argument))
 
     def _refuse(self) -> None:
         raise Fault(INVALID_VALUE)

@@ -110,7 +110,9 @@ def present(x):
 
 
 def spin(program: Program, r, flag: int, queue: int = 1) -> None:
-    """A kernel that runs until the word at `flag` is not zero, and clears it."""
+    """A kernel that runs until the word at `flag` is not zero, and clears it; native code does not take it
+    for a short one."""
+    program.runtime.current.device._kernel("spin").queued = 0
     program.data("data_enter", [r], queue)
     program.launch(0, [ctypes.c_int64(flag)], queue=queue)
     program.data("data_exit", [r], queue)

@@ -195,6 +195,8 @@ CALL(cuStreamDestroy, (handle stream), ("cuStreamDestroy"))
 SECOND(cuStreamDestroy)
 CALL(cuStreamSynchronize, (handle stream), ("cuStreamSynchronize"))
 SILENT(cuStreamQuery, (handle stream))
+CALL(cuLaunchHostFunc, (handle stream, void (*function)(void *), void *given), ("cuLaunchHostFunc"),
+     function(given))
 CALL(cuStreamWaitEvent, (handle stream, handle event, number flags), ("cuStreamWaitEvent"))
 CALL(cuEventCreate, (handle *made, number flags), ("cuEventCreate %u", flags), *made = new_handle())
 CALL(cuEventDestroy, (handle event), ("cuEventDestroy"))
