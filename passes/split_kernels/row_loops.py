@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import AnyFloat, IntegerAttr, ModuleOp, StringAttr, i32
+from xdsl.dialects.builtin import AnyFloat, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Operation
 from xdsl.traits import IsTerminator
 
@@ -30,12 +30,12 @@ from ..ir.values.accesses import root_of
 from ..ir.values.region_values import RegionSymbols
 from ..ir.values.strides import AccessCounter
 from ..ir.values.values_outside import is_known_outside
-from ..ir.variables.reduction_forms import Kind, Operator, reduction_operator
+from ..ir.variables.reduction_forms import Kind, Operator
 from ..ir.variables.scalar_classes import ScalarClass
 from ..ir.variables.scalar_clauses import add_reduction, replace_in, scalar_type
+from .carried_values import LOOPS, declare, in_variables, operators_of, uses_of
 from .judged_loops import is_short, make_parallel, to_acc_loop
 
-_LOOPS = (scf.ForOp, scf.WhileOp, scf.ExecuteRegionOp, acc.LoopOp)
 _ACCESSES = (llvm.LoadOp, llvm.StoreOp)
 _OWN = (ScalarClass.PRIVATE, ScalarClass.SHARED)
 _EXTREMES = (Kind.MAX, Kind.MIN)
@@ -74,7 +74,7 @@ def _collect(block: Block, found: list[scf.ForOp]) -> bool:
                 if not all(_collect(inner, found) for r in op.regions for inner in r.blocks):
                     return False
             case scf.ForOp() if not is_short(op):
-                if any(isinstance(inner, _LOOPS) for inner in op.body.walk()):
+                if any(isinstance(inner, LOOPS) for inner in op.body.walk()):
                     return False
                 found.append(op)
             case _ if not _may_stand_beside(op):
@@ -133,32 +133,6 @@ def _walks_rows(loop: acc.LoopOp, found: Sequence[scf.ForOp]) -> bool:
 # Their reductions.
 
 
-def _in_variables(loop: scf.ForOp) -> list[llvm.AllocaOp]:
-    """
-    Keeps the values that `loop` carries in variables, which the body loads first and stores last; returns
-    these, which are in no block. The loop carries nothing afterwards; its operands and results are left.
-    """
-    body = loop.body.block
-    one = arith.ConstantOp(IntegerAttr(1, i32))
-    slots = [llvm.AllocaOp(one.result, argument.type) for argument in body.args[1:]]
-    start = Cursor.at_start(body, loop.location)
-    for slot, argument in zip(slots, list(body.args[1:]), strict=True):
-        argument.replace_all_uses_with(start.load(slot.res, argument.type, argument.name_hint))
-        body.erase_arg(argument)
-    end = body.last_op
-    assert isinstance(end, scf.YieldOp)
-    finish = Cursor.before(end)
-    for slot, value in zip(slots, end.operands, strict=True):
-        finish.store(value, slot.res)
-    finish.insert(scf.YieldOp())
-    body.erase_op(end)
-    return slots
-
-
-def _uses(slot: llvm.AllocaOp) -> list[Operation]:
-    return [use.operation for use in slot.res.uses]
-
-
 def _is_exact(operator: Operator, type_: Attribute, *, fast: bool) -> bool:
     """Whether values of a type can be combined by an operator in any order with the same result."""
     return fast or not isinstance(type_, AnyFloat) or operator.kind in _EXTREMES
@@ -168,15 +142,12 @@ def _reductions(loop: scf.ForOp, *, fast: bool) -> list[Operator] | None:
     """The operators by which `loop` combines the values that it carries; None if their order matters."""
     if not loop.iter_args:
         return []
-    copy = loop.clone()
-    found: list[Operator] = []
-    for slot in _in_variables(copy):
-        operator = reduction_operator(_uses(slot))
-        if operator is None or not _is_exact(operator, slot.elem_type, fast=fast):
-            break
-        found.append(operator)
-    copy.erase()  # so that it uses nothing of the program any more
-    return found if len(found) == len(loop.iter_args) else None
+    found = operators_of(loop)
+    if found is None:
+        return None
+    types = [value.type for value in loop.iter_args]
+    exact = all(_is_exact(op, type_, fast=fast) for op, type_ in zip(found, types, strict=True))
+    return found if exact else None
 
 
 def allow_wrapping(uses: Iterable[Operation]) -> None:
@@ -195,11 +166,10 @@ def _reduce(loop: scf.ForOp, operators: Sequence[Operator], module: ModuleOp) ->
     """Replaces `loop` by an `acc.loop` with a reduction for each value that it carries."""
     before, after = Cursor.before(loop), Cursor.after(loop)
     initial = list(loop.iter_args)
-    slots = _in_variables(loop)
-    uses = [_uses(slot) for slot in slots]
+    slots = in_variables(loop)
+    uses = [uses_of(slot) for slot in slots]
     for slot, value, result in zip(slots, initial, loop.results, strict=True):
-        slot.operands[0] = before.i32(1)
-        before.insert(slot, result.name_hint)
+        declare(slot, before, result.name_hint)
         before.store(value, slot.res)
         result.replace_all_uses_with(after.load(slot.res, value.type, result.name_hint))
     directive = to_acc_loop(loop)

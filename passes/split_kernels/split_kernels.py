@@ -41,7 +41,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32
-from xdsl.ir import Block, Operation, Region
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ..infer_data_attributes.infer_data_attributes import infer_construct
@@ -60,6 +60,7 @@ from ..ir.ops.messages import Messages
 from ..ir.values.region_values import HostEmitter
 from ..ir.variables.function_scalars import FunctionScalars, exposed_globals, global_scalars
 from ..ir.variables.reduction_reads import reduce_in_place
+from .carried_values import keep_in_variables
 from .inner_loops import inner_loops
 from .judged_loops import decide_loops, mark_inner_loops
 from .kernel_constructs import (
@@ -91,7 +92,10 @@ def _move_variables_out(kernels: acc.KernelsOp) -> None:
             entry_block(function).insert_ops_before([size, op], first)
 
 
-def _split(kernels: acc.KernelsOp, module: ModuleOp, classifier: LoopClassifier) -> None:
+def _split(
+    kernels: acc.KernelsOp, module: ModuleOp, classifier: LoopClassifier, kept: list[SSAValue]
+) -> None:
+    """Replaces `kernels` by constructs for its pieces; only they use the variables `kept`."""
     _move_variables_out(kernels)
     settle_repeated_levels(kernels)
     decide_loops(kernels, module, classifier, plain_loops=True)
@@ -102,7 +106,7 @@ def _split(kernels: acc.KernelsOp, module: ModuleOp, classifier: LoopClassifier)
         return
     drop_dead_stores(kernels)
     host_loops = HostLoops(kernels)
-    kept = share_by_variables(operations_of(kernels), host_loops)
+    kept = kept + share_by_variables(operations_of(kernels), host_loops)
     pieces, _ = cut(operations_of(kernels), host_loops)
     several = len(pieces) > 1 or any(p.host_loop(host_loops) is not None for p in pieces)
     if several:
@@ -149,10 +153,11 @@ class SplitKernelsPass(ModulePass):
             ):
                 continue
             constructs = [inner for inner in directives if isinstance(inner, COMPUTE_OPS)]
+            kept = {k: keep_in_variables(k) for k in constructs if isinstance(k, acc.KernelsOp)}
             classifier = LoopClassifier(FunctionScalars(function, op, names, exposed), messages)
             for construct in constructs:
                 if isinstance(construct, acc.KernelsOp):
-                    _split(construct, op, classifier)
+                    _split(construct, op, classifier, kept[construct])
                 else:
                     decide_loops(construct, op, classifier, plain_loops=False)
                     if isinstance(construct, acc.ParallelOp):
