@@ -159,7 +159,8 @@ class DiagnosticSink:
 
 
 @lru_cache(maxsize=4)
-def _lines(file: str) -> Sequence[str]:
+def _lines(file: str, _state: tuple[int, ...]) -> Sequence[str]:
+    """The lines of a file in this state, which a change of the file changes."""
     try:
         return Path(file).read_text(errors="replace").splitlines()
     except OSError:
@@ -167,8 +168,12 @@ def _lines(file: str) -> Sequence[str]:
 
 
 def source_line(loc: SourceLoc) -> str | None:
-    """The text of the line of a place; None if the file cannot be read."""
-    lines = _lines(loc.file)
+    """The text of the line of a place, as the file is now; None if the file cannot be read."""
+    try:
+        state = Path(loc.file).stat()
+    except OSError:
+        return None
+    lines = _lines(loc.file, (state.st_mtime_ns, state.st_size, state.st_ino))
     return lines[loc.line - 1] if 0 < loc.line <= len(lines) else None
 
 

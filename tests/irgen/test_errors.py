@@ -6,7 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink, render
+from accopt.compiler.base.diagnostics import (
+    CompileError,
+    DiagnosticSink,
+    SourceLoc,
+    render,
+    source_line,
+)
 
 from .helpers import generate
 
@@ -183,3 +189,12 @@ def test_uncountable_seq_loop_is_a_remark(tmp_path: Path):
     source = "void f(int n, int *a) {\n#pragma acc parallel copy(a[0:n])\n{\n#pragma acc loop seq\nfor (int i = n; i; i /= 2) a[i] = 0; } }"
     generate(tmp_path, source, sink=sink)
     assert any("trip count" in d.message and d.loc.line == 5 for d in sink.diagnostics)
+
+
+def test_the_line_of_a_message_is_that_of_the_file_now(tmp_path: Path) -> None:
+    file = tmp_path / "edited.c"
+    for text in ("int a;", "int bc;", "int de;"):
+        file.write_text(text + "\n")
+        assert source_line(SourceLoc(str(file), 1)) == text
+    file.unlink()
+    assert source_line(SourceLoc(str(file), 1)) is None
