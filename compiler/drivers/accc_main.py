@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..backend.foreign_objects import ForeignObject
-from ..base.command import begin_command
 from ..base.deep_stack import with_deep_stack
 from ..base.diagnostics import (
     UNKNOWN_LOC,
@@ -38,6 +37,7 @@ from ..base.phases import LOADING, phase, working_on
 from ..base.progress import telling_progress
 from ..c.preprocess import PreprocessedSource, macros, read_source, without_openmp
 from ..internal_error import guarded
+from ..process import run_command, without_collection
 from .assembly import SUFFIXES, assembled
 from .c_options import answer, command_error, prepared, tell_search
 from .customary_options import translate
@@ -256,15 +256,15 @@ class _Command:
         with phase(LOADING):
             from ..c.program import check_program
             from ..checked_files import CheckedFiles
-            from ..irgen import generate_module
             from ..references import names_of
+            from ..translate import module_of
 
         options, sink, kept = compile_options(self.args), DiagnosticSink(), CheckedFiles()
         try:
             with working_on([str(path)]):
                 source = self._preprocessed(path, output, options, sink, kept)
                 units = check_program([source], sink, options.target, wall=options.wall, kept=kept)
-                generate_module(units, sink)
+                module_of(units, options, sink)
             require_no_failing(sink.diagnostics)
         finally:
             messages = _print(sink)
@@ -441,12 +441,10 @@ def _print(sink: DiagnosticSink, known: Container[str] = ()) -> tuple[str, ...]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of the `accc` command: its exit status."""
+    """Entry point of the `accc` command, which ends the process; with arguments, its exit status."""
     if argv is None:
-        begin_command()
-    given = options_or_leave(
-        lambda sink: prepared(take_options(sys.argv[1:] if argv is None else argv), sink)
-    )
+        run_command(lambda: main(sys.argv[1:]))
+    given = options_or_leave(lambda sink: prepared(take_options(argv), sink))
     if (text := answer(given)) is not None:
         print(text)
         return 0
@@ -464,7 +462,7 @@ def _main(arguments: list[str]) -> int:
         for option in _REFUSED.keys() & set(arguments):
             raise command_error(f"accc has no option {option}", _REFUSED[option])
         args = _argument_parser().parse_intermixed_args(arguments)
-        with timed(wanted=args.timing):
+        with timed(wanted=args.timing), without_collection():
             return _Command(args, arguments).run()
     except CommandLineError as e:
         report(e.diagnostics)
