@@ -185,9 +185,10 @@ def _translate(
     functions = KeptFunctions.of(sources, options) if after_stage is None else None
     if functions is not None and functions.left_out:
         own = DiagnosticSink()
-        # The whole file is compiled if something is wrong, so that messages are complete.
+        rest = functions.reduced if _are_new(sources, options, kept) else sources
+        # The whole program is compiled if something is wrong, so that messages are complete.
         with suppress(CompileError, NotKept):
-            made = _compiled([functions.reduced], options, own, kept, ahead, functions)
+            made = _compiled(rest, options, own, kept, ahead, functions)
             sink.diagnostics += own.diagnostics
             return made
         functions.whole()
@@ -196,6 +197,15 @@ def _translate(
     checked = CheckAhead(sources, options.target, kept)
     module = _module_of(sources, options, sink, kept, checked)
     return executable_of(module, options, sink, after_stage, ahead)
+
+
+def _are_new(
+    sources: Sequence[PreprocessedSource], options: CompileOptions, kept: KeptFiles
+) -> bool:
+    """Whether a file's typed tree is not kept."""
+    with phase(LOADING):
+        from .c.program import new_files
+    return bool(new_files(sources, options.target, kept))
 
 
 def _compiled(
@@ -207,12 +217,17 @@ def _compiled(
     functions: KeptFunctions,
 ) -> Executable:
     """
-    Compiles the file that `functions` are of, or the rest of it without some of them, and has them kept.
-    Raises `NotKept` if the rest does not suffice.
+    Compiles the program that `functions` are of, or the rest of it without some of them, and has them kept;
+    `sources` are those of the program or of the rest. Raises `NotKept` if the rest does not suffice.
     """
     before = len(sink.diagnostics)
     checked = CheckAhead(sources, options.target, kept)
-    module = _module_of(sources, options, sink, kept, checked, functions.see_units)
+
+    def see(units: Sequence[TranslationUnit]) -> None:
+        functions.cut(units)
+        functions.see_units(units)
+
+    module = _module_of(sources, options, sink, kept, checked, see)
     functions.see_module(module)
     made = executable_of(module, options, sink, None, ahead, functions)
     functions.keep(sink.diagnostics[before:])

@@ -230,11 +230,14 @@ def compile_group(
         said = DiagnosticSink()
         if functions is None:
             return executable_of(module_of(units, options, said, mark=mark), options, said), said
-        with functions.leave_out(units[0]):
+        restore = functions.cut(units)
+        try:
             functions.see_units(units)
             module = module_of(units, options, said, mark=mark)
             functions.see_module(module)
             made = executable_of(module, options, said, kept=functions)
+        finally:
+            restore()
         functions.keep(said.diagnostics)
         return made, said
 

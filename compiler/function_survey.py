@@ -5,7 +5,7 @@ left out (`kept_functions.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,12 +26,13 @@ _FILE_SCOPE = (c.Storage.GLOBAL, c.Storage.STATIC_GLOBAL)
 
 
 @dataclass(frozen=True)
-class FileSurvey:
+class ProgramSurvey:
     """
-    A checked file. `functions`: those that may be left out, by name, and the functions that each names, if
+    Checked files. `functions`: those that may be left out, by name, and the functions that each names, if
     they decide about warnings; `symbols`: the names of all functions and variables at file scope; `renamed`:
-    those of variables that have several; `directed`: the functions with directives of their own; `exposed`:
-    the scalar variables at file scope whose addresses are taken.
+    those of variables that have several, and those that mean different things in two files; `directed`: the
+    functions with directives of their own; `exposed`: the scalar variables at file scope whose addresses are
+    taken.
     """
 
     functions: dict[str, tuple[str, ...]]
@@ -41,20 +42,37 @@ class FileSurvey:
     exposed: frozenset[str]
 
 
-def survey(unit: c.TranslationUnit, *, wall: bool) -> FileSurvey:
-    """The survey of a file; `wall`: which functions others name decides about warnings."""
-    variables = [v for v in unit.variables if v.storage in _FILE_SCOPE]
-    return FileSurvey(
+def survey(units: Sequence[c.TranslationUnit], *, wall: bool) -> ProgramSurvey:
+    """The survey of files; `wall`: which functions others name decides about warnings."""
+    functions = [f for unit in units for f in unit.functions]
+    variables = [v for unit in units for v in unit.variables if v.storage in _FILE_SCOPE]
+    return ProgramSurvey(
         {
             f.name: tuple(_named(f.body)) if wall else ()
-            for f in unit.functions
+            for f in functions
             if f.body is not None and _may_be_left_out(f, f.body)
         },
-        frozenset(decl.symbol or decl.name for decl in (*unit.functions, *variables)),
-        frozenset(name for v in variables for name in _names(v)),
-        frozenset(f.name for f in unit.functions if f.directives),
+        frozenset(decl.symbol or decl.name for decl in (*functions, *variables)),
+        frozenset(name for v in variables for name in _names(v)) | _ambiguous(units),
+        frozenset(f.name for f in functions if f.directives),
         frozenset(v.name for v in variables if v.address_taken and is_scalar(v.type)),
     )
+
+
+def _ambiguous(units: Sequence[c.TranslationUnit]) -> frozenset[str]:
+    """The names that are internal in a file and that another file has, too."""
+    files: dict[str, set[int]] = {}
+    internal: set[str] = set()
+    for number, unit in enumerate(units):
+        for decl in (*unit.functions, *unit.variables):
+            files.setdefault(decl.name, set()).add(number)
+            if (
+                decl.is_static
+                if isinstance(decl, c.FunctionDecl)
+                else decl.storage is c.Storage.STATIC_GLOBAL
+            ):
+                internal.add(decl.name)
+    return frozenset(name for name in internal if len(files[name]) > 1)
 
 
 def _names(variable: c.VarDecl) -> tuple[str, ...]:
@@ -82,23 +100,27 @@ def _named(body: c.Compound) -> dict[str, None]:
 
 def uses_of_variables(module: ModuleOp) -> dict[str, dict[str, frozenset[str]]]:
     """
-    How each function of an acc-level module uses each global variable: the operations, with the operand's
-    number or the callee, that get its address or one computed from it. Passes decide by nothing else
-    whether other functions let pointers to a variable out, or give it a device copy.
+    How each function of an acc-level module, and the initial values of its static variables, use each global
+    variable: the operations, with the operand's number or the callee, that get its address or one computed
+    from it. Passes decide by nothing else whether other functions let pointers to a variable out, or give it
+    a device copy.
     """
+    found: dict[str, dict[str, set[str]]] = {}
+    for op in module.body.block.ops:
+        if isinstance(op, llvm.FuncOp) and op.body.blocks:
+            _add_uses(found.setdefault(op.sym_name.data, {}), op)
+        elif isinstance(op, llvm.GlobalOp) and op.body.blocks and "." in op.sym_name.data:
+            _add_uses(found.setdefault(op.sym_name.data.partition(".")[0], {}), op)
     return {
-        function.sym_name.data: {name: frozenset(kinds) for name, kinds in _uses(function).items()}
-        for function in module.body.block.ops
-        if isinstance(function, llvm.FuncOp) and function.body.blocks
+        function: {name: frozenset(kinds) for name, kinds in uses.items()}
+        for function, uses in found.items()
     }
 
 
-def _uses(function: llvm.FuncOp) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for op in function.walk():
+def _add_uses(found: dict[str, set[str]], inside: llvm.FuncOp | llvm.GlobalOp) -> None:
+    for op in inside.walk():
         if isinstance(op, llvm.AddressOfOp):
             found.setdefault(op.global_name.string_value(), set()).update(_kinds(op.result))
-    return found
 
 
 def _kinds(address: SSAValue) -> Iterator[str]:

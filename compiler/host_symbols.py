@@ -21,6 +21,7 @@ _STRING_VALUE = re.compile(rf"@{re.escape(_PREFIX)}[\w.$-]* = private unnamed_ad
 _TYPE = re.compile(r'c"[^"\n]*"|%([A-Za-z]\w*\.[\w.$-]*)')
 _NUMBER = re.compile(r"\.\d+$")
 _NAME = re.compile(r'c"[^"\n]*"|@("[^"\n]*"|[\w.$-]+)')
+_INTERNAL = re.compile(r"@[^ ]+ = internal ")
 _EXTERNAL = re.compile(r"@[^ ]+ = (?:external|extern_weak) ")
 
 _Typed = tuple[str, dict[str, str]]
@@ -30,19 +31,22 @@ _Typed = tuple[str, dict[str, str]]
 @dataclass(frozen=True)
 class HostSymbol:
     """
-    A function or variable that a module defines: its text, the `strings` that it names, with their texts, and
-    the texts of what it names and the module only declares, each by name; and all `names` in its text. The
-    types of `symbol` are those of all these texts.
+    A function or variable that a module defines: its text, the `strings` that it names, with their texts, the
+    texts of what it names and the module only declares, and of the static variables of the function, each by
+    name; and all `names` in its text and in those of the variables. The types of `symbol` are those of all
+    these texts.
     """
 
     symbol: SymbolText
     strings: tuple[tuple[str, str], ...]
     declared: tuple[tuple[str, str], ...]
+    statics: tuple[tuple[str, str], ...]
     names: tuple[str, ...]
 
     def to_plain(self) -> list[Any]:
         """Values for JSON."""
-        return [list(astuple(self.symbol)), self.strings, self.declared, self.names]
+        parts = self.strings, self.declared, self.statics
+        return [list(astuple(self.symbol)), *parts, self.names]
 
     @staticmethod
     def from_plain(plain: Sequence[Any]) -> HostSymbol:
@@ -50,13 +54,9 @@ class HostSymbol:
         (name, text, is_function, types, declarations, nodes), *rest = plain
         pairs = tuple((each, body) for each, body in types)
         symbol = SymbolText(name, text, is_function, pairs, tuple(declarations), tuple(nodes))
-        strings, declared, names = rest
-        return HostSymbol(
-            symbol,
-            tuple((each, body) for each, body in strings),
-            tuple((each, body) for each, body in declared),
-            tuple(names),
-        )
+        *parts, names = rest
+        strings, declared, statics = (tuple((each, body) for each, body in part) for part in parts)
+        return HostSymbol(symbol, strings, declared, statics, tuple(names))
 
 
 def host_symbols(printed: Sequence[SymbolText]) -> list[HostSymbol]:
@@ -75,13 +75,65 @@ def host_symbols(printed: Sequence[SymbolText]) -> list[HostSymbol]:
             strings[each.name] = name, each.text.replace(each.name, name, 1)
         else:
             defined.append(each)
-    return [_host_symbol(each, declared, strings) for each in defined]
+    statics = _statics(defined)
+    of_functions = {static.name for own in statics.values() for static in own}
+    return [
+        _host_symbol(each, statics.get(each.name, ()), declared, strings)
+        for each in defined
+        if each.name not in of_functions
+    ]
+
+
+def _statics(defined: Sequence[SymbolText]) -> dict[str, list[SymbolText]]:
+    """
+    The static variables of functions, by the functions' symbols. They are named by these
+    (`c/sema/declarations.py`); those that others name, too, are left out.
+    """
+    functions: dict[str, list[str]] = {}
+    for each in defined:
+        if each.is_function:
+            functions.setdefault(_of_function(each), []).append(each.name)
+    variables = {
+        each.name: each
+        for each in defined
+        if not each.is_function
+        and "." in each.name
+        and _INTERNAL.match(each.text)
+        and len(functions.get(_of_function(each), ())) == 1
+    }
+    shared = {
+        name
+        for each in (defined if variables else ())
+        for name in _names_in(each.text)
+        if name in variables
+        and name != each.name
+        and not (each.is_function and _of_function(each) == _of_function(variables[name]))
+    }
+    found: dict[str, list[SymbolText]] = {}
+    for name, each in variables.items():
+        if name not in shared:
+            found.setdefault(functions[_of_function(each)][0], []).append(each)
+    return found
+
+
+def _of_function(each: SymbolText) -> str:
+    """The name in C of a function, or of that of a static variable."""
+    return each.name.partition(".")[0]
+
+
+def _names_in(text: str) -> dict[str, None]:
+    return dict.fromkeys(name.strip('"') for name in _NAME.findall(text) if name)
 
 
 def _host_symbol(
-    each: SymbolText, declared: Mapping[str, _Typed], strings: Mapping[str, tuple[str, str]]
+    each: SymbolText,
+    variables: Sequence[SymbolText],
+    declared: Mapping[str, _Typed],
+    strings: Mapping[str, tuple[str, str]],
 ) -> HostSymbol:
     own: dict[str, str] = {}
+    names: dict[str, None] = {}
+    types: dict[str, str] = {}
 
     def string(found: re.Match[str]) -> str:
         if found[1] not in strings:
@@ -90,9 +142,15 @@ def _host_symbol(
         own[name] = text
         return f"@{name}"
 
-    text = _STRING.sub(string, each.text) if f"@{_PREFIX}" in each.text else each.text
-    text, types = _with_types(text, dict(each.types))
-    names = dict.fromkeys(name.strip('"') for name in _NAME.findall(text) if name)
+    def complete(symbol: SymbolText) -> str:
+        text = _STRING.sub(string, symbol.text) if f"@{_PREFIX}" in symbol.text else symbol.text
+        text, named = _with_types(text, dict(symbol.types))
+        types.update(named)
+        names.update(_names_in(text))
+        return text
+
+    text = complete(each)
+    statics = tuple((variable.name, complete(variable)) for variable in variables)
     others = {name: declared[name] for name in names if name in declared}
     for _, of_other in others.values():
         types |= of_other
@@ -100,6 +158,7 @@ def _host_symbol(
         replace(each, text=text, types=tuple(types.items()), declarations=()),
         tuple(own.items()),
         tuple((name, line) for name, (line, _) in others.items()),
+        statics,
         tuple(names),
     )
 
@@ -138,6 +197,7 @@ def text_of(symbols: Iterable[HostSymbol]) -> str:
             texts.setdefault(
                 name, _variable(name, text) if line is None else _declaration(name, line)
             )
+        defined += [_variable(name, text) for name, text in each.statics]
         defined.append(each.symbol)
     return join([*texts.values(), *defined], "", None)
 

@@ -1,13 +1,13 @@
 """
-Functions of a large file whose code is kept, so that an edit of one function compiles that function, and not
-its file.
+Functions of large programs whose code is kept, so that an edit of one function compiles that function, and
+not the files that are compiled with it.
 
-The code of a function without directives depends on its own text, on what the file says outside of functions,
+The code of a function without directives depends on its own text, on what the files say outside of functions,
 and on no other function's body, except as follows. Functions of which one of these may hold are compiled
-every time; the others can be left out of the file (`c/function_texts.py`) if their code is kept.
+every time; the others can be left out of their files (`c/function_texts.py`) if their code is kept.
 
-- Directives, and calls of the runtime, concern the whole file (`c/sema`).
-- A body may declare names with linkage, make static variables, or have assembly.
+- Directives, and some calls of the runtime, concern the whole file (`c/sema`).
+- A body may declare names with linkage, or have assembly. Its static variables are a part of its code.
 - Messages have lines, which an edit moves, and an order.
 - Passes read functions with directives of OpenACC, those that they call, and what other functions do to the
   global variables that these name (`c/file_groups.py`). A function is left out only if nothing calls it from
@@ -15,10 +15,12 @@ every time; the others can be left out of the file (`c/function_texts.py`) if th
   of these variables in the same ways (`function_survey.py`). Passes take it for one of another file, of
   which they assume the worst.
 - Whether the address of a scalar variable at file scope is taken anywhere decides about loops over it.
+- The symbol of what several files have each of their own, such as a static function, depends on which of them
+  a body names first.
 
-What the file says outside of functions is the key of what is kept; numbers of lines are not part of it, as
-the code has none. If the compilation without these functions fails, or if something that the whole file
-decides comes out differently, the whole file is compiled.
+What the files say outside of functions is the key of what is kept; numbers of lines are not part of it, as
+the code has none. If the compilation without these functions fails, or if something that the whole program
+decides comes out differently, the whole program is compiled.
 """
 
 from __future__ import annotations
@@ -26,13 +28,13 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections.abc import Collection, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from .backend.cache import DiskCache, content_key
+from .base.abi import DEVICE_COPIES
 from .base.phases import LOADING, phase
 from .fingerprint import compiler_fingerprint
 
@@ -42,9 +44,9 @@ if TYPE_CHECKING:
     from .base.diagnostics import Diagnostic
     from .base.options import CompileOptions
     from .c.ast import TranslationUnit
-    from .c.function_texts import FileText
+    from .c.function_texts import FunctionText, ProgramText
     from .c.preprocess import PreprocessedSource
-    from .function_survey import FileSurvey
+    from .function_survey import ProgramSurvey
     from .host_symbols import HostSymbol
 
 _WORTH_IT = 100_000
@@ -56,11 +58,14 @@ _WITH_STATEMENT = re.compile(
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _NOT_ALONE = re.compile(
     r"^[ \t]*#[ \t]*pragma|\b_Pragma\b|\b__label__\b|\b__attribute"
-    r"|\b(?:static|extern|asm|__asm|__asm__|__thread|_Thread_local|thread_local)\b"
-    r"|\b(?:acc|omp|__accopt)_",
+    r"|\b(?:extern|asm|__asm|__asm__|__thread|_Thread_local|thread_local)\b"
+    rf"|\b(?:omp_|__accopt_|acc_set_|(?:{'|'.join(DEVICE_COPIES)})\b)",
     re.MULTILINE,
 )
-"""Matches what a function must not contain to be left out."""
+"""
+Matches what a function must not contain to be left out. Of OpenACC's routines, these make the host the
+current device, or copy between devices, which concerns all constructs of a program.
+"""
 
 
 class NotKept(Exception):
@@ -93,7 +98,7 @@ class _Kept:
 class _Entry:
     """
     What is kept of a file. `has_uses`: whether the uses of variables are known; `has_unions`: whether any
-    function uses one; `directed` and `exposed` as in `FileSurvey`.
+    function uses one; `directed` and `exposed` as in `ProgramSurvey`.
     """
 
     functions: Mapping[str, _Kept] = field(default_factory=dict[str, _Kept])
@@ -115,7 +120,7 @@ class _Entry:
 
 
 def functions_to_leave_out(
-    text: FileText,
+    text: ProgramText,
     known: Mapping[str, Mapping[str, frozenset[str]]],
     directed: Collection[str],
     exposed: Collection[str],
@@ -123,9 +128,9 @@ def functions_to_leave_out(
     has_uses: bool,
 ) -> frozenset[str]:
     """
-    Which functions of a file can be left out of it: `known` are the uses of global variables by those whose
-    code is kept. `directed` functions have directives outside of their bodies; the addresses of `exposed`
-    variables are taken. Without `has_uses`, the uses are not known.
+    Which functions of a program can be left out of it: `known` are the uses of global variables by those
+    whose code is kept. `directed` functions have directives outside of their bodies; the addresses of
+    `exposed` variables are taken. Without `has_uses`, the uses are not known.
     """
     functions = text.functions
     apart = {
@@ -133,20 +138,26 @@ def functions_to_leave_out(
         for name in known
         if not _NOT_ALONE.search(functions[name].body) and functions[name].words.isdisjoint(exposed)
     }
-    outside = _DIRECTIVE.findall(text.outline)
+    outside = [line for outline in text.outlines for line in _DIRECTIVE.findall(outline)]
     read = {n for n, f in functions.items() if n in directed or _DIRECTIVE.search(f.body)}
     if not read and not outside:
         return frozenset(apart)
     if not has_uses:
         return frozenset()
     words = set[str]().union(*map(_WORD.findall, outside), *(functions[n].words for n in read))
-    pending = [n for n in read if n in directed or _WITH_STATEMENT.search(functions[n].body)]
+    others: dict[str, list[FunctionText]] = {}
+    for other in text.others:
+        is_read = not other.name or other.name in directed or _DIRECTIVE.search(other.body)
+        others.setdefault("" if is_read else other.name, []).append(other)
+    entered = (n for n in read if n in directed or _WITH_STATEMENT.search(functions[n].body))
+    pending = [*others.pop("", ()), *map(functions.__getitem__, entered)]
     while pending:
-        own = functions[pending.pop()].words
+        own = pending.pop().words
         words |= own
         called = own.intersection(functions) - read
         read |= called
-        pending += called
+        pending += map(functions.__getitem__, called)
+        pending += [f for name in own.intersection(others) for f in others.pop(name)]
     apart -= read
     users: dict[str, dict[str, frozenset[str]]] = {}
     for name, uses in known.items():
@@ -169,17 +180,22 @@ def _leave_users(users: Mapping[str, frozenset[str]], apart: set[str]) -> None:
 
 
 class KeptFunctions:
-    """The functions of one file that is compiled with `options`; `mark` as for `generate_module`."""
+    """
+    The functions of a program that is compiled with `options`, or of some files of it; `mark` as for
+    `generate_module`.
+    """
 
-    def __init__(self, source: PreprocessedSource, options: CompileOptions, mark: str) -> None:
+    def __init__(
+        self, sources: Sequence[PreprocessedSource], options: CompileOptions, mark: str
+    ) -> None:
         with phase(LOADING):
-            from .c.function_texts import file_text
+            from .c.function_texts import ProgramText, file_text
 
-        self._source, self._options, self._mark = source, options, mark
+        self._sources, self._options, self._mark = sources, options, mark
         with phase("find functions"):
-            self._text = file_text(source.text)
+            self._text = ProgramText(tuple(file_text(source.text) for source in sources))
         self._store = DiskCache.default("functions")
-        self._survey: FileSurvey | None = None
+        self._survey: ProgramSurvey | None = None
         self._uses: Mapping[str, Mapping[str, frozenset[str]]] = {}
         self._has_uses = self._has_unions = False
         self._symbols: list[HostSymbol] = []
@@ -189,24 +205,23 @@ class KeptFunctions:
         sources: Sequence[PreprocessedSource], options: CompileOptions, mark: str = ""
     ) -> KeptFunctions | None:
         """
-        The functions of a program, or of a part of one, which has a `mark`; None if it is small, if it has
-        several files, which share names, or if its code depends on lines or on options of passes. The
-        simulator runs one module.
+        The functions of a program, or of a part of one, which has a `mark`; None if it is small, or if its
+        code depends on lines or on options of passes. The simulator runs one module.
         """
         plain = not (options.pass_options or options.skipped_passes or options.added_passes)
         lines = options.debug_info or options.host_lines
-        if len(sources) != 1 or len(sources[0].text) < _WORTH_IT or options.target == "sim":
+        if sum(len(source.text) for source in sources) < _WORTH_IT or options.target == "sim":
             return None
         if not plain or lines or options.checks_ir or options.check_cache:
             return None
-        found = KeptFunctions(sources[0], options, mark)
+        found = KeptFunctions(sources, options, mark)
         size = sum(len(function.body) for function in found._text.functions.values())
         return found if size >= _WORTH_IT else None
 
     @cached_property
     def _key(self) -> str:
         options = self._options.key(), self._mark
-        return content_key("functions", compiler_fingerprint(), *options, self._text.outline)
+        return content_key("functions", compiler_fingerprint(), *options, *self._text.outlines)
 
     @cached_property
     def _entry(self) -> _Entry:
@@ -234,37 +249,39 @@ class KeptFunctions:
             )
 
     @cached_property
-    def reduced(self) -> PreprocessedSource:
-        """The file without the functions that need not be compiled."""
+    def reduced(self) -> list[PreprocessedSource]:
+        """The files without the functions that need not be compiled."""
         kept = self._entry.functions
-        text = self._text.without(self.left_out, lambda name: kept[name].named)
-        return replace(self._source, text=text)
+        return [
+            replace(source, text=file.without(self.left_out, lambda name: kept[name].named))
+            for source, file in zip(self._sources, self._text.files, strict=True)
+        ]
 
     def whole(self) -> None:
-        """The whole file is compiled now."""
+        """The whole program is compiled now."""
         self.__dict__["left_out"] = frozenset[str]()
 
-    @contextmanager
-    def leave_out(self, unit: TranslationUnit) -> Generator[None]:
-        """The typed tree of the whole file is that of `reduced` in the `with` block."""
-        from .c.function_texts import left_out_body
+    def cut(self, units: Sequence[TranslationUnit]) -> Callable[[], None]:
+        """Makes the typed trees of the whole files those of `reduced`; returns what reverses it."""
+        with phase(LOADING):
+            from .c.function_texts import without_bodies
 
-        left_out = [(f, f.body) for f in unit.functions if f.name in self.left_out and f.body]
-        for function, body in left_out:
-            function.body = left_out_body(body)
-        try:
-            yield
-        finally:
-            for function, body in left_out:
-                function.body = body
+        with phase("find functions"):
+            restored = [without_bodies(unit, self.left_out) for unit in units]
+
+        def restore() -> None:
+            for each in restored:
+                each()
+
+        return restore
 
     def see_units(self, units: Sequence[TranslationUnit]) -> None:
-        """Reads the typed trees of the program, of which the file's is the first. Raises `NotKept`."""
+        """Reads the typed trees of the program, which begin with those of the files. Raises `NotKept`."""
         with phase(LOADING):
             from .function_survey import survey
 
         with phase("find functions"):
-            self._survey = survey(units[0], wall=self._options.wall)
+            self._survey = survey(units[: len(self._sources)], wall=self._options.wall)
         known = self._entry.exposed, self._entry.directed
         if self.left_out and known != (self._survey.exposed, self._survey.directed):
             raise NotKept
@@ -278,13 +295,16 @@ class KeptFunctions:
         self._has_unions = PUNS in module.attributes
         if self.left_out and self._entry.has_unions != self._has_unions:
             raise NotKept
-        self._has_uses = _DIRECTIVE.search(self._source.text) is not None
+        self._has_uses = any(_DIRECTIVE.search(source.text) for source in self._sources)
         if self._has_uses:
             with phase("find functions"):
-                self._uses = {
-                    self._name(name): {self._name(v): kinds for v, kinds in uses.items()}
-                    for name, uses in uses_of_variables(module).items()
-                }
+                found: dict[str, dict[str, frozenset[str]]] = {}
+                for symbol, uses in uses_of_variables(module).items():
+                    own = found.setdefault(self._name(symbol), {})
+                    for variable, kinds in uses.items():
+                        name = self._name(variable)
+                        own[name] = kinds | own.get(name, frozenset())
+                self._uses = found
 
     def _name(self, symbol: str) -> str:
         """The name in C of an internal symbol."""
@@ -322,7 +342,7 @@ class KeptFunctions:
             )
             self._store.put(self._key, entry.to_bytes())
 
-    def _new(self, survey: FileSurvey, messages: Sequence[Diagnostic]) -> dict[str, _Kept]:
+    def _new(self, survey: ProgramSurvey, messages: Sequence[Diagnostic]) -> dict[str, _Kept]:
         """The functions that were compiled now and whose code can be kept."""
         silent = self._silent(messages)
         found: dict[str, _Kept] = {}
@@ -330,11 +350,11 @@ class KeptFunctions:
             name = self._name(each.symbol.name)
             if name not in survey.functions or name not in silent or not each.symbol.is_function:
                 continue
-            own = {name for name, _ in (*each.strings, *each.declared)}
+            own = {name for name, _ in (*each.strings, *each.declared, *each.statics)}
             others = {
                 self._name(n) for n in each.names if n not in own and not n.startswith("llvm.")
             }
-            if others <= survey.symbols and survey.renamed.isdisjoint(each.names):
+            if others <= survey.symbols and survey.renamed.isdisjoint((*each.names, *others, name)):
                 uses, named = self._uses.get(name, {}), survey.functions[name]
                 found[name] = _Kept(self._contents[name], uses, named, each)
         return found
@@ -347,9 +367,10 @@ class KeptFunctions:
         for each in messages:
             for loc in (each.loc, *(place for place, _ in each.notes)):
                 places.setdefault(loc.file, set()).add(loc.line)
-        lines = self._text.lines(self._source.file)
         return {
             name
-            for name, (file, first, last) in lines.items()
-            if places.get(file, set()).isdisjoint(range(first, last + 1))
+            for source, text in zip(self._sources, self._text.files, strict=True)
+            for name, (file, first, last) in text.lines(source.file).items()
+            if name in self._text.functions
+            and places.get(file, set()).isdisjoint(range(first, last + 1))
         }

@@ -20,7 +20,7 @@ from .parse import blank
 from .shared_declarations import MARKS
 
 if TYPE_CHECKING:
-    from .ast import Compound
+    from .ast import Compound, TranslationUnit, VarDecl
 
 _LABEL = "__accopt_left_out"
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
@@ -60,11 +60,14 @@ class FunctionText:
 class FileText:
     """
     A preprocessed file: `functions` are those whose bodies have several lines and whose names are defined
-    once, by name, in order; `outline` is the text without their bodies, numbers of lines and empty lines.
+    once, by name, in order; `others` are the other bodies, with an empty name where that is not known or
+    where the body may be something else; `outline` is the text without the bodies of `functions`, numbers of
+    lines and empty lines.
     """
 
     text: str
     functions: Mapping[str, FunctionText]
+    others: tuple[FunctionText, ...] = ()
 
     @cached_property
     def outline(self) -> str:
@@ -123,6 +126,43 @@ class FileText:
         return "".join([*out, self.text[done:]])
 
 
+@dataclass(frozen=True)
+class ProgramText:
+    """
+    The files of a program, or of a part of one. `functions` are those of all files whose names only one file
+    defines; `others` are the other bodies.
+    """
+
+    files: tuple[FileText, ...]
+
+    @cached_property
+    def functions(self) -> Mapping[str, FunctionText]:
+        return {n: f for file in self.files for n, f in file.functions.items() if self._is_alone(n)}
+
+    @cached_property
+    def others(self) -> tuple[FunctionText, ...]:
+        repeated = (
+            f for file in self.files for n, f in file.functions.items() if not self._is_alone(n)
+        )
+        return *repeated, *(f for file in self.files for f in file.others)
+
+    @cached_property
+    def _times(self) -> Counter[str]:
+        return Counter(
+            name
+            for file in self.files
+            for name in {*file.functions, *(other.name for other in file.others)}
+        )
+
+    def _is_alone(self, name: str) -> bool:
+        return self._times[name] == 1
+
+    @cached_property
+    def outlines(self) -> tuple[str, ...]:
+        """The outlines of the files."""
+        return tuple(file.outline for file in self.files)
+
+
 def file_text(text: str) -> FileText:
     """Finds the functions of a preprocessed file."""
     found: list[FunctionText] = []
@@ -136,10 +176,8 @@ def file_text(text: str) -> FileText:
             case "}":
                 depth -= 1
                 if depth == 0:
-                    name = _function_of(text[end:start])
-                    body = text[start : mark.end()]
-                    if name is not None and "\n" in body:
-                        found.append(FunctionText(name, body, start, end))
+                    name = _function_of(text[end:start]) or ""
+                    found.append(FunctionText(name, text[start : mark.end()], start, end))
                     end = mark.end()
                 elif depth < 0:
                     return FileText(text, {})
@@ -148,7 +186,9 @@ def file_text(text: str) -> FileText:
             case _:  # a literal, or the line of a directive
                 pass
     times = Counter(function.name for function in found)
-    return FileText(text, {f.name: f for f in found if times[f.name] == 1})
+    functions = {f.name: f for f in found if f.name and times[f.name] == 1 and "\n" in f.body}
+    others = [f for f in found if f.name not in functions and ";" in f.body]
+    return FileText(text, functions, tuple(others))
 
 
 def _function_of(head: str) -> str | None:
@@ -172,7 +212,35 @@ def is_left_out(body: Compound) -> bool:
     return bool(body.body) and isinstance(first := body.body[0], Label) and first.name == _LABEL
 
 
-def left_out_body(body: Compound) -> Compound:
+def without_bodies(unit: TranslationUnit, names: Collection[str]) -> Callable[[], None]:
+    """
+    Makes the typed tree of a file that of the file without the texts of these functions, and returns a
+    function that reverses it.
+    """
+    left_out = {f.name: (f, f.body) for f in unit.functions if f.name in names and f.body}
+    variables = unit.variables
+    unit.variables = [v for v in variables if _function_of_static(v) not in left_out]
+    for function, body in left_out.values():
+        function.body = _left_out_body(body)
+
+    def restore() -> None:
+        unit.variables = variables
+        for function, body in left_out.values():
+            function.body = body
+
+    return restore
+
+
+def _function_of_static(variable: VarDecl) -> str | None:
+    """The name of the function that a variable is a static one of."""
+    from .ast import Storage
+
+    if variable.storage is not Storage.STATIC_LOCAL or variable.symbol is None:
+        return None
+    return variable.symbol.partition(".")[0]
+
+
+def _left_out_body(body: Compound) -> Compound:
     """The typed body of a function whose text was left out, in place of `body`."""
     from .ast import Compound, Label, Null
 

@@ -192,12 +192,11 @@ def compile_with(
         sink = DiagnosticSink()
         options = CompileOptions(target=target, opt_level=1, wall=True)  # pyright: ignore[reportArgumentType]
         left[:] = [NOTHING_KEPT]
-        diagnostics._lines.cache_clear()  # pyright: ignore[reportPrivateUsage]
         try:
             made = build([path, *others], options, sink, cached=False)
         except CompileError as e:
             return (e.diagnostics, sink.diagnostics), NOTHING_KEPT
-        return (made.host_ir, made.ptx, made.sites, sink.diagnostics), left[-1]
+        return (made.host_ir, made.ptx, made.sites, sink.diagnostics), max(left)
 
     patch.setattr(KeptFunctions, "keep", watched)
     return compile_text
@@ -211,6 +210,183 @@ def test_an_edit_gives_what_the_whole_file_gives(edit: str, compiled: Compile) -
     found, left_out = compiled(edited, "kept")
     assert found == compiled(edited, "empty")[0]
     assert left_out == expected
+
+
+SHARED = """
+#include <openacc.h>
+#include <stdio.h>
+#define N 40
+struct state { double now; int steps; };
+extern double field[N];
+extern struct state state;
+double norm(int n);
+int report(const char *name);
+static inline double half(double x)
+{
+  return x *
+    0.5;
+}
+"""
+FILES = {
+    "first.c": SHARED + """
+double field[N];
+struct state state;
+static int calls;
+static int helper(int k)
+{
+  return k + calls;
+}
+static void line(int k) { printf("%d\\n", helper(k)); }
+int counted(void)
+{
+  static int count = 3, *last = &calls;
+  static const char *names[] = { "one", "two" };
+  count += *last;
+  return count + names[count & 1][0];
+}
+int numbered(void)
+{
+  static int count;
+  static struct state old = { 1.5, 2 };
+  old.steps++;
+  return count++ + (int)old.now * old.steps + acc_get_num_devices(acc_device_default);
+}
+static void scale(double by)
+{
+#pragma acc parallel loop copy(field)
+  for (int i = 0; i < N; i++)
+    field[i] *= by + state.steps;
+  line(2);
+}
+static double direct(int k)
+{
+  double *p = &field[k];
+  return half(*p) + helper(k);
+}
+int main(void)
+{
+  calls = report("main");
+  scale(2);
+  printf("%g %d %d %g\\n", norm(N), counted(), numbered(), direct(3));
+  return 0;
+}
+""",
+    "second.c": SHARED + """
+static int calls = 2;
+static int helper(int k)
+{
+  return k * calls;
+}
+static int (*const kinds[])(int) = { helper };
+double norm(int n)
+{
+  static int count;
+  double s = 0;
+  count++;
+#pragma acc parallel loop reduction(+:s)
+  for (int i = 0; i < n; i++)
+    s += field[i] * field[i];
+  return s + kinds[0](count);
+}
+int report(const char *name)
+{
+  static int count;
+  printf("%s %d\\n", name, count++);
+  return count;
+}
+double mean(int n)
+{
+  double s = state.now;
+  for (int i = 0; i < n; i++)
+    s += half(field[i]);
+  return s / n;
+}
+int quiet(int k)
+{
+  return k < 0 ? -k
+               : k;
+}
+""",
+}  # fmt: skip
+FILE_EDITS = {
+    "a static variable's value": ("first.c", "old = { 1.5, 2 }", "old = { 1.5, 3 }"),
+    "another static variable": ("first.c", "static int count;", "static int count, times;"),
+    "a name that two files have": ("first.c", "return k + calls;", "return k - calls;"),
+    "the same name in the other file": ("second.c", "return k * calls;", "return k - calls;"),
+    "a callback before all functions": ("second.c", "static int count;\n  printf",
+                                        "static int count, (*f)(int) = helper;\n  f(1);\n  printf"),
+    "a construct's function on one line": ("first.c", "helper(k)); }", "helper(k) + quiet(k)); }"),
+    "a function that a construct calls": ("first.c", "by + state.steps", "half(by) + state.steps"),
+    "a pointer to a mapped array": ("second.c", "return k < 0 ? -k",
+                                    "double *p = field;\n  return k < 0 ? -p[0]"),
+    "a static pointer to a mapped array": ("second.c", "return k < 0 ? -k",
+                                           "static double *p = field;\n  return k < 0 ? -p[k]"),
+    "a quiet function": ("second.c", ": k;", ": k + 1;"),
+    "a routine of the runtime": ("first.c", "acc_get_num_devices(acc_device_default)",
+                                 "acc_get_device_type()"),
+    "the host as a device": ("second.c", "  count++;", "  acc_set_device_type(acc_device_host);\n  count++;"),
+    "copies between devices": ("second.c", "  return count;",
+                               "  acc_memcpy_d2d(field, field, 8, 0, 0);\n  return count;"),
+    "a type": ("first.c", "int steps", "long steps"),
+    "a global variable": ("second.c", "static int calls = 2", "static int calls = 3"),
+    "a new function": ("second.c", "int quiet", "int helped(int k)\n{\n  return k;\n}\nint quiet"),
+    "a mistake": ("second.c", ": k;", ": m;"),
+    "a message": ("second.c", "s / n;", "s / (n = 2 ? n : 1);"),
+}  # fmt: skip
+"""A file of `FILES`, what is replaced there, and by what; `SHARED` is replaced in both."""
+FILES_COMPILED = frozenset(
+    (
+        "a construct's function on one line",
+        "a type",
+        "a global variable",
+        "a new function",
+        "a mistake",
+    )
+)
+"""The edits after which everything is compiled again."""
+
+
+@pytest.mark.parametrize(
+    ("target", "apart", "edits"),
+    [
+        ("host", False, [*FILE_EDITS]),
+        ("host", True, [*FILE_EDITS][::2]),
+        ("nvptx", True, [*FILE_EDITS][1::4]),
+    ],
+)
+def test_files_in_one_module(
+    target: str,
+    apart: bool,
+    edits: Sequence[str],
+    compiled: Compile,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setattr(files_apart, "_WORTH_IT", 0 if apart else 1 << 30)
+    alone = "third.c", "int alone(int k) { return k; }\n"
+
+    def build_with(edit: str | None, cache: str) -> tuple[Result, int]:
+        for name, text in (*FILES.items(), alone):
+            if edit is not None:
+                file, old, new = FILE_EDITS[edit]
+                text = text.replace(old, new) if file == name or old in SHARED else text
+            (tmp_path / name).write_text(text)
+        return compiled(
+            tmp_path / "first.c", cache, target, *(tmp_path / n for n in ("second.c", "third.c"))
+        )
+
+    build_with(None, "kept")
+    shutil.copytree(tmp_path / "kept", tmp_path / "before")
+    left_out: dict[str, int] = {}
+    for number, edit in enumerate(edits):
+        shutil.rmtree(tmp_path / "kept")
+        shutil.copytree(tmp_path / "before", tmp_path / "kept")
+        found, left_out[edit] = build_with(edit, "kept")
+        assert found == build_with(edit, f"empty{number}")[0], edit
+    of_all = {edit for edit, number in left_out.items() if number == NOTHING_KEPT}
+    assert of_all == FILES_COMPILED.union(["copies between devices"] if apart else []).intersection(
+        edits
+    )
 
 
 RECORDS = """
