@@ -13,7 +13,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 TARGETS = ("nvptx", "host")
-FLAGS = ("simulated", "fast_math", "check_cache", "as_written", "no_fma")
+FLAGS = ("simulated", "fast_math", "check_cache", "as_written", "no_fma", "managed")
 
 
 @irdl_attr_definition
@@ -22,7 +22,7 @@ class MachineAttr(ParametrizedAttribute):
     The target (one of `TARGETS`), the compute capability of the GPU (90 for 9.0; 0: any), and those of
     `FLAGS` that hold, in their order: simulated GPU; reassociation and approximate functions allowed;
     accesses outside of cached sections are reported; clause sizes are kept as written; multiplications and
-    additions are never fused.
+    additions are never fused; host and device share memory.
 
     `#accx.machine<nvptx, 90>`, `#accx.machine<host, 0, fast_math>`
     """

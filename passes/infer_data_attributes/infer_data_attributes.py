@@ -8,7 +8,8 @@ Leaves: every value from outside that a region uses is a constant, a non-pointer
         (`firstprivate_values.py`). New operations carry `implicit = true`. Only the operand of an
         `acc.private` in a region may still be a host address: it is a name, never read.
         Pointers used as arrays get the section their loops touch, computed before the construct,
-        or an `acc.present`.
+        or an `acc.present`; arrays of pointers get the sections of their rows, too, unless host and device
+        share memory (`implicit_rows.py`).
 Fails:  if a data construct maps several sections of a variable and it is not known which one the region
         uses. `default(none)` is checked on the typed tree (`compiler/irgen/default_none.py`).
 
@@ -30,7 +31,8 @@ After:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import cast
 
 from xdsl.context import Context
@@ -41,7 +43,7 @@ from xdsl.passes import ModulePass
 
 from ...compiler.base.diagnostics import error
 from ...compiler.base.names import c_name, value_name
-from ...dialects.accx import CELL, FROM_KERNELS
+from ...dialects.accx import CELL, FROM_KERNELS, POINTERS
 from ...dialects.accx_compress import DECODES, PACKED
 from ..ir.data.sections import STORED, PointerUses, TouchedSection, pointer_uses, section_of
 from ..ir.data.visible_data import has_other_section, is_conditional, visible_default, visible_entry
@@ -67,6 +69,7 @@ from ..ir.ops.acc_ops import (
 )
 from ..ir.ops.building import constant_value, erase
 from ..ir.ops.layout import size_of
+from ..ir.ops.machine import machine_of
 from ..ir.ops.messages import Messages
 from ..ir.values.addresses import ADDRESS_OPS
 from ..ir.values.region_values import HostEmitter, RegionSymbols, variable_key
@@ -75,6 +78,7 @@ from ..ir.variables.recipes import firstprivate_recipe
 from .data_attributes import DataAction, VariableFacts, VariableKind, decide
 from .device_copies import may_have_device_copy, shared_globals
 from .firstprivate_values import read_before
+from .implicit_rows import RowUses, has_pointers, may_attach, row_uses
 from .short_sections import warn_of_short_section
 
 Globals = dict[str, llvm.GlobalOp]
@@ -244,6 +248,8 @@ class _Variable:
     """
     The visible clauses map several sections of the variable; the construct uses the one that it accesses.
     """
+    rows: tuple[TouchedSection, ...] = ()
+    """The sections of the rows that the pointers in `section` point to, one for each level of pointers."""
 
 
 def _variable_type(variable: _Variable, globals_: Globals) -> TypeAttribute:
@@ -271,6 +277,12 @@ def _bounds(
     the bounds of the clause around the construct: its first elements need not be present.
     """
     owner = variable.value.owner
+    if variable.rows:
+        assert isinstance(variable.section, TouchedSection)
+        found = [_section_bounds(variable, s, emit) for s in (variable.section, *variable.rows)]
+        for bound in found[:-1]:
+            cast(Operation, bound.owner).attributes[POINTERS] = UnitAttr()
+        return found
     if variable.visible is not None and not variable.one_of_several:
         return list(variable.visible.bounds)
     if not variable.one_of_several and isinstance(owner, llvm.AllocaOp):
@@ -287,14 +299,26 @@ def _bounds(
         lower, extent = _section_values(variable.section, emit)
     else:
         return []
+    return [_bounds_value(variable, lower, extent, size_of(type_), emit)]
+
+
+def _bounds_value(
+    variable: _Variable, lower: SSAValue, extent: SSAValue, stride: int, emit: HostEmitter
+) -> SSAValue:
+    """An `acc.bounds`; `stride` is in bytes."""
     bounds = acc.DataBoundsOp(
         lowerbound=lower,
         extent=extent,
-        stride=emit.i64(size_of(type_)),
+        stride=emit.i64(stride),
         start_idx=emit.i64(0),
         stride_in_bytes=IntegerAttr.from_bool(True),
     )
-    return [emit.value(bounds, f"{variable.name}_bounds")]
+    return emit.value(bounds, f"{variable.name}_bounds")
+
+
+def _section_bounds(variable: _Variable, section: TouchedSection, emit: HostEmitter) -> SSAValue:
+    lower, extent = _section_values(section, emit)
+    return _bounds_value(variable, lower, extent, size_of(section.unit), emit)
 
 
 def _section_values(section: TouchedSection, emit: HostEmitter) -> tuple[SSAValue, SSAValue]:
@@ -407,22 +431,59 @@ def _only_named(uses: PointerUses) -> bool:
     )
 
 
-def infer_construct(construct: ComputeOp, module: ModuleOp) -> None:
+def infer_construct(construct: ComputeOp, module: ModuleOp, messages: Messages) -> None:
     """Makes the data attributes of one construct explicit. Raises `CompileError` as the pass does."""
-    _infer(construct, _globals(module), shared_globals(module), Recipes(module))
+    _infer(construct, _Facts.of(module), messages)
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """
+    What the pass reads of the module: its globals, those that may have a device copy, and whether host
+    addresses mean nothing to the device.
+    """
+
+    module: ModuleOp
+    globals: Globals
+    shared: frozenset[str]
+    recipes: Recipes
+    apart: bool
+
+    @staticmethod
+    def of(module: ModuleOp) -> _Facts:
+        machine = machine_of(module)
+        apart = machine.target != "host" and not machine.managed
+        return _Facts(module, _globals(module), shared_globals(module), Recipes(module), apart)
+
+    @cached_property
+    def attaches(self) -> bool:
+        """Whether anything of the module may attach pointers."""
+        return may_attach(self.module)
 
 
 def _globals(module: ModuleOp) -> Globals:
     return {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, llvm.GlobalOp)}
 
 
-def _infer(
-    construct: ComputeOp,
-    globals_: Globals,
-    shared: frozenset[str],
-    recipes: Recipes,
-    messages: Messages | None = None,
-) -> None:
+def _warn_of_rows(variable: _Variable, rows: RowUses, messages: Messages) -> None:
+    if has_pointers(variable.section):
+        reason = f": {rows.sections}"
+        remedy = f"name the rows in a data clause: copyin({variable.name}[0:n][0:m])"
+    else:
+        reason, remedy = (
+            "",
+            "map that, too: a data clause for p->x[0:n] attaches the pointer x of *p",
+        )
+    messages.warn(
+        source_loc(rows.first),
+        f"'{variable.name}' is copied with the pointers in it, but not what they point to{reason}",
+        remedy,
+        option="unmapped-rows",
+    )
+
+
+def _infer(construct: ComputeOp, module: _Facts, messages: Messages) -> None:
+    globals_ = module.globals
     _hoist_addresses(construct, globals_)
     values = _settle_live_ins(construct)
     default = visible_default(construct)
@@ -444,8 +505,10 @@ def _infer(
         kind = _kind(value, globals_)
         section = section_of(uses, symbols)
         several = visible is not None and has_other_section(visible)
-        if messages is not None and visible is not None and not several:
+        if visible is not None and not several:
             warn_of_short_section(visible, name, uses, symbols, messages)
+        rows = row_uses(uses, symbols) if module.apart and visible is None else None
+        known = rows is not None and not isinstance(rows.sections, str) and has_pointers(section)
         variable = _Variable(value, name, kind, uses, section, visible, several)
         if several and not isinstance(section, TouchedSection):
             raise error(
@@ -463,18 +526,24 @@ def _infer(
             or isinstance(construct, acc.KernelsOp),
             default_present=default is acc.ClauseDefaultValue.PRESENT,
             reads=uses.reads,
-            writes=uses.writes or reduced,
+            writes=uses.writes or reduced or (rows is not None and known and rows.writes),
             reduction=reduced,
             visible_clause=clause,
             conditional=visible is not None and is_conditional(visible),
             section_known=isinstance(variable.section, TouchedSection),
-            shared=_may_be_shared(value, shared),
+            shared=_may_be_shared(value, module.shared),
         )
-        decided.append((variable, decide(facts)))
+        action = decide(facts)
+        if rows is not None and action in (DataAction.COPY, DataAction.COPYIN):
+            if known:
+                variable = replace(variable, rows=cast(tuple[TouchedSection, ...], rows.sections))
+            elif not module.attaches:
+                _warn_of_rows(variable, rows, messages)
+        decided.append((variable, action))
     emit = HostEmitter(construct)
     for variable, action in decided:
         _map_variable(construct, variable, action, emit, globals_)
-    read_before(construct, recipes)
+    read_before(construct, module.recipes)
 
 
 def _mark_cells(construct: ComputeOp) -> None:
@@ -499,9 +568,8 @@ class InferDataAttributesPass(ModulePass):
     name = "infer-data-attributes"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        globals_, shared, recipes = _globals(op), shared_globals(op), Recipes(op)
-        messages = Messages(op)
+        facts, messages = _Facts.of(op), Messages(op)
         for construct in constructs_of(op, COMPUTE_OPS):
-            _infer(cast(ComputeOp, construct), globals_, shared, recipes, messages)
+            _infer(cast(ComputeOp, construct), facts, messages)
             _mark_cells(cast(ComputeOp, construct))
         messages.save()

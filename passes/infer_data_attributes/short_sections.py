@@ -52,13 +52,18 @@ def warn_of_short_section(
             return
 
 
+def outlives_constructs(entry: EntryOp) -> bool:
+    """Whether a data operation is of a directive other than a compute construct."""
+    return any(isinstance(use.operation, _MAPPING) for use in entry.acc_var.uses)
+
+
 def _mapped_elsewhere(entry: EntryOp, module: ModuleOp) -> bool:
     """Whether another data directive of the module maps the variable of `entry`."""
     return any(
         isinstance(op, ENTRY_OPS)
         and op is not entry
         and _is_same(op.var, entry.var)
-        and any(isinstance(use.operation, _MAPPING) for use in op.acc_var.uses)
+        and outlives_constructs(op)
         for op in module.walk()
     )
 

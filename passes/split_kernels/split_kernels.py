@@ -93,7 +93,11 @@ def _move_variables_out(kernels: acc.KernelsOp) -> None:
 
 
 def _split(
-    kernels: acc.KernelsOp, module: ModuleOp, classifier: LoopClassifier, kept: list[SSAValue]
+    kernels: acc.KernelsOp,
+    module: ModuleOp,
+    classifier: LoopClassifier,
+    kept: list[SSAValue],
+    messages: Messages,
 ) -> None:
     """Replaces `kernels` by constructs for its pieces; only they use the variables `kept`."""
     _move_variables_out(kernels)
@@ -110,7 +114,7 @@ def _split(
     pieces, _ = cut(operations_of(kernels), host_loops)
     several = len(pieces) > 1 or any(p.host_loop(host_loops) is not None for p in pieces)
     if several:
-        infer_construct(kernels, module)
+        infer_construct(kernels, module, messages)
         keep_on_device(kernels, kept)
         use_host_values(kernels)
         host_loops = HostLoops(kernels)
@@ -157,7 +161,7 @@ class SplitKernelsPass(ModulePass):
             classifier = LoopClassifier(FunctionScalars(function, op, names, exposed), messages)
             for construct in constructs:
                 if isinstance(construct, acc.KernelsOp):
-                    _split(construct, op, classifier, kept[construct])
+                    _split(construct, op, classifier, kept[construct], messages)
                 else:
                     decide_loops(construct, op, classifier, plain_loops=False)
                     if isinstance(construct, acc.ParallelOp):

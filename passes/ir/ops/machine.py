@@ -28,6 +28,7 @@ class Machine:
     check_cache: bool = False
     as_written: bool = False
     no_fma: bool = False
+    managed: bool = False
 
     @property
     def has_redux(self) -> bool:
