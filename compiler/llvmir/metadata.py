@@ -20,7 +20,7 @@ class Metadata:
         self.named: dict[str, list[str]] = {}
         self._nodes: list[str] = []
         self._numbers: dict[str, str] = {}
-        self._scopes: dict[int, list[str]] = {}
+        self._scopes: dict[tuple[int, int], list[str]] = {}
         self._groups: dict[int, str] = {}
 
     def node(self, body: str) -> str:
@@ -107,13 +107,15 @@ class Metadata:
         iterations beside it do, nor does what all of them share. Each has a scope, and their common reads.
         """
         place, count, loop = (each.value.data for each in cast("ArrayAttr[IntegerAttr]", iteration))
-        if loop not in self._scopes:
+        # Loops of different kernels have the same numbers, and may have other counts.
+        scopes = self._scopes.get((loop, count))
+        if scopes is None:
             domain = self.distinct(f"!{{{self.next()}}}")
-            self._scopes[loop] = [
+            scopes = self._scopes[loop, count] = [
                 self.distinct(f"!{{{self.next()}, {domain}}}") for _ in range(count + 1)
             ]
-        own = self._scopes[loop][place]
-        others = ", ".join(scope for scope in self._scopes[loop] if scope != own)
+        own = scopes[place]
+        others = ", ".join(scope for scope in scopes if scope != own)
         return f", !alias.scope {self.node(f'!{{{own}}}')}, !noalias {self.node(f'!{{{others}}}')}"
 
     def access_group(self, groups: Attribute) -> str:

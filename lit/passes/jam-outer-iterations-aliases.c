@@ -13,8 +13,6 @@
 // LLVM-NEXT:     ![[FIRST:[0-9]+]] = distinct !{![[FIRST]], ![[DOMAIN]]}
 // LLVM-NEXT:     ![[SECOND:[0-9]+]] = distinct !{![[SECOND]], ![[DOMAIN]]}
 // PTX:         .visible .entry centre_{{[0-9]+}}_2_kernel
-// PTX:           st.global.b64
-// PTX:           st.global.b64
 // PTX-NOT:       st.global
 // PTX:           div.rn.f64
 // PTX-NEXT:      div.rn.f64
@@ -24,6 +22,7 @@
 // PTX-NEXT:      st.global.b64
 // PTX-NEXT:      st.global.b64
 // PTX-NEXT:      st.global.b64
+// PTX-NEXT:      bra
 void centre(int n, int m, double *a, const double *mean, const double *deviation) {
 #pragma acc parallel loop present(a, mean, deviation)
   for (int i = 0; i < n; i++)
@@ -42,4 +41,18 @@ void once(int n, int m, float *a, const float *b) {
   for (int i = 0; i < n; i++)
 #pragma acc loop
     for (int j = 0; j < m; j++) a[i * m + j] += b[i * m + j];
+}
+
+// Another kernel has another number of rows.
+// CHECK-LABEL: llvm.func @longer
+// CHECK:         llvm.load %w{{.*}} {accx.iteration = [8 : i32, 8 : i32, 0 : i32]}
+void longer(int n, int m, double (*a)[40][64], const double *w) {
+#pragma acc parallel loop present(a, w)
+  for (int i = 0; i < n; i++)
+#pragma acc loop
+    for (int j = 0; j < 64; j++)
+      for (int k = 0; k < m; k++) {
+        a[i][k][j] -= w[j];
+        a[i][k][j] /= w[k];
+      }
 }

@@ -1,4 +1,5 @@
-// RUN: accopt %s -p jam-outer-iterations | filecheck %s
+// RUN: accopt %s -p "jam-outer-iterations{threads=0}" | filecheck %s
+// RUN: accopt %s -p "jam-outer-iterations{threads=1000}" | filecheck %s --check-prefix=LAUNCH
 
 // Two rows of a product: one inner loop carries both sums, what does not depend on the row is there
 // once, and a tile that is not full runs row after row.
@@ -331,6 +332,80 @@ llvm.func @reduced(%n: i32, %s: !llvm.ptr) {
       } attributes {independent = [#acc.device_type<none>], vector = [#acc.device_type<none>]}
       acc.yield
     } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], accx.schedule = #accx.schedule<elements = 2>}
+    acc.yield
+  }
+  llvm.return
+}
+
+// The launch chooses: with fewer than 1000 threads of three rows, each thread has one row, by the copy for tiles
+// that are not full, and the grid is as large as the rows.
+// LAUNCH-LABEL: llvm.func @at_launch
+// LAUNCH:         %many{{.*}} = arith.cmpi sge, %{{.*}}, %c3000
+// LAUNCH:         %[[ROWS:rows.*]] = arith.select %many{{.*}}, %c3{{.*}}, %c1{{.*}} : i64
+// LAUNCH:         %[[UP:.*]] = arith.addi %{{.*}}, %{{.*}} : i64
+// LAUNCH-NEXT:    arith.divui %[[UP]], %[[ROWS]] : i64
+// LAUNCH:         acc.parallel
+// LAUNCH:           %[[SIZE:.*]] = arith.trunci %[[ROWS]] : i64 to i32
+// LAUNCH:           %tiles{{.*}} = arith.divui %{{.*}}, %[[SIZE]] : i32
+// LAUNCH:           %first{{.*}} = arith.muli %{{.*}}, %[[SIZE]] overflow<nsw> : i32
+// LAUNCH-NEXT:      %past{{.*}} = arith.addi %first{{.*}}, %[[SIZE]] overflow<nsw> : i32
+// LAUNCH:           %several{{.*}} = arith.cmpi eq, %[[SIZE]], %c3{{.*}} : i32
+// LAUNCH:           %[[FULL:.*]] = arith.andi %several{{.*}}, %full{{.*}} : i1
+// LAUNCH-NEXT:      %[[END:.*]] = arith.minsi %past{{.*}}, %trips{{.*}} : i32
+// LAUNCH-NEXT:      scf.if %[[FULL]] {
+// LAUNCH-COUNT-3:     llvm.store
+// LAUNCH:             scf.for %row{{.*}} = %first{{.*}} to %[[END]] step
+// LAUNCH:         "3 iterations side by side in each thread, one if there are fewer than 1000 threads with so many"
+llvm.func @at_launch(%n: i32, %a: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  acc.parallel num_gangs({%c1 : i32, %n : i32}) {
+    acc.loop gang control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      acc.loop vector control(%j : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+        %p = accx.element %a[%i, %j] of !llvm.array<9 x i32> : i32, i32
+        llvm.store %j, %p : i32, !llvm.ptr
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>], vector = [#acc.device_type<none>]}
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], accx.schedule = #accx.schedule<gang_dim = 2, elements = 3, covers>}
+    acc.yield
+  }
+  llvm.return
+}
+
+// With numbers that are known, nothing is left to the launch: 80 by 30 iterations are no 1000 threads of three,
+// 80 by 40 are.
+// LAUNCH-LABEL: llvm.func @constant
+// LAUNCH-NOT:     arith.select
+// LAUNCH:         rows not kept side by side: too few iterations to fill the device
+// LAUNCH:         "3 iterations side by side in each thread"
+llvm.func @constant(%a: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c27 = arith.constant 27 : i32
+  %c30 = arith.constant 30 : i32
+  %c40 = arith.constant 40 : i32
+  %c80 = arith.constant 80 : i32
+  acc.parallel num_gangs({%c1 : i32, %c27 : i32}) {
+    acc.loop gang control(%i : i32) = (%c0 : i32) to (%c80 : i32) step (%c1 : i32) {
+      acc.loop vector control(%j : i32) = (%c0 : i32) to (%c30 : i32) step (%c1 : i32) {
+        %p = accx.element %a[%i, %j] of !llvm.array<40 x i32> : i32, i32
+        llvm.store %j, %p : i32, !llvm.ptr
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>], vector = [#acc.device_type<none>]}
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], accx.schedule = #accx.schedule<gang_dim = 2, elements = 3, covers>}
+    acc.yield
+  }
+  acc.parallel num_gangs({%c1 : i32, %c27 : i32}) {
+    acc.loop gang control(%i : i32) = (%c0 : i32) to (%c80 : i32) step (%c1 : i32) {
+      acc.loop vector control(%j : i32) = (%c0 : i32) to (%c40 : i32) step (%c1 : i32) {
+        %p = accx.element %a[%i, %j] of !llvm.array<40 x i32> : i32, i32
+        llvm.store %j, %p : i32, !llvm.ptr
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>], vector = [#acc.device_type<none>]}
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], accx.schedule = #accx.schedule<gang_dim = 2, elements = 3, covers>}
     acc.yield
   }
   llvm.return

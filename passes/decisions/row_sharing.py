@@ -23,6 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .declined import Declined
+from .device import MULTIPROCESSORS
 
 MOST_OPERATIONS = 350
 """The most operations of a body: LLVM's time for its copies grows faster than their number."""
@@ -32,6 +33,12 @@ ENOUGH_APART = 4
 """The rows of longer bodies if they share few accesses."""
 ENOUGH_LONG = 2
 """The rows of bodies whose arithmetic takes longer."""
+
+LEAST_THREADS = MULTIPROCESSORS * 512
+"""
+The threads with several rows each from which a device is busy; with fewer, each thread has one row. Systems
+of equations along 10,000 lines, a thread for four of them, would occupy 25 of 132 multiprocessors.
+"""
 
 
 @dataclass(frozen=True)
