@@ -61,6 +61,7 @@ class Row:
     threads: int
     gcc: Timing
     acc: Timing
+    tolerance: float = TOLERANCE
 
     @property
     def ratio(self) -> float:
@@ -75,7 +76,7 @@ class Row:
     @property
     def same(self) -> bool:
         """Whether the results agree."""
-        return abs(self.gcc.checksum - self.acc.checksum) <= TOLERANCE * abs(self.gcc.checksum)
+        return abs(self.gcc.checksum - self.acc.checksum) <= self.tolerance * abs(self.gcc.checksum)
 
 
 def build_gcc(folder: Path, flags: Sequence[str]) -> Path:
@@ -98,28 +99,33 @@ def run(command: Sequence[str], environment: dict[str, str]) -> dict[str, Timing
     return found
 
 
-def measure(
-    gcc: Path,
-    options: Sequence[str],
+def alternately(
+    gcc: Sequence[str],
+    accopt: Sequence[str],
     threads: int,
-    budget_ms: float,
-    kernels: Sequence[str],
     turns: int,
+    tolerance: float = TOLERANCE,
 ) -> list[Row]:
-    """Both programs in turns."""
-    arguments = [str(budget_ms * 1000), *kernels]
-    accrun = (*ACCRUN, "--target=host", f"--threads={threads}")
-    ours = [*accrun, *options, str(SOURCE), "--", *arguments]
-    sides: list[tuple[dict[str, list[Timing]], list[str]]] = [
-        ({}, [str(gcc), *arguments]),
-        ({}, ours),
-    ]
+    """Runs both commands in turns, each first in every second turn; checksums may differ by `tolerance`."""
+    sides: list[tuple[dict[str, list[Timing]], Sequence[str]]] = [({}, gcc), ({}, accopt)]
     for turn in range(turns):
         for found, command in sides if turn % 2 == 0 else sides[::-1]:
             for name, timing in run(command, {"OMP_NUM_THREADS": str(threads)}).items():
                 found.setdefault(name, []).append(timing)
     (theirs, _), (own, _) = sides
-    return [Row(name, threads, combined(theirs[name]), combined(own[name])) for name in theirs]
+    return [
+        Row(name, threads, combined(theirs[name]), combined(own[name]), tolerance)
+        for name in theirs
+    ]
+
+
+def measure(gcc: Path, args: argparse.Namespace, threads: int) -> list[Row]:
+    """Both programs of `kernels/host.c`."""
+    arguments = [str(args.budget * 1000), *args.kernels]
+    options = ["--fast-math"] if args.fast_math else []
+    accrun = (*ACCRUN, "--target=host", f"--threads={threads}")
+    ours = [*accrun, *options, str(SOURCE), "--", *arguments]
+    return alternately([str(gcc), *arguments], ours, threads, args.turns)
 
 
 def print_table(rows: Sequence[Row]) -> None:
@@ -155,31 +161,38 @@ def markdown(rows: Sequence[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(
-        prog="benchmarks.host", description=(__doc__ or "").split("\n")[1]
-    )
-    parser.add_argument("kernels", nargs="*", help="names of kernels (default: all)")
-    parser.add_argument("--threads", default=str(len(os.sched_getaffinity(0))))
-    parser.add_argument("--budget", type=float, default=300.0, help="ms a kernel and turn")
-    parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--fast-math", action="store_true", help="on both sides")
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--markdown", type=Path)
-    args = parser.parse_args()
-    flags = ["-ffast-math"] if args.fast_math else []
-    options = ["--fast-math"] if args.fast_math else []
-    rows: list[Row] = []
-    with tempfile.TemporaryDirectory() as folder:
-        gcc = build_gcc(Path(folder), flags)
-        for threads in map(int, args.threads.split(",")):
-            rows += measure(gcc, options, threads, args.budget, args.kernels, args.turns)
+def parser(name: str, description: str) -> argparse.ArgumentParser:
+    """The options of this command, which `benchmarks.host_kernels` has, too."""
+    options = argparse.ArgumentParser(prog=name, description=description)
+    options.add_argument("kernels", nargs="*", help="names of kernels (default: all)")
+    options.add_argument("--threads", default=str(len(os.sched_getaffinity(0))))
+    options.add_argument("--budget", type=float, default=300.0, help="ms a kernel and turn")
+    options.add_argument("--turns", type=int, default=3)
+    options.add_argument("--fast-math", action="store_true", help="on both sides")
+    options.add_argument("--json", type=Path)
+    options.add_argument("--markdown", type=Path)
+    return options
+
+
+def report(rows: Sequence[Row], args: argparse.Namespace) -> int:
+    """Prints and keeps the table; returns the exit status, 1 if results differ."""
     print_table(rows)
     if args.json:
         args.json.write_text(json.dumps([asdict(row) for row in rows], indent=1))
     if args.markdown:
         args.markdown.write_text(markdown(rows))
     return 0 if all(row.same for row in rows) else 1
+
+
+def main() -> int:
+    args = parser("benchmarks.host", (__doc__ or "").split("\n")[1]).parse_args()
+    flags = ["-ffast-math"] if args.fast_math else []
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory() as folder:
+        gcc = build_gcc(Path(folder), flags)
+        for threads in map(int, args.threads.split(",")):
+            rows += measure(gcc, args, threads)
+    return report(rows, args)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,53 @@
+"""The bench's kernels on CPU threads: both sides are right, and OpenMP's directives are those of OpenACC."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from benchmarks.host_kernels import FILES, SIDES, SIZES, chosen, lines, openmp
+from benchmarks.specs import KERNELS
+
+HERE = Path(__file__).parents[2] / "benchmarks" / "kernels"
+
+
+def test_each_kernel_has_a_size() -> None:
+    assert SIZES.keys() == {kernel.name for kernel in chosen([])}
+    assert {k.file for k in KERNELS} == {*FILES, "scans"}
+    with pytest.raises(SystemExit, match="no kernels scan_f32, typo"):
+        chosen(["csr", "typo", "scan_f32"])
+
+
+def test_directives() -> None:
+    text = "".join(openmp((HERE / f"{file}.c").read_text()) for file in FILES)
+    directives = [line.strip() for line in text.splitlines() if "#pragma" in line]
+    assert set(directives) == {
+        "#pragma omp parallel for",
+        "#pragma omp parallel for collapse(2)",
+        "#pragma omp parallel for collapse(3)",
+        "#pragma omp parallel for reduction(+:count)",
+        "#pragma omp parallel for reduction(+:sum)",
+        "#pragma omp parallel for reduction(max:largest)",
+        "#pragma omp simd reduction(+:sum)",
+        "#pragma omp atomic update",
+    }
+    assert sum("parallel for" in line for line in directives) == len(SIZES)
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+def test_both_sides_are_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernels = chosen(["csr", "histogram", "sum_f32"])
+    for kernel in kernels:
+        monkeypatch.setitem(SIZES, kernel.name, kernel.small)
+    found = [
+        [line.split() for line in lines(side(tmp_path, fast_math=False), kernels, 0.0)]
+        for side in SIDES.values()
+    ]
+    for gcc, accopt in zip(*found, strict=True):
+        assert gcc[:2] == accopt[:2] and gcc[1] == "3"
+        assert float(accopt[5]) == pytest.approx(float(gcc[5]), rel=1e-5)
