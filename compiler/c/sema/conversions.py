@@ -84,17 +84,30 @@ def decay(expr: Expr) -> Expr:
     if not isinstance(t, ArrayType):
         return expr
     if not expr.is_lvalue:
-        raise error(
-            expr.loc,
-            "an array member of a returned structure has no address",
-            "store the structure in a variable first",
-        )
+        expr = _in_temporary(expr)
     mark_address_taken(expr)
     q, element = qualified(expr), t.element
     pointee = QualType(
         element.type, element.const or q.const, element.volatile or q.volatile, element.restrict
     )
     return Decay(type=PointerType(pointee), loc=expr.loc, operand=expr)
+
+
+def _in_temporary(expr: Expr) -> Expr:
+    """
+    An array member of a value, such as `f().a`, as that of an object with temporary lifetime which has it
+    (C11 6.2.4p8).
+    """
+    if isinstance(expr, Member):
+        return replace(expr, record=_in_temporary(expr.record))
+    return _object(expr.type, expr)
+
+
+def _object(t: CType, first: Expr) -> CompoundLiteral:
+    """An unnamed object of type `t` that begins with the value `first`."""
+    init = Initializer(t, [(0, first)], True, first.loc)
+    decl = VarDecl("compound literal", QualType(t), first.loc, init=init, address_taken=True)
+    return CompoundLiteral(type=t, loc=first.loc, decl=decl)
 
 
 def atomic_load(place: Expr) -> Expr:
@@ -271,9 +284,7 @@ def as_union(expr: Expr, t: RecordType) -> Expr | None:
         own = field.type.type
         null = is_null_constant(expr) and isinstance(own, PointerType)
         if null or compatible(own, expr.type) or _takes(own, expr.type):
-            init = Initializer(t, [(0, cast(expr, own))], True, expr.loc)
-            decl = VarDecl("compound literal", QualType(t), expr.loc, init=init, address_taken=True)
-            return rvalue(CompoundLiteral(type=t, loc=expr.loc, decl=decl))
+            return rvalue(_object(t, cast(expr, own)))
     return None
 
 
