@@ -13,6 +13,7 @@ PASSES: dict[str, dict[str, str]] = {
         "outline-teams": "OutlineTeamsPass",
         "inline-small-routines": "InlineSmallRoutinesPass",
         "fold-constant-tables": "FoldConstantTablesPass",
+        "pass-scalars-by-value": "PassScalarsByValuePass",
         "split-records": "SplitRecordsPass",
         "count-while-loops": "CountWhileLoopsPass",
         "compute-inductions": "ComputeInductionsPass",
