@@ -270,4 +270,5 @@ def _module_of(
         return found
 
     # No variable refers to the trees here, so that their memory is free for what follows.
-    return module_of(units(), options, sink)
+    release = not any(source.has_directives for source in sources)
+    return module_of(units(), options, sink, release=release)

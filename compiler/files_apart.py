@@ -38,7 +38,6 @@ _WORTH_IT = 200_000
 """The characters of C, without headers, that take LLVM a second or two; smaller programs are optimised as a
 whole."""
 _MARKER = re.compile(r'^# \d+ "(.*)"$', re.MULTILINE)
-_DIRECTIVE = re.compile(r"^#pragma (?:acc|omp)\b", re.MULTILINE)
 _MENTIONED = re.compile(rb"\bpragma\s+(?:acc|omp)\b|_Pragma")
 
 
@@ -295,7 +294,7 @@ def compile_alone(
         from .c.program import keep_file
 
     found, unit = outline_file(source, options, kept, DiagnosticSink(), keep=False)
-    if found.may_be_apart and not _DIRECTIVE.search(source.text):
+    if found.may_be_apart and not source.has_directives:
         with suppress(CompileError):  # compiling the whole program reports it
             _compile_with_objects(source, unit, options)
             return found

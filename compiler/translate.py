@@ -25,14 +25,19 @@ if TYPE_CHECKING:
 
 
 def module_of(
-    units: Sequence[TranslationUnit], options: CompileOptions, sink: DiagnosticSink, mark: str = ""
+    units: Sequence[TranslationUnit],
+    options: CompileOptions,
+    sink: DiagnosticSink,
+    mark: str = "",
+    *,
+    release: bool = False,
 ) -> ModuleOp:
-    """The acc-level module of checked files; `mark` as for `generate_module`."""
+    """The acc-level module of checked files; `mark` and `release` as for `generate_module`."""
     with phase(LOADING):
         from ..dialects.quick_xdsl import attributes_unchecked
         from .irgen import generate_module
     with attributes_unchecked(not options.checks_ir):
-        return generate_module(units, sink, mark=mark)
+        return generate_module(units, sink, mark=mark, release=release)
 
 
 def load() -> None:

@@ -19,6 +19,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from ..base.diagnostics import CompileError, DiagnosticSink, SourceLoc, error
@@ -42,6 +43,8 @@ from .preprocess_predefined import (
 )
 from .preprocess_sources import Headers, read_source
 
+_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(?:acc|omp)\b|\b_Pragma\b", re.MULTILINE)
+
 
 @dataclass(frozen=True)
 class PreprocessedSource:
@@ -53,6 +56,11 @@ class PreprocessedSource:
     file: str
     text: str
     read: tuple[str, ...] = ()
+
+    @cached_property
+    def has_directives(self) -> bool:
+        """Whether the text has directives of OpenACC or OpenMP, or `_Pragma` that may be one."""
+        return _DIRECTIVE.search(self.text) is not None
 
 
 STANDARD_INPUT = Path("-")

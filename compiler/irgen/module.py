@@ -44,18 +44,24 @@ RULES = TreeRules(
 
 
 def generate_module(
-    units: Sequence[c.TranslationUnit], sink: DiagnosticSink, mark: str = ""
+    units: Sequence[c.TranslationUnit],
+    sink: DiagnosticSink,
+    mark: str = "",
+    *,
+    release: bool = False,
 ) -> ModuleOp:
     """
     The acc-level module of a whole program, or of one file of it, which has a `mark` (`ModuleState`).
-    Remarks go to `sink`. Raises `CompileError` for invalid or unsupported code, with the first mistake of
-    each function.
+    Remarks go to `sink`. To `release` the trees, each body is emptied when its IR is made, so that the IR of
+    the next takes its memory; this is for programs without directives, for which bodies of other functions
+    are read. Raises `CompileError` for invalid or unsupported code, with the first mistake of each function.
     """
     with phase("generate IR"):
-        return _generate(units, ModuleState(sink, RULES, any(u.selects_host for u in units), mark))
+        state = ModuleState(sink, RULES, any(u.selects_host for u in units), mark)
+        return _generate(units, state, release=release)
 
 
-def _generate(units: Sequence[c.TranslationUnit], state: ModuleState) -> ModuleOp:
+def _generate(units: Sequence[c.TranslationUnit], state: ModuleState, *, release: bool) -> ModuleOp:
     mistakes: list[Diagnostic] = []
     state.define_externals(units)
     for unit in units:
@@ -77,6 +83,8 @@ def _generate(units: Sequence[c.TranslationUnit], state: ModuleState) -> ModuleO
                         _define_function(state, function, function.body, on_device=True)
                     if state.is_external(function):
                         state.entry_symbol(function)
+                    if release:
+                        function.body = c.Compound(loc=function.body.loc, body=[])
                 except CompileError as mistake:
                     mistakes += mistake.diagnostics
     if mistakes:

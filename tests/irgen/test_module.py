@@ -6,6 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
+from accopt.compiler.base.diagnostics import DiagnosticSink
+from accopt.compiler.c.program import load_program
+from accopt.compiler.ir.printing import print_ir
+from accopt.compiler.irgen import generate_module
 
 from .helpers import ir_of
 
@@ -79,3 +83,19 @@ def test_small_records_cross_the_abi_in_registers(tmp_path: Path):
         "struct p { float x, y; int n; }; struct p g(struct p); int f(struct p v) { return g(v).n; }",
     )
     assert "llvm.func @g(f64, i32) -> !llvm.struct<(f64, i32)>" in text
+
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+@pytest.mark.parametrize("name", ["functions", "records", "control", "idioms"])
+def test_released_trees_give_the_same_module(name: str) -> None:
+    def made(*, release: bool) -> tuple[str, int]:
+        units = load_program([PROGRAMS / f"{name}.c"], None, DiagnosticSink())
+        module = print_ir(generate_module(units, DiagnosticSink(), release=release))
+        bodies = [f.body for unit in units for f in unit.functions if f.body is not None]
+        return module, sum(bool(body.body) for body in bodies)
+
+    whole, bodies = made(release=False)
+    assert bodies
+    assert made(release=True) == (whole, 0)
