@@ -22,7 +22,6 @@ from __future__ import annotations
 import math
 import struct
 from dataclasses import dataclass
-from fractions import Fraction
 
 DIGITS = {32: 24, 64: 53}
 """Base width → significant bits of a number."""
@@ -156,9 +155,3 @@ def _power_of_two(size: float) -> float:
     """The smallest power of two that is at least `size`."""
     fraction, exponent = math.frexp(size)
     return math.ldexp(1.0, exponent - 1 if fraction == 0.5 else exponent)
-
-
-def offset_error(c0: float, c1: float, inverse: float, offset: float) -> float:
-    """The absolute error of the offset, and so of t, for these coefficients."""
-    middle = Fraction(c1) + Fraction(3, 2) * Fraction(c0)
-    return float(abs(Fraction(offset) + middle * Fraction(inverse) - Fraction(3, 2)))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from accopt.compiler.base.centred import offset_error
+from fractions import Fraction
+
 from accopt.compiler.base.packed import MANTISSA_BITS, Code, Coefficients, PackedFormat
 
 
@@ -15,3 +16,9 @@ def error_bound(fmt: PackedFormat, coefs: Coefficients) -> float:
         return bound
     wrong = offset_error(coefs.c0, coefs.c1, coefs.inverse, coefs.offset)
     return bound + coefs.c0 * wrong + abs(coefs.c1 + 1.5 * coefs.c0) * rounding
+
+
+def offset_error(c0: float, c1: float, inverse: float, offset: float) -> float:
+    """The absolute error of the offset, and so of t, for these coefficients."""
+    middle = Fraction(c1) + Fraction(3, 2) * Fraction(c0)
+    return float(abs(Fraction(offset) + middle * Fraction(inverse) - Fraction(3, 2)))

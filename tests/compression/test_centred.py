@@ -10,12 +10,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from accopt.compiler.base.centred import offset_error
 from accopt.compiler.base.packed import Code, Coefficients, PackedFormat, coefficients
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from .error_bounds import error_bound
+from .error_bounds import error_bound, offset_error
 from .test_codec import codec, codes, decode, encode, real
 
 FORMATS = [
