@@ -24,6 +24,8 @@ from ..ir.ops.building import Cursor
 from ..ir.ops.layout import layout_of
 from ..ir.variables.private_storage import entry_cursor
 from ..ir.variables.reduction_forms import Operator, reduction_operator
+from .kernel_loops import read_where_used
+from .searches import find_search, split_search
 
 LOOPS = (scf.ForOp, scf.WhileOp, scf.ExecuteRegionOp, acc.LoopOp)
 
@@ -116,12 +118,16 @@ def declare(slot: llvm.AllocaOp, at: Cursor, name: str | None) -> None:
 def keep_in_variables(kernels: acc.KernelsOp) -> list[SSAValue]:
     """
     Keeps what the outermost loops of a kernels region carry in variables of the function, where each such
-    value is only combined by one operator; returns the variables, which no other code uses.
+    value is only combined by one operator; returns the variables, which no other code uses. Loops that search
+    are split before.
     """
     kept: list[SSAValue] = []
     if len(kernels.region.blocks) != 1:
         return kept
     entry = entry_cursor(enclosing_function(kernels))
+    for op in list(kernels.region.block.ops):
+        if isinstance(op, scf.ForOp) and (search := find_search(op)) is not None:
+            split_search(search)
     for loop in list(kernels.region.block.ops):
         if not isinstance(loop, scf.ForOp) or not loop.iter_args or operators_of(loop) is None:
             continue
@@ -132,12 +138,13 @@ def keep_in_variables(kernels: acc.KernelsOp) -> list[SSAValue]:
 
 def _keep(loop: scf.ForOp, declarations: Cursor) -> list[llvm.AllocaOp]:
     """Keeps what `loop` carries in variables declared at `declarations`; returns them."""
-    before, after = Cursor.before(loop), Cursor.after(loop)
-    initial = list(loop.iter_args)
+    before, block = Cursor.before(loop), loop.parent_block()
+    assert block is not None
+    initial, others = list(loop.iter_args), set(block.ops)
     slots = in_variables(loop)
     for slot, value, result in zip(slots, initial, loop.results, strict=True):
         declare(slot, declarations, result.name_hint)
         before.store(value, slot.res)
-        result.replace_all_uses_with(after.load(slot.res, value.type, result.name_hint))
+        read_where_used(loop, result, slot.res, others)
     _erase_results(loop)
     return slots

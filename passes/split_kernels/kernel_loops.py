@@ -196,6 +196,18 @@ def _keep(op: Operation, value: SSAValue, top: set[Operation]) -> SSAValue:
     at = entry_cursor(function)
     at.loc = op.location
     variable = at.value(llvm.AllocaOp(at.i32(1), value.type, alignment=8), value.name_hint)
+    read_where_used(op, value, variable, top)
+    Cursor.after(op).store(value, variable)
+    return variable
+
+
+def read_where_used(
+    op: Operation, value: SSAValue, variable: SSAValue, top: set[Operation]
+) -> None:
+    """
+    Reads `variable` instead of `value`, a result of `op`, before each of the other operations `top` that uses
+    it.
+    """
     users: dict[Operation, None] = {}
     for use in value.uses:
         user = _ancestor(use.operation, top)
@@ -204,5 +216,3 @@ def _keep(op: Operation, value: SSAValue, top: set[Operation]) -> SSAValue:
     for user in users:
         load = Cursor.before(user).load(variable, value.type, value.name_hint)
         value.replace_uses_with_if(load, lambda use, user=user: is_inside(use.operation, user))
-    Cursor.after(op).store(value, variable)
-    return variable

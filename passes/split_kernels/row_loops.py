@@ -35,6 +35,7 @@ from ..ir.variables.scalar_classes import ScalarClass
 from ..ir.variables.scalar_clauses import add_reduction, replace_in, scalar_type
 from .carried_values import LOOPS, declare, in_variables, operators_of, uses_of
 from .judged_loops import is_short, make_parallel, to_acc_loop
+from .searches import ExtremeSearch, find_search, split_search
 
 _ACCESSES = (llvm.LoadOp, llvm.StoreOp)
 _OWN = (ScalarClass.PRIVATE, ScalarClass.SHARED)
@@ -194,21 +195,46 @@ def _may_be_shared(verdict: Verdict, *, fast: bool) -> bool:
     return verdict.independent and not verdict.privates and not verdict.rows
 
 
+_Plan = tuple[list[Operator], Verdict]
+"""The operators by which a loop combines what it carries, and the verdict on it."""
+
+
+def _plan(
+    inner: scf.ForOp, construct: acc.ParallelOp, classifier: LoopClassifier, *, fast: bool
+) -> _Plan | None:
+    """How lanes share a loop; None if they may not."""
+    operators = _reductions(inner, fast=fast)
+    if operators is None:
+        return None
+    verdict = judge_loop(inner, construct, classifier.scalars.of(inner), reduced=True)
+    return (operators, verdict) if _may_be_shared(verdict, fast=fast) else None
+
+
 def decide_row_loops(
     loop: acc.LoopOp, construct: acc.ParallelOp, module: ModuleOp, classifier: LoopClassifier
 ) -> None:
-    """Marks the `row_loops` of `loop` as parallel if lanes may share all of them, else none."""
+    """
+    Marks the `row_loops` of `loop` as parallel if lanes may share all of them, else none. Those that search
+    the greatest or least value of a row are split into loops that lanes may share.
+    """
     fast = machine_of(module).fast_math
-    found: list[tuple[scf.ForOp, list[Operator], Verdict]] = []
+    plans: dict[scf.ForOp, _Plan] = {}
+    searches: list[ExtremeSearch] = []
     for inner in row_loops(loop):
-        operators = _reductions(inner, fast=fast)
-        if operators is None:
+        plan = _plan(inner, construct, classifier, fast=fast)
+        search = find_search(inner) if plan is None else None
+        if search is not None:
+            searches.append(search)
+        elif plan is not None:
+            plans[inner] = plan
+        else:
             return
-        verdict = judge_loop(inner, construct, classifier.scalars.of(inner), reduced=True)
-        if not _may_be_shared(verdict, fast=fast):
-            return
-        found.append((inner, operators, verdict))
-    for inner, operators, verdict in found:
+    for search in searches:
+        for part in split_search(search):
+            plan = _plan(part, construct, classifier, fast=fast)
+            if plan is not None:
+                plans[part] = plan
+    for inner, (operators, verdict) in plans.items():
         directive = _reduce(inner, operators, module)
         directive.attributes[WHY] = StringAttr(f"found independent: {verdict.why}")
         for decision in verdict.scalars:

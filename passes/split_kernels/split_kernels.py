@@ -14,7 +14,8 @@ Leaves: no acc.kernels and no `auto` loop. Each top-level loop nest of a kernels
         Sequential loops have tiles of several loops only if no iteration depends on another. A sequential
         loop around parallel ones runs on the host if its bounds are known there. For CPU threads, loops
         without a directive that contain loops, in parallel loops of other constructs, are also marked
-        independent (`inner_loops.py`).
+        independent (`inner_loops.py`). Loops that search the greatest or least value are split
+        (`searches.py`).
 Warns:  where tiles are dropped.
 Fails:  as infer-data-attributes does.
 

@@ -8,7 +8,7 @@ EQ, NE, SLT, SLE, SGT, SGE, ULT, ULE, UGT, UGE = (
     CMPI_COMPARISON_OPERATIONS.index(name)
     for name in ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 )
-OGT, OGE, OLT, OLE, UNE = (
-    CMPF_COMPARISON_OPERATIONS.index(name) for name in ("ogt", "oge", "olt", "ole", "une")
+OEQ, OGT, OGE, OLT, OLE, UNE = (
+    CMPF_COMPARISON_OPERATIONS.index(name) for name in ("oeq", "ogt", "oge", "olt", "ole", "une")
 )
 """Of floating numbers; `une` is C's `!=`: true if either is a NaN."""

@@ -47,7 +47,7 @@ T q11(T *a, T *b, int n) { T t = 7; int i; /* conditional */
   return 0; }
 T q12(T *a, int n) { T m = -1; int i, k = -1; /* argmax */
 #pragma acc kernels
-  for (i = 0; i < n; i++) if (a[i] > m) { m = a[i]; k = i; } // in order
+  for (i = 0; i < n; i++) if (a[i] > m) { m = a[i]; k = i; } // parallel
   return m + k; }
 T q13(T *a, T *b, int n) { T m = -1; int i; /* not a max: stores something else */
 #pragma acc kernels

@@ -1,0 +1,103 @@
+// RUN: accopt %s --emit=data --target=nvptx | filecheck %s
+
+// A loop that keeps where the greatest value is becomes two loops that combine values, and one iteration of its own.
+
+// CHECK-LABEL: @argmax(
+// CHECK: acc.loop combined(parallel) control(%r
+// CHECK: acc.loop reduction(%found{{.*}} control(%c
+// CHECK: arith.cmpf ogt
+// CHECK: acc.loop reduction(%first{{.*}} control(%c
+// CHECK: arith.cmpf oeq
+// CHECK: arith.cmpi slt
+// CHECK: %[[SOME:.*]] = arith.cmpi slt, {{.*}}, %cols
+// CHECK: scf.if %[[SOME]] -> (f32, i32)
+// CHECK: arith.cmpf ogt, {{.*}}, %prob_elt :
+// CHECK: scf.yield {{.*}}, %first{{.*}} : f32, i32
+// CHECK-NOT: scf.for
+void argmax(int rows, int cols, const float *prob, int *best)
+{
+#pragma acc parallel loop default(present)
+    for (int r = 0; r < rows; r++) {
+        float most = prob[r * cols];
+        int place = 0;
+        for (int c = 1; c < cols; c++)
+            if (prob[r * cols + c] > most) {
+                most = prob[r * cols + c];
+                place = c;
+            }
+        best[r] = place;
+    }
+}
+
+// Of equal values the last one, and variables that are declared outside.
+// CHECK-LABEL: @last_least(
+// CHECK: recipe(@reduction_min_f64)
+// CHECK: arith.cmpf olt
+// CHECK: recipe(@reduction_max_i32)
+// CHECK: arith.cmpi sgt
+// CHECK: scf.if
+// CHECK: llvm.store {{.*}}, %place
+int last_least(int n, const double *a)
+{
+    double least = 1e300;
+    int place = -1;
+#pragma acc kernels present(a[0:n])
+    for (int i = 0; i < n; i++)
+        if (least >= a[i]) {
+            place = i;
+            least = a[i];
+        }
+    return place;
+}
+
+// Values that are not certain to be the same when they are computed again (one rounding or two), and values that
+// depend on what is kept.
+// CHECK-LABEL: @rounded(
+// CHECK: scf.for {{.*}} iter_args
+// CHECK-NOT: acc.loop reduction
+// CHECK-LABEL: @dependent(
+// CHECK-NOT: acc.loop reduction
+// CHECK: llvm.return
+void rounded(int rows, int cols, const float *restrict a, int *restrict best)
+{
+#pragma acc parallel loop default(present)
+    for (int r = 0; r < rows; r++) {
+        float most = 0;
+        int place = 0;
+        for (int c = 0; c < cols; c++)
+            if (a[r * cols + c] * 3.0f + 1.5f > most) {
+                most = a[r * cols + c] * 3.0f + 1.5f;
+                place = c;
+            }
+        best[r] = place;
+    }
+}
+
+void dependent(int rows, int cols, const float *restrict a, int *restrict best)
+{
+#pragma acc parallel loop default(present)
+    for (int r = 0; r < rows; r++) {
+        float most = 0;
+        int changes = 0;
+        for (int c = 0; c < cols; c++)
+            if (a[r * cols + c] > most) {
+                most = a[r * cols + c];
+                changes = changes + 1;
+            }
+        best[r] = changes;
+    }
+}
+
+// The greatest value alone is a reduction.
+// CHECK-LABEL: @most(
+// CHECK: acc.loop reduction
+// CHECK-NOT: arith.cmpf oeq
+double most(int n, const double *a)
+{
+    double m = 0;
+#pragma acc kernels present(a[0:n])
+    for (int i = 0; i < n; i++)
+        if (a[i] > m)
+            m = a[i];
+    return m;
+}
