@@ -47,3 +47,22 @@ float cone(int n, const float (*restrict a)[n][n], float (*restrict b)[n][n])
             }
     return sum;
 }
+
+// Rows with many accesses are one by one.
+// CHECK-LABEL: llvm.func @many_reads
+// CHECK: acc.loop {{.*}}gang reduction
+// CHECK: } attributes {accx.schedule = #accx.schedule<gang_dim = 3>
+float many_reads(int n, int m, int l, const float (*restrict a)[m][l], const float (*restrict w)[m][l][6], float (*restrict b)[m][l])
+{
+    float sum = 0.0f;
+#pragma acc parallel loop collapse(3) reduction(+:sum) present(a[0:n], b[0:n], w[0:n])
+    for (int i = 1; i < n - 1; i++)
+        for (int j = 1; j < m - 1; j++)
+            for (int k = 1; k < l - 1; k++) {
+                b[i][j][k] = a[i - 1][j][k] * w[i][j][k][0] + a[i + 1][j][k] * w[i][j][k][1] + a[i][j - 1][k] * w[i][j][k][2]
+                           + a[i][j + 1][k] * w[i][j][k][3] + a[i][j][k - 1] * w[i][j][k][4] + a[i][j][k + 1] * w[i][j][k][5]
+                           + a[i - 1][j - 1][k] + a[i + 1][j + 1][k] + a[i + 1][j - 1][k] + a[i - 1][j + 1][k];
+                sum += b[i][j][k];
+            }
+    return sum;
+}

@@ -55,6 +55,7 @@ from .loop_tree import (
     outermost_parallel,
     reducing_chain,
 )
+from .row_sharing import FEW_ACCESSES
 
 Target = Literal["nvptx", "host"]
 Strategy = Literal["auto", "2_1", "2_2", "2_3", "3_1", "3_2", "3_3"]
@@ -293,10 +294,14 @@ class _Planner:
     def _reduced_nest(self, chain: list[LoopNode]) -> None:
         """
         Plans such a nest like one that reduces nothing, with fewer gangs: those of the outermost loop take
-        several rows, one after the other, as each gang's result is combined with all others.
+        several rows, one after the other, as each gang's result is combined with all others. Only rows with
+        few accesses are side by side: on an H200, the 7 points of a box of 512^3 floats take 712 µs with one
+        row, 520 with four (CUDA 667), Himeno's 31 loads with records 254 and 325 (CUDA 241).
         """
         workers, lanes = _NEST_SHAPES["3_3"]
-        rows = self.tuning.limited(self.tuning.rows or rows_per_gang(chain))
+        accesses = chain[-1].contiguous + chain[-1].strided
+        side_by_side = rows_per_gang(chain) if accesses <= FEW_ACCESSES else 1
+        rows = self.tuning.limited(self.tuning.rows or side_by_side)
         self.want(workers, fitting_lanes(chain[-1], self.tuning.lanes or lanes))
         why = "a nest that reduces, schedule 3_3: contiguous accesses on lanes, few gangs of many rows"
         for node, (levels, dim) in zip(chain, _NEST_LEVELS["3_3"], strict=True):
