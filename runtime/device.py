@@ -362,6 +362,10 @@ class Device(Protocol):
         """Writes the 8-byte word `value` to device memory."""
         ...
 
+    def call_later(self, queue: Queue, function: int, argument: int) -> None:
+        """Lets a queue call the C function at address `function`, on the host, after the work so far."""
+        ...
+
     def cells(self) -> CellPage | None:
         """Host memory that kernels can access, for scalars; None if the device has none."""
         ...

@@ -75,6 +75,7 @@ class EntryPoints:
         """Exit from a data region (with the records of its entry), or `exit data`."""
         state = self._runtime.thread.state
         state.device.make_current()
+        used = None
         if queue == ASYNC_ON_DEVICE:
             queue = ASYNC_SYNC
             if has_cells(records, count):
@@ -82,7 +83,9 @@ class EntryPoints:
         left = count
         if self._runtime.fast:
             with state.lock:
-                left = state.quick.exit(site, records, count)
+                if queue != ASYNC_SYNC:
+                    used = state.queue(queue, self._runtime.thread.default_async)
+                left = state.quick.exit(site, records, count, used)
         if left > 0:
             buffer = (ctypes.c_char * (RECORD_BYTES * count)).from_address(records)
             raw = bytes(buffer)

@@ -154,6 +154,9 @@ class InProcessDevice:
 
         submit(queue, store)
 
+    def call_later(self, queue: Queue, function: int, argument: int) -> None:
+        submit(queue, lambda: ctypes.CFUNCTYPE(None, ctypes.c_int64)(function)(argument))
+
     # What only a driver has
 
     def packer(self) -> None:

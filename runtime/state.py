@@ -60,6 +60,7 @@ class DeviceState:
             device.native_stream(),
             clears_blocks=device.clears_blocks,
             origin=lambda site, variable: sites[site].origin(variable),
+            call_later=self._call_later,
         )
         self.mapper.actions.blocks = self.quick
         self.launchers: list[Launcher | None] = [None] * len(sites)
@@ -194,6 +195,11 @@ class DeviceState:
         known = self.device.native_queue(queue)
         if known is not None:
             known.transfers += 1
+
+    def _call_later(self, queue: Queue, function: int, argument: int) -> None:
+        """Lets a queue call the C function at an address, which writes to the program's memory."""
+        self.device.call_later(queue, function, argument)
+        self.leaves_device(queue)
 
     def seems_done(self, queue: Queue) -> bool:
         """

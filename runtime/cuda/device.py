@@ -224,6 +224,8 @@ class CudaDevice:
         if device == host:  # managed memory
             return
         self.make_current()
+        if inward:
+            self._await_results(queue)
         stream, width = stream_of(queue), strips.width
         device, host = device + strips.offset, host + strips.offset
         if strips.rows > 1:
@@ -256,6 +258,8 @@ class CudaDevice:
         self, device: int, host: int, count: int, how: Conversion, queue: Queue, *, out: bool
     ) -> None:
         self.make_current()
+        if not out:
+            self._await_results(queue)
         total = self._stage().move(device, host, count, how.native, stream_of(queue), out=out)
         if how.note is not None:
             how.note(total)
@@ -313,6 +317,21 @@ class CudaDevice:
         word = ctypes.c_int64(value)
         status = self.driver.copy_in(address, ctypes.addressof(word), 8, stream_of(queue))
         self.driver.check(status, "cuMemcpyHtoDAsync")
+
+    def _await_results(self, queue: Queue) -> None:
+        """
+        Waits for an asynchronous queue before a copy from the host's memory, which the driver may read at
+        once, if results of reductions are still to come there (`native/late_cells.py`).
+        """
+        if self._cells is None or queue is self.sync_queue:
+            return
+        if ctypes.c_int64.from_address(self._cells.host).value:
+            queue.wait()
+
+    def call_later(self, queue: Queue, function: int, argument: int) -> None:
+        self.make_current()
+        status = self.driver.call_later(stream_of(queue), function, argument)
+        self.driver.check(status, "cuLaunchHostFunc")
 
     def cells(self) -> CellPage | None:
         self.make_current()

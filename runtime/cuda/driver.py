@@ -56,6 +56,7 @@ class Driver:
         self.stream_query = self._bind("cuStreamQuery", _p)
         self.copy_in = self._bind("cuMemcpyHtoDAsync_v2", _d, _p, _z, _p)
         self.copy_out = self._bind("cuMemcpyDtoHAsync_v2", _p, _d, _z, _p)
+        self.call_later = self._bind("cuLaunchHostFunc", _p, _p, _p)
         self.event_record = self._bind("cuEventRecord", _p, _p)
         self.stream_wait_event = self._bind("cuStreamWaitEvent", _p, _p, _u)
         self.copy_peer = self._bind("cuMemcpyPeerAsync", _d, _p, _d, _p, _z, _p)

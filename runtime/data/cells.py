@@ -18,6 +18,10 @@ from .present import Entry
 CELL = 16
 """Bytes of a cell; larger data gets device memory."""
 
+LATE_CELLS = 64
+"""Cells at the beginning of the page, behind a first one, that asynchronous constructs use
+(`native/late_cells.py`)."""
+
 
 @dataclass(slots=True)
 class Cell:
@@ -51,8 +55,11 @@ class Cells:
     """The cells of one device, one for each scalar of each site."""
 
     def __init__(self, page: CellPage | None):
-        self._page = page
-        self._used = 0
+        self.page = page
+        late = (1 + LATE_CELLS) * CELL
+        self.has_late = page is not None and page.bytes >= 2 * late
+        """Whether the beginning of the page is for asynchronous constructs."""
+        self._used = late if self.has_late else 0
         self._cells: dict[tuple[int, int], Cell] = {}
 
     def find(self, site: int, index: int, base: int, size: int) -> Cell | None:
@@ -60,15 +67,15 @@ class Cells:
         The cell of record `index` of a site, assigned to the variable at `base`. None if the cell is in
         use, the variable is too large, or there is no cell left.
         """
-        if self._page is None or size > CELL:
+        if self.page is None or size > CELL:
             return None
         cell = self._cells.get((site, index))
         if cell is None:
-            if self._used + CELL > self._page.bytes:
+            if self._used + CELL > self.page.bytes:
                 return None
             entry = Entry(0, 0, 0, pinned=True)
-            cell = Cell(entry, self._page.host + self._used, base, size)
-            entry.device = self._page.device + self._used
+            cell = Cell(entry, self.page.host + self._used, base, size)
+            entry.device = self.page.device + self._used
             self._used += CELL
             self._cells[site, index] = cell
         if cell.in_use:

@@ -17,10 +17,11 @@ import struct
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from ...compiler.base.abi import RECORD_BYTES, RECORD_DEVICE_AT, RECORD_FORMAT, DataFlag
+from ...compiler.base.abi import RECORD_BYTES, RECORD_DEVICE_AT, RECORD_FORMAT, DataFlag, DataRecord
 from ..compression.arrays import Answer
 from ..device import Queue
 from ..native.data import DeviceSlots, EnteredRegion, Served
+from ..native.late_cells import LateCells
 from .cells import Cells
 from .clauses import Request
 from .coming_and_going import leaving, only_counts_or_maps
@@ -33,6 +34,11 @@ _CELL = int(DataFlag.CELL)
 _DEVICE = struct.Struct("=q")
 _unpack = RECORD_FORMAT.unpack_from
 _string_at = ctypes.string_at
+
+
+def no_calls(queue: Queue, function: int, argument: int) -> None:
+    """The `call_later` of a device that has no cells for asynchronous constructs."""
+    raise NotImplementedError
 
 
 @dataclass(slots=True)
@@ -82,6 +88,7 @@ class QuickEntry:
         *,
         clears_blocks: bool = False,
         origin: Callable[[int, int], str] = lambda site, variable: "",
+        call_later: Callable[[Queue, int, int], None] = no_calls,
     ):
         self._table = table
         self._works_in_place = works_in_place
@@ -90,6 +97,8 @@ class QuickEntry:
         self._origin = origin
         self._stream = stream
         self._cells = cells
+        self._late = LateCells(cells.page if cells.has_late else None)
+        self._call_later = call_later
         self._finder = RecordFinder(table, cells)
         self._remembered: dict[int, _Remembered] = {}
         self._native: DeviceSlots | None = None
@@ -114,6 +123,7 @@ class QuickEntry:
                 creates=self._reuses_blocks,
                 clears=self._clears_blocks,
                 stream=self._stream,
+                late=self._late if native.late_fetch else None,
                 origin=self._origin,
             )
 
@@ -177,8 +187,19 @@ class QuickEntry:
         done = self._enter(site, records, count, queue)
         if done == count:
             self._hand_over(site, self._remembered[site], queue)
+        elif queue is not None and has_cells(records, count):
+            self._let_count(records, count)
         self._native.rows.publish()
         return done
+
+    def _let_count(self, records: int, count: int) -> None:
+        """Lets native code enter an asynchronous construct the next time: its scalars can be in `LateCell`s,
+        and what is present of its other data is counted for any queue."""
+        assert self._native is not None
+        for record in (DataRecord * count).from_address(records):
+            entry = self._table.containing(record.base + record.offset, max(record.bytes, 1))
+            if entry is not None:
+                self._native.rows.count_asynchronous([entry])
 
     def _hand_over(self, site: int, known: _Remembered, queue: Queue | None) -> None:
         """Lets native code perform this entry the next time."""
@@ -226,8 +247,14 @@ class QuickEntry:
                 entry.users.add(queue)
         return count
 
-    def exit(self, site: int, records: int, count: int) -> int:
-        """The exit for `enter`, from the last record backwards; returns the number of remaining records."""
+    def exit(self, site: int, records: int, count: int, queue: Queue | None = None) -> int:
+        """
+        The exit for `enter`, from the last record backwards; returns the number of remaining records.
+        `queue`: that of an asynchronous construct, which gets the results of cells that native code has
+        entered.
+        """
+        if queue is not None:
+            self._leave_late(records, count, queue)
         if self._native is None:
             return self._exit(site, records, count)
         self._native.rows.open()
@@ -327,10 +354,14 @@ class QuickEntry:
             self._release(site)
         for index in range(count - 1, -1, -1):
             at = index * RECORD_BYTES
-            if index in in_cells or self.is_in_place(raw, at):
+            if (
+                index in in_cells
+                or self.is_in_place(raw, at)
+                or self._late.has(_device_of(raw, at))
+            ):
                 continue
             found = self._finder.find(raw, at, None)
-            if found is None or _DEVICE.unpack_from(raw, at + RECORD_DEVICE_AT)[0] != found.device:
+            if found is None or _device_of(raw, at) != found.device:
                 return index + 1
             found.count(-1)
             if any(
@@ -355,9 +386,17 @@ class QuickEntry:
             at: found_in_place(known) for at, known in records_in_place(raw, self._table).items()
         }
 
+    def _leave_late(self, records: int, count: int, queue: Queue) -> None:
+        """Lets an asynchronous queue fetch the results that native code has not left to it."""
+        for record in (DataRecord * count).from_address(records):
+            cell = self._late.holding(record.device, record.base)
+            if cell is not None and self._native is not None:
+                self._late.leave(cell)
+                self._call_later(queue, self._native.late_fetch, ctypes.addressof(cell))
+
     def _leave_cell(self, site: int, raw: bytes, index: int) -> bool:
         """Fetches the value of a record's variable from its cell; false if it is not in a cell."""
-        device = _DEVICE.unpack_from(raw, index * RECORD_BYTES + RECORD_DEVICE_AT)[0]
+        device = _device_of(raw, index * RECORD_BYTES)
         cell = self._cells.holding(site, index, device)
         if cell is None:
             return False
@@ -387,6 +426,11 @@ def _stay_attached(attached: list[FoundRecord]) -> bool:
         place = (id(counters), found.pointer)
         counts[place] = counts.get(place, counters.get(found.pointer, 0)) - 1
     return all(count > 0 for count in counts.values())
+
+
+def _device_of(raw: bytes, at: int) -> int:
+    """The device address in the record at `at`."""
+    return _DEVICE.unpack_from(raw, at + RECORD_DEVICE_AT)[0]
 
 
 def _free(cells: list[Served]) -> bool:

@@ -75,6 +75,8 @@ class ThreadQueue(WorkQueue):
             other._check_process()
             ticket = other._submitted
             self.submit(lambda: other._wait_until(ticket))
+            if other.native.transfers != other.native.settled:
+                self.native.transfers += 1
 
     def close(self) -> None:
         """Finishes the work and ends the thread."""

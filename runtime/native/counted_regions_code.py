@@ -1,8 +1,8 @@
 """
 Native code (`text.py`) for regions that are entered and left by the rows of the present table alone. It
-follows the code of the devices' rows, with contexts, that of `present_rows_code.py`, and that of
-`record_needs_code.py` in the same module. Format fields: those of `LAYOUT`; `copy_in` and `copy_out`,
-addresses of functions as `cuMemcpyHtoDAsync` and `cuMemcpyDtoHAsync`.
+follows the code of the devices' rows, with contexts, of queues, that of `present_rows_code.py`,
+`late_cells.py` and `record_needs_code.py` in the same module. Format fields: those of `LAYOUT` and of the
+driver.
 """
 
 TEMPLATE = """
@@ -31,7 +31,11 @@ done:
 define internal ptr @own_row(ptr %book, i32 %site, ptr %record, i64 %device, i64 %block) {{
   %start = call i64 @start_of(ptr %record)
   %bytes = %record->record.bytes
-  %row = call ptr @insert_row(ptr %book, i64 %start, i64 %bytes, i64 %device, i64 {own}, i64 %block)
+  ; where the CPU is the device, any queue may use the row, as all are looked at when it is removed
+  %ways = %book->book.ways
+  %looks = %ways has i64 {in_process}
+  %flags = select i1 %looks, i64 {own_in_process}, i64 {own}
+  %row = call ptr @insert_row(ptr %book, i64 %start, i64 %bytes, i64 %device, i64 %flags, i64 %block)
   %base = %record->record.base
   %row->entry.base = %base
   %var = %record->record.var
@@ -93,9 +97,10 @@ done:
 }}
 
 ; enters a region whose records only count, find their cells, or create data in kept blocks; returns 1, or 2
-; if the caller must wait for the stream, or 0 if some records need more, and nothing is changed
+; if the caller must wait for the stream, or 0 if some records need more, and nothing is changed. %queue: that
+; of an asynchronous construct, or null; %rests: see @need
 define internal i32 @enter_rows(ptr %device, ptr %book, ptr %busy_at, i32 %site, ptr %records, i32 %count,
-    i1 %sync) {{
+    i1 %sync, ptr %queue, i1 %rests) {{
 entry:
   ; the program's first address of the device's memory must come from Python
   %waits = %device->row.waits seq_cst
@@ -114,8 +119,14 @@ look:
 given:
   br i1 %has_addresses, label %noted, label %no
 ask:
-  %asked = call i32 @need(ptr %book, i32 %site, ptr %records, i32 %count, i32 %i, i1 %sync)
-  if eq i32 %asked, 0: no, answered
+  %asked = call i32 @need(ptr %book, i32 %site, ptr %records, i32 %count, i32 %i, i1 %sync,
+      i1 %rests)
+  %is_late = icmp eq i32 %asked, 4
+  %no_queue = icmp eq ptr %queue, null
+  %homeless = and i1 %is_late, %no_queue
+  %for_python = icmp eq i32 %asked, 0
+  %not_here = or i1 %homeless, %for_python
+  br i1 %not_here, label %no, label %answered
 answered:
   %inferred = call i1 @is_inferred(ptr %this)
   br i1 %inferred, label %others, label %noted
@@ -166,6 +177,19 @@ counted:
   call void @add_to(ptr %counter, i64 1)
   br label %entered
 missing:
+  br i1 %sync, label %own_cell, label %late
+late:
+  %fits = call i1 @may_be_late(ptr %book, ptr %at)
+  br i1 %fits, label %later, label %elsewhere
+later:
+  call void @enter_context(ptr %device)
+  %late_cell = call ptr @enter_late(ptr %book, ptr %queue, ptr %at)
+  if eq ptr %late_cell, null: undo, entered_late
+entered_late:
+  %late_device = %late_cell->late.device
+  %at->record.device = %late_device
+  br label %entered
+own_cell:
   %cell = call ptr @cell_of(ptr %book, i32 %site, ptr %records, i32 %k)
   if eq ptr %cell, null: elsewhere, store
 store:
@@ -208,8 +232,10 @@ empty:
   call void @let_go(ptr %book, ptr %created)
   br label %undo
 entered:
-  %made_now = phi i1 [ %is_made, %counted ], [ %made, %store ], [ %made, %stay ]
-  %moved_now = phi i1 [ %is_moved, %counted ], [ %moved, %store ], [ %moved, %stay ]
+  %made_now = phi i1 [ %is_made, %counted ], [ %made, %store ], [ %made, %stay ],
+      [ %made, %entered_late ]
+  %moved_now = phi i1 [ %is_moved, %counted ], [ %moved, %store ], [ %moved, %stay ],
+      [ %moved, %entered_late ]
   %k_next = add i32 %k, 1
   br label %record
 undo:
@@ -217,6 +243,7 @@ undo:
   call void @count_all(ptr %book, ptr %records, i32 %k, i64 -1)
   call void @sweep(ptr %book, ptr %records, i32 %k)
   call void @leave_cells(ptr %book, i32 %site, ptr %records, i32 %k, ptr %busy_at, i1 false)
+  call void @drop_late(ptr %book, ptr %records, i32 %k)
   br label %no
 finish:
   br i1 %made, label %tell, label %yes
@@ -296,9 +323,43 @@ no:
   ret ptr null
 }}
 
-; leaves a region that `enter_rows` entered; %waited: cells have their results
+; returns whether no asynchronous queue may still use a row that native code has made
+define internal i1 @unused(ptr %device, ptr %book) {{
+entry:
+  %ways = %book->book.ways
+  %looks = %ways has i64 {in_process}
+  %queues = %device->row.asynchronous as ptr
+  %some = icmp ne ptr %queues, null
+  %asks = and i1 %looks, %some
+  br i1 %asks, label %begin, label %yes
+begin:
+  %count = load i64, ptr %queues
+  for i64 %i < %count: look, yes
+look:
+  %number = add i64 %i, 1
+  %queue = load ptr, ptr %queues[i64 %number]
+  %rests = call i1 @rests(ptr %queue)
+  br i1 %rests, label %on, label %no
+on:
+  next %i
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}}
+
+; returns whether all work of a queue is finished
+define internal i1 @rests(ptr %queue) {{
+  %stream = %queue->queue.stream
+  %status = call i32 inttoptr (i64 {stream_query} to ptr)(i64 %stream)
+  %over = icmp eq i32 %status, 0
+  ret i1 %over
+}}
+
+; leaves a region that `enter_rows` entered, with the same %queue and %rests; %waited: cells have their
+; results
 define internal i32 @exit_rows(ptr %device, ptr %book, ptr %busy_at, i32 %site, ptr %records, i32 %count,
-    i1 %sync, i1 %waited) {{
+    ptr %queue, i1 %rests, i1 %waited) {{
 entry:
   %own_before = %book->book.own
   for i32 %i < %count: look, yes
@@ -322,10 +383,13 @@ counted:
   %over = call i1 @is_over(ptr %row)
   br i1 %over, label %last, label %on
 last:
+  %is_unused = call i1 @unused(ptr %device, ptr %book)
+  br i1 %is_unused, label %ends, label %undo_this
+ends:
   %leaves = call i1 @is_kind(ptr %record, i32 {copy}, i32 {copyout})
   %is_here = call i1 @is_shared(ptr %row)
   %is_away = xor i1 %is_here, true
-  %goes_home = all %leaves %is_away %sync
+  %goes_home = all %leaves %is_away %rests
   br i1 %goes_home, label %size, label %freed
 size: ; what enter data has created may be large
   %bytes = %record->record.bytes
@@ -338,11 +402,21 @@ home:
   %copied = call i1 @transfer(ptr %device, ptr %book, ptr %record, ptr %row, i1 true)
   br i1 %copied, label %on, label %undo_this
 freed:
-  br i1 %sync, label %on, label %undo_this
+  br i1 %rests, label %on, label %undo_this
 undo_this:
   call void @add_to(ptr %counter, i64 1)
   br label %undo
 uncounted:
+  %late = call ptr @late_of(ptr %book, ptr %record)
+  %is_late = icmp ne ptr %late, null
+  %known = icmp ne ptr %queue, null
+  %comes_later = and i1 %is_late, %known
+  br i1 %comes_later, label %later, label %at_once
+later:
+  call void @enter_context(ptr %device)
+  %left_later = call i1 @leave_late(ptr %queue, ptr %late)
+  br i1 %left_later, label %on, label %undo
+at_once:
   %cell = call ptr @open_cell(ptr %book, i32 %site, ptr %records, i32 %i)
   %in_cell = icmp ne ptr %cell, null
   %done = and i1 %in_cell, %waited
@@ -362,7 +436,7 @@ stayed:
   br i1 %in_place, label %on, label %undo
 on:
   %moved_now = phi i1 [ %moved, %counted ], [ true, %home ], [ %moved, %freed ],
-      [ %moved, %uncounted ], [ %moved, %stayed ], [ %moved, %look ]
+      [ %moved, %at_once ], [ %moved, %stayed ], [ %moved, %look ], [ %moved, %later ]
   next %i
 undo:
   call void @count_all(ptr %book, ptr %records, i32 %i, i64 1)

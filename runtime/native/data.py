@@ -49,9 +49,11 @@ from .code import NativeCode
 from .counted_regions_code import TEMPLATE as REGIONS_TEMPLATE
 from .data_code import LOCK_IR, TEMPLATE
 from .devices import CONTEXT_IR, ROW_IR, DeviceRow, NativeDevices
+from .late_cells import LATE_IR
 from .launch import NUMBER_IR, NUMBERS
 from .present_rows import LAYOUT, PresentRows
 from .present_rows_code import TEMPLATE as ROWS_TEMPLATE
+from .queues import QUEUE_ADDRESSES, QUEUE_IR
 from .record_needs_code import TEMPLATE as NEEDS_TEMPLATE
 from .text import structure
 
@@ -190,7 +192,9 @@ class NativeData:
         self._code = NativeCode(
             ROW_IR
             + CONTEXT_IR
+            + QUEUE_IR
             + ROWS_TEMPLATE
+            + LATE_IR
             + NEEDS_TEMPLATE
             + REGIONS_TEMPLATE
             + LOCK_IR
@@ -198,6 +202,7 @@ class NativeData:
             + TEMPLATE,
             {
                 **devices.addresses,
+                **QUEUE_ADDRESSES,
                 "slow_enter": slow_enter,
                 "slow_exit": slow_exit,
                 **(driver or NativeDriver(0, 0)).addresses,
@@ -220,6 +225,9 @@ class NativeData:
         self.try_lock = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(address("try_lock"))
         self.unlock = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(address("unlock"))
         self.copies = driver is not None and driver.copy_in != 0
+        self.in_process = driver is not None and not driver.event_synchronize and self.copies
+        self.late_fetch = address("late_fetch") if driver is not None and driver.call_later else 0
+        """The address of the function that ends a `LateCell`; 0 if there are none."""
         pointer, word = ctypes.c_void_p, ctypes.c_int64
         self.insert_row = ctypes.PYFUNCTYPE(None, pointer, *[word] * 5)(address("insert_row"))
         self.remove_row = ctypes.PYFUNCTYPE(None, pointer, word)(address("remove_row"))
@@ -255,7 +263,9 @@ class DeviceSlots:
             self._take_lock,
             self._release_lock,
             copies=native.copies,
+            in_process=native.in_process,
         )
+        self.late_fetch = native.late_fetch
         """The rows of the present table, for clauses that only count."""
         row.book = self.rows.address
 

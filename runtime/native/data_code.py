@@ -229,6 +229,39 @@ no:
   ret ptr null
 }}
 
+; returns the queue of an asynchronous construct; null for others, and if native code does not know it
+define internal ptr @queue_named(ptr %row, i64 %number, i1 %sync) {{
+entry:
+  %queues = %row->row.queues as ptr
+  %none = icmp eq ptr %queues, null
+  %slot = call i64 @slot_of(i64 %number)
+  %no_slot = icmp slt i64 %slot, 0
+  %unknown = any %sync %none %no_slot
+  br i1 %unknown, label %no, label %yes
+yes:
+  %queue = load ptr, ptr %queues[i64 %slot]
+  ret ptr %queue
+no:
+  ret ptr null
+}}
+
+; returns whether all work of a construct's queue is done when native code has done it: the synchronous queue,
+; or one of the CPU's that is at rest
+define internal i1 @is_done_at_once(ptr %book, ptr %queue, i1 %sync) {{
+entry:
+  %ways = %book->book.ways
+  %looks = %ways has i64 {in_process}
+  %known = icmp ne ptr %queue, null
+  %asks = and i1 %looks, %known
+  br i1 %asks, label %ask, label %end
+ask:
+  %rests = call i1 @rests(ptr %queue)
+  br label %end
+end:
+  %result = phi i1 [ %sync, %entry ], [ %rests, %ask ]
+  ret i1 %result
+}}
+
 define void @enter(i32 %site, ptr %records, i32 %count, i64 %queue) {{
 entry:
   %row = call ptr @locked_row()
@@ -245,8 +278,10 @@ told:
   call void @unlock(ptr %row)
   ret void
 count_them:
+  %own_queue = call ptr @queue_named(ptr %row, i64 %queue, i1 %sync)
+  %rests = call i1 @is_done_at_once(ptr %book, ptr %own_queue, i1 %sync)
   %counted = call i32 @enter_rows(ptr %row, ptr %book, ptr %busy_at, i32 %site, ptr %records, i32 %count,
-      i1 %sync)
+      i1 %sync, ptr %own_queue, i1 %rests)
   if ne i32 %counted, 0: over, search
 over:
   call void @finish(ptr %row, ptr %book, i32 %counted)
@@ -313,8 +348,10 @@ look:
   %sync = call i1 @is_synchronous(i64 %queue)
   %waited = icmp ne i64 %queue, {on_device}
   %book = %row->row.book as ptr
+  %own_queue = call ptr @queue_named(ptr %row, i64 %queue, i1 %sync)
+  %rests = call i1 @is_done_at_once(ptr %book, ptr %own_queue, i1 %sync)
   %counted = call i32 @exit_rows(ptr %row, ptr %book, ptr %busy_at, i32 %site, ptr %records, i32 %count,
-      i1 %sync, i1 %waited)
+      ptr %own_queue, i1 %rests, i1 %waited)
   if ne i32 %counted, 0: over, search
 over:
   call void @finish(ptr %row, ptr %book, i32 %counted)

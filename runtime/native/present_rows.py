@@ -28,6 +28,7 @@ from ..data.cells import CELL, Cell
 from ..data.host_pages import ENOUGH, MS_ASYNC
 from ..data.present import Entry
 from ..device import STAGED_BYTES
+from .late_cells import LateCells
 from .text import structure
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ _COUNTS, _ASYNCHRONOUS, _OWN, _POINTS, _QUIET = 1, 2, 4, 8, 16
 The flags of a row: native code counts the entry for synchronous constructs; it counts it for constructs on
 any queue; native code made the entry; pointers in it are attached; no asynchronous queue uses it.
 """
-_IN_PLACE, _CREATES, _COPIES, _CLEARS, _ADDRESSES = 1, 2, 4, 8, 16
+_IN_PLACE, _CREATES, _COPIES, _CLEARS, _ADDRESSES, _IN_PROCESS = 1, 2, 4, 8, 16, 32
 _NOT_SIMPLE = int(
     DataFlag.ALWAYS_IN
     | DataFlag.ALWAYS_OUT
@@ -80,6 +81,8 @@ LAYOUT: dict[str, int | str] = {
     "used": _QUIET | _ASYNCHRONOUS,
     "counts_asynchronous": _COUNTS | _ASYNCHRONOUS,
     "own": _COUNTS | _OWN | _QUIET,
+    "own_in_process": _COUNTS | _OWN | _QUIET | _ASYNCHRONOUS,
+    "in_process": _IN_PROCESS,
     "is_own": _OWN,
     "in_place": _IN_PLACE,
     "creates": _CREATES,
@@ -120,6 +123,9 @@ class _Book(ctypes.Structure):
         ("own", ctypes.c_int64),
         ("stream", ctypes.c_int64),
         ("followed", ctypes.c_int64),
+        ("late_count", ctypes.c_int64),
+        ("late", ctypes.c_void_p),
+        ("late_pending", ctypes.c_void_p),
     )
 
 
@@ -194,7 +200,8 @@ class _Lock:
 class PresentRows:
     """
     The rows of one device. `insert_row` and `remove_row` are native functions; `take` and `release` are
-    those of the lock. `copies`: native code may copy data to and from the device. Callers of all methods
+    those of the lock. `copies`: native code may copy data to and from the device; `in_process`: the device is
+    the CPU, whose queues do work at once if they are at rest (`gangs_queues.py`). Callers of all methods
     hold the lock of the device's state, but not that of the device.
     """
 
@@ -207,6 +214,7 @@ class PresentRows:
         release: Callable[[], None],
         *,
         copies: bool = False,
+        in_process: bool = False,
     ):
         self._insert_row, self._remove_row = insert_row, remove_row
         self._lock = _Lock(take, release)
@@ -225,6 +233,7 @@ class PresentRows:
         self._ways = 0
         self._addresses = True
         self._copies = copies
+        self._in_process = in_process
         self._pending: set[Entry] = set()
         self._asynchronous = False
         self._frozen = True
@@ -246,25 +255,32 @@ class PresentRows:
         creates: bool,
         clears: bool = False,
         stream: int = 0,
+        late: LateCells | None = None,
         origin: Callable[[int, int], str] = lambda site, variable: "",
     ) -> None:
         """
         Follows `table` from now on; `in_place` and `creates` tell what the device allows; `clears`: this
         thread zeroes kept blocks before they are used again; `stream` is that of the device's synchronous
-        constructs; `origin` describes a variable of a site, for messages.
+        constructs; `late`: cells for asynchronous constructs; `origin` describes a variable of a site, for
+        messages.
         """
         self._table = table
         self._origin = origin
         self._ways = (_IN_PLACE if in_place else 0) | (_CREATES if creates else 0)
         self._ways |= (_COPIES if self._copies else 0) | (_CLEARS if clears else 0)
         self._ways |= _ADDRESSES if self._addresses else 0
+        self._ways |= _IN_PROCESS if self._in_process else 0
         self._book.stream = stream
+        if late is not None:
+            self._book.late = ctypes.addressof(late.cells)
+            self._book.late_pending = late.pending
         for entry in table:
             self.insert(entry)
         table.mirror = self
         with self._lock:
             self._book.ways = self._ways
             self._book.followed = 1
+            self._book.late_count = 0 if late is None else late.count
         self.publish()
 
     def follow(self, stream: int) -> None:
@@ -281,6 +297,7 @@ class PresentRows:
         self._pending.clear()
         with self._lock:
             self._book.count = self._book.ways = self._book.followed = 0
+            self._book.late_count = 0
 
     def insert(self, entry: Entry) -> None:
         """Adds a row for a new entry; native code counts in it after `publish`."""
@@ -327,7 +344,7 @@ class PresentRows:
 
     def _entry_of(self, row: _Row) -> Entry:
         """The entry for a row that native code made."""
-        return Entry(
+        entry = Entry(
             row.host,
             row.end - row.host,
             row.device,
@@ -335,6 +352,8 @@ class PresentRows:
             base=row.base,
             shared=row.host == row.device,
         )
+        entry.users.any = bool(row.flags & _ASYNCHRONOUS)
+        return entry
 
     def publish(self) -> None:
         """Ends what `open` began: native code counts in all rows, and adds rows again."""

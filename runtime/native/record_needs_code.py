@@ -189,8 +189,10 @@ no:
   ret i1 false
 }}
 
-; returns what a record needs, before anything is changed: 0 Python, 1 counting, 2 a cell, 3 creation
-define internal i32 @need(ptr %book, i32 %site, ptr %records, i32 %count, i32 %i, i1 %sync) {{
+; returns what a record needs, before anything is changed: 0 Python, 1 counting, 2 a cell, 3 creation, 4 a
+; cell of an asynchronous construct. %rests: all work of the construct's queue is done when native code has
+; done it
+define internal i32 @need(ptr %book, i32 %site, ptr %records, i32 %count, i32 %i, i1 %sync, i1 %rests) {{
 entry:
   %record = getelementptr %record, ptr %records, i32 %i
   %simple = call i1 @simple(ptr %record)
@@ -215,8 +217,17 @@ missing:
   %nowhere = xor i1 %partly, true
   %pointer = %record->record.pointer
   %no_pointer = icmp eq i64 %pointer, 0
-  %good = all %nowhere %no_pointer %sync
-  br i1 %good, label %which, label %python
+  %good = all %nowhere %no_pointer
+  br i1 %good, label %way, label %python
+way:
+  br i1 %sync, label %which, label %late
+late:
+  %fits = call i1 @may_be_late(ptr %book, ptr %record)
+  br i1 %fits, label %in_late, label %behind
+in_late:
+  ret i32 4
+behind:
+  br i1 %rests, label %other, label %python
 which:
   %cell = call ptr @cell_of(ptr %book, i32 %site, ptr %records, i32 %i)
   if ne ptr %cell, null: in_cell, other

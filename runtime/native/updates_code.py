@@ -235,6 +235,21 @@ no:
   ret i1 false
 }}
 
+; returns whether results of asynchronous reductions are to come to the host's memory (`late_cells.py`), so
+; that Python must wait for them before the driver reads it
+define internal i1 @results_to_come(ptr %row) {{
+entry:
+  %book = %row->row.book as ptr
+  %pending = %book->book.late_pending
+  if eq ptr %pending, null: no, look
+look:
+  %count = load atomic i64, ptr %pending seq_cst, align 8
+  %some = icmp ne i64 %count, 0
+  ret i1 %some
+no:
+  ret i1 false
+}}
+
 ; puts moves on an asynchronous queue that has been used natively; returns whether it did
 define internal i1 @move_later(ptr %row, i64 %number, ptr %moves, i64 %count) {{
 entry:
@@ -243,7 +258,10 @@ entry:
   %slot = call i64 @slot_of(i64 %number)
   %has_slot = icmp sge i64 %slot, 0
   %known = and i1 %served, %has_slot
-  br i1 %known, label %find, label %no
+  %later = call i1 @results_to_come(ptr %row)
+  %now = xor i1 %later, true
+  %may = and i1 %known, %now
+  br i1 %may, label %find, label %no
 find:
   %queue = load ptr, ptr %queues[i64 %slot]
   if ne ptr %queue, null: order, no
