@@ -32,6 +32,7 @@ def _operands(fn: FunctionState, e: c.Assign | c.CompoundAssign) -> tuple[places
 
 
 def compound_assign(fn: FunctionState, e: c.CompoundAssign) -> SSAValue:
+    """`a += b` and the like (C11 6.5.16.2), computed in the type that the checker found; the new value."""
     op = e.op[:-1] if e.op.endswith("=") else e.op
     target, value = _operands(fn, e)
     old = places.load(fn, target, volatile=e.volatile)
@@ -50,6 +51,7 @@ def compound_assign(fn: FunctionState, e: c.CompoundAssign) -> SSAValue:
 
 
 def increment(fn: FunctionState, e: c.IncDec) -> SSAValue:
+    """`++a`, `a--` and the like (C11 6.5.2.4, 6.5.3.1); the value of the expression."""
     target = fn.place(e.target)
     fn.b.at(e.loc)
     old = places.load(fn, target, volatile=e.volatile)

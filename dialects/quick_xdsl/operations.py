@@ -478,6 +478,7 @@ _slow_get = SSAValue.get
 
 
 def install() -> None:
+    """Replaces methods of xDSL's operations by those of this module."""
     for cls, name, function in (
         (Operation, "__init__", _init_operation),
         (irdl.IRDLOperation, "__post_init__", _add_defaults),

@@ -75,6 +75,7 @@ class Shares:
 
 
 def shares_of(found: GroupedLoops, lanes: int, elements: int) -> Shares:
+    """Emits, before the loops, how workers of `lanes` lanes share the iterations of the outer one."""
     outer, size = found.outer, found.side
     before = Cursor.before(outer)
     whole = whole_groups(outer.lowerbound[0], outer.upperbound[0], size, before)

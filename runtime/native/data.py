@@ -5,7 +5,7 @@ is present, as most constructs in a loop are.
 Clauses that only count are looked up in the present table's rows (`present_rows.py`). For others, Python
 (`quick_entry.py`) looks the construct's records up. If nothing had to move, and the data would stay present
 without this construct, it *arms* the site: it leaves the records, with the device addresses they found, in
-a `Slot`. From then on a native function compiled once per program compares the records from the host code
+a slot. From then on a native function compiled once per program compares the records from the host code
 with those of the slot, and likewise the first words of compressed arrays' descriptors (format and flags)
 and the pointers of sections through arrays of pointers. If all are equal, it stores the device addresses,
 writes the coefficients into the descriptors, moves the values of reductions to or from their cells, and

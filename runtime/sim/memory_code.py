@@ -192,6 +192,7 @@ def _orders(ordering: int) -> tuple[bool, bool]:
 
 
 def atomic_rmw(f: FunctionCompiler, op: Operation) -> None:
+    """`llvm.atomicrmw`. Raises `Unsupported` for operations that the simulator does not have."""
     assert isinstance(op, llvm_ext.AtomicRMWOp)
     kind = op.kind.ir_name
     if kind not in KINDS:

@@ -350,6 +350,7 @@ def leave(fn: FunctionState, mappings: Sequence[Mapping]) -> None:
 
 
 def exit_mapping(fn: FunctionState, m: Mapping) -> None:
+    """Emits the exit operation of a data clause, if it has one: `copyout`, `delete` or `detach`."""
     structured = None if m.structured else False
     if m.exit == "copyout":
         fn.b.add(
