@@ -362,6 +362,11 @@ class Device(Protocol):
         """Writes the 8-byte word `value` to device memory."""
         ...
 
+    def finishes_at_once(self, queue: Queue) -> bool:
+        """Whether what data clauses do on an asynchronous queue is finished when they have done it, if this
+        thread does it as on the synchronous queue: its work is finished, and done on the host."""
+        ...
+
     def call_later(self, queue: Queue, function: int, argument: int) -> None:
         """Lets a queue call the C function at address `function`, on the host, after the work so far."""
         ...

@@ -69,7 +69,12 @@ class EntryPoints:
                 done = state.quick.enter(site, records, count, used)
         if done < count:
             buffer = (ctypes.c_char * (RECORD_BYTES * count)).from_address(records)
-            self._perform(state, site, buffer, range(done, count), queue, "enter")
+            at_once = used is not None and state.device.finishes_at_once(used)
+            number = ASYNC_SYNC if at_once else queue
+            self._perform(state, site, buffer, range(done, count), number, "enter")
+            if at_once and used is not None:
+                with state.lock:
+                    state.quick.note_user(records, count, used)
 
     def data_exit(self, site: int, records: int, count: int, queue: int) -> None:
         """Exit from a data region (with the records of its entry), or `exit data`."""
@@ -93,6 +98,8 @@ class EntryPoints:
                 rest = [
                     i for i in range(left) if not state.quick.is_in_place(raw, i * RECORD_BYTES)
                 ]
+            if used is not None and state.device.finishes_at_once(used):
+                queue = ASYNC_SYNC
             self._perform(state, site, buffer, rest, queue, "exit")
 
     def update(self, site: int, records: int, count: int, queue: int) -> None:

@@ -154,6 +154,9 @@ class InProcessDevice:
 
         submit(queue, store)
 
+    def finishes_at_once(self, queue: Queue) -> bool:
+        return False
+
     def call_later(self, queue: Queue, function: int, argument: int) -> None:
         submit(queue, lambda: ctypes.CFUNCTYPE(None, ctypes.c_int64)(function)(argument))
 

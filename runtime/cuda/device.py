@@ -328,6 +328,9 @@ class CudaDevice:
         if ctypes.c_int64.from_address(self._cells.host).value:
             queue.wait()
 
+    def finishes_at_once(self, queue: Queue) -> bool:
+        return False
+
     def call_later(self, queue: Queue, function: int, argument: int) -> None:
         self.make_current()
         status = self.driver.call_later(stream_of(queue), function, argument)

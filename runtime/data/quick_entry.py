@@ -192,6 +192,13 @@ class QuickEntry:
         self._native.rows.publish()
         return done
 
+    def note_user(self, records: int, count: int, queue: Queue) -> None:
+        """Records that an asynchronous queue uses the present data of these records."""
+        for record in (DataRecord * count).from_address(records):
+            entry = self._table.containing(record.base + record.offset, max(record.bytes, 1))
+            if entry is not None:
+                entry.users.add(queue)
+
     def _let_count(self, records: int, count: int) -> None:
         """Lets native code enter an asynchronous construct the next time: its scalars can be in `LateCell`s,
         and what is present of its other data is counted for any queue."""

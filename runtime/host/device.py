@@ -185,6 +185,9 @@ class HostDevice(InProcessDevice):
     def native_driver(self) -> NativeDriver:
         return self._team.driver
 
+    def finishes_at_once(self, queue: Queue) -> bool:
+        return isinstance(queue, ThreadQueue) and not queue.native_unfinished
+
     def native_queue(self, queue: Queue) -> NativeQueue:
         return queue.native if isinstance(queue, ThreadQueue) else self._sync
 

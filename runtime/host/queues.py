@@ -47,6 +47,11 @@ class ThreadQueue(WorkQueue):
         if self._process != os.getpid():
             self._begin()
 
+    @property
+    def native_unfinished(self) -> int:
+        """What native code sees of the queue: 0 if it is at rest, without a failure to report."""
+        return self._state.unfinished
+
     def submit(self, work: Callable[[], object]) -> None:
         """Appends work; returns at once."""
         self._check_process()
