@@ -96,6 +96,7 @@ _TRANSFORMED = Stage(
     "columns, for which all rows that a thread reads must be known. "
     "Atomic updates get a copy per gang while they still name their operator, and while the grid, "
     "whose size decides whether the copies pay, can still be changed. "
+    "Loads move before stores when all iterations side by side are there. "
     "Inner loops are unrolled when their bodies are final; then the stores of all iterations that have "
     "become one are counted together. "
     "Threads are coarsened last, as that multiplies the operations that other passes would visit.",

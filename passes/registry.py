@@ -70,6 +70,7 @@ PASSES: dict[str, dict[str, str]] = {
         "stage-shared-loads": "StageSharedLoadsPass",
         "privatise-atomics": "PrivatiseAtomicsPass",
         "lower-acc-atomics": "LowerAccAtomicsPass",
+        "load-early": "LoadEarlyPass",
         "unroll-inner-loops": "UnrollInnerLoopsPass",
         "count-saturated-stores": "CountSaturatedStoresPass",
         "coarsen-threads": "CoarsenThreadsPass",
@@ -130,6 +131,7 @@ IDLE_ON_HOST = frozenset(
         "widen-rows",
         "stage-shared-loads",
         "privatise-atomics",
+        "load-early",
         "unroll-inner-loops",
         "coarsen-threads",
     )

@@ -1,0 +1,212 @@
+"""
+Load early what a sequential loop of a thread reads: before stores to other elements.
+
+A thread waits for a load where its value is needed, and neither LLVM nor the GPU's assembler moves a load
+before a store that might be to the same element, as in arrays whose planes have a length known at run time.
+A loop that updates many elements in each step, such as one along the lines of a system of equations, then
+waits for one load after the other.
+
+Takes:  scheduled IR for a GPU. Considers bodies of `scf.for` in constructs, as far as they load, store and
+        compute without branches.
+Leaves: a load comes before the first store if no store between may be to its element, with the operations
+        that compute its address; a load of what the body has just stored, or loaded, is that value. A body
+        keeps at most `MOST_BYTES` of loads early. The order of stores is untouched.
+Fails:  never.
+
+Before:
+  %x = llvm.load %a[2, %i]
+  llvm.store %x * %f, %a[2, %i]
+  %y = llvm.load %a[3, %i]
+  llvm.store %y * %f, %a[3, %i]
+  %z = llvm.load %a[2, %i]
+After:
+  %x = llvm.load %a[2, %i]
+  %y = llvm.load %a[3, %i]
+  llvm.store %x * %f, %a[2, %i]
+  llvm.store %y * %f, %a[3, %i]
+  (%z is %x * %f)
+
+Options: `target` (`host`: no change).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects import llvm, scf
+from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType, ModuleOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ..dialects.volatility import is_ordered
+from .ir.ops.acc_ops import parallel_constructs
+from .ir.ops.building import erase
+from .ir.ops.gpu_pass import GpuPass
+from .ir.ops.layout import size_of
+from .ir.ops.purity import is_pure, may_trap, only_computes
+from .ir.values.accesses import LoopAccess, comparable, is_punned, may_alias, root_of, subscripts_of
+from .ir.values.region_values import RegionSymbols
+
+MOST_ACCESSES = 64
+"""The stores and the loads that a load is compared with, so that long bodies take linear time."""
+MOST_OPERATIONS = 16
+"""The operations that compute the address of a load."""
+MOST_BYTES = 256
+"""The bytes of loads moved in a body, of which each takes registers from there on."""
+
+
+def _access(op: llvm.LoadOp | llvm.StoreOp, symbols: RegionSymbols) -> LoopAccess:
+    """The element that a load or a store accesses."""
+    type = op.dereferenced_value.type if isinstance(op, llvm.LoadOp) else op.value.type
+    subscripts, units = subscripts_of(op.ptr, symbols)
+    writes, punned = isinstance(op, llvm.StoreOp), is_punned(op.ptr)
+    return LoopAccess(op, root_of(op.ptr), subscripts, units, type, writes, punned=punned)
+
+
+def _are_apart(one: LoopAccess, other: LoopAccess) -> bool:
+    """Whether two accesses of one iteration are known to touch different memory."""
+    if one.root is not other.root:
+        return not may_alias(one.root, other.root, (one.aliased_type, other.aliased_type))
+    common = comparable(one, other)
+    if common is None:
+        return False
+    left, right, (width, other_width) = common
+    for number, (first, second) in enumerate(zip(left, right, strict=True), start=1):
+        distance = None if first is None or second is None else (second - first).as_constant
+        if distance is None:
+            continue
+        is_last = number == len(left)
+        before, after = (width, other_width) if is_last else (1, 1)
+        if distance >= before or -distance >= after:
+            return True
+    return False
+
+
+def _is_same(one: LoopAccess, other: LoopAccess) -> bool:
+    """Whether two accesses of one iteration are known to be of one element, as one type."""
+    known = None not in one.subscripts and one.units == other.units and one.type == other.type
+    return known and one.root is other.root and one.subscripts == other.subscripts
+
+
+def _is_number(type: Attribute) -> bool:
+    """Whether a value of `type` is in memory what it is in registers."""
+    return isinstance(type, IntegerType | Float32Type | Float64Type)
+
+
+@dataclass
+class _Stretch:
+    """
+    Loads and stores of a block without other effects between them: the stores so far, what loads in front
+    of them have read that no store has changed, and the operations that follow `first`, the first store.
+    """
+
+    symbols: RegionSymbols
+    bytes: int = 0
+    first: llvm.StoreOp | None = None
+    stores: list[LoopAccess] = field(default_factory=list[LoopAccess])
+    loads: list[LoopAccess] = field(default_factory=list[LoopAccess])
+    later: set[Operation] = field(default_factory=set[Operation])
+
+    def end(self) -> None:
+        """Begins anew after an operation with other effects."""
+        self.first = None
+        for each in (self.stores, self.loads, self.later):
+            each.clear()
+
+    def store(self, op: llvm.StoreOp) -> None:
+        if len(self.stores) == MOST_ACCESSES:
+            self.end()
+        access = _access(op, self.symbols)
+        self.loads = [load for load in self.loads if _are_apart(load, access)]
+        self.stores.append(access)
+        self.first = self.first or op
+        self.later.add(op)
+
+    def load(self, op: llvm.LoadOp) -> None:
+        access = _access(op, self.symbols)
+        for known in self.loads:
+            if _is_same(known, access):
+                _replace(op, known.op.results[0])
+                return
+        del self.loads[: 1 - MOST_ACCESSES]
+        store = next((s for s in reversed(self.stores) if not _are_apart(s, access)), None)
+        if store is None:
+            if self.first is not None and not self._move(op):
+                self.later.add(op)
+            self.loads.append(access)
+        elif _is_same(store, access) and _is_number(access.type):
+            assert isinstance(store.op, llvm.StoreOp)
+            _replace(op, store.op.value)
+        else:
+            self.later.add(op)
+            self.loads.append(access)
+
+    def _move(self, op: llvm.LoadOp) -> bool:
+        """Moves a load before the first store, and what computes its address; whether that is possible."""
+        assert self.first is not None
+        size = size_of(op.dereferenced_value.type)
+        if self.bytes + size > MOST_BYTES:
+            return False
+        needed: list[Operation] = [op]
+        work = list[SSAValue](op.operands)
+        while work:
+            owner = work.pop().owner
+            if isinstance(owner, Operation) and owner in self.later and owner not in needed:
+                if not is_pure(owner) or may_trap(owner) or len(needed) > MOST_OPERATIONS:
+                    return False
+                needed.append(owner)
+                work += owner.operands
+        self.bytes += size
+        block = self.first.parent_block()
+        assert block is not None
+        place = {each: number for number, each in enumerate(block.ops)}
+        for each in sorted(needed, key=lambda each: place[each]):
+            each.detach()
+            block.insert_op_before(each, self.first)
+            self.later.discard(each)
+        return True
+
+
+def _replace(load: llvm.LoadOp, value: SSAValue) -> None:
+    load.dereferenced_value.replace_all_uses_with(value)
+    erase(load)
+
+
+def load_early(block: Block, symbols: RegionSymbols) -> None:
+    """Orders the loads of a block (see the contract above)."""
+    stretch = _Stretch(symbols)
+    for op in list(block.ops):
+        if isinstance(op, llvm.LoadOp | llvm.StoreOp) and not is_ordered(op):
+            if isinstance(op, llvm.LoadOp):
+                stretch.load(op)
+            else:
+                stretch.store(op)
+        elif only_computes(op):
+            if stretch.first is not None:
+                stretch.later.add(op)
+        else:
+            stretch.end()
+
+
+def _has_load_after_store(block: Block) -> bool:
+    stored = False
+    for op in block.ops:
+        if isinstance(op, llvm.LoadOp) and stored:
+            return True
+        stored = stored or isinstance(op, llvm.StoreOp)
+    return False
+
+
+@dataclass(frozen=True)
+class LoadEarlyPass(GpuPass):
+    """See the contract at the top of this file."""
+
+    name = "load-early"
+
+    def rewrite(self, module: ModuleOp) -> None:
+        for construct in parallel_constructs(module):
+            loops = [op for op in construct.region.walk() if isinstance(op, scf.ForOp)]
+            blocks = [op.body.block for op in loops if _has_load_after_store(op.body.block)]
+            symbols = RegionSymbols(construct) if blocks else None
+            for block in blocks:
+                assert symbols is not None
+                load_early(block, symbols)
