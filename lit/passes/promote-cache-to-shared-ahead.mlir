@@ -19,6 +19,13 @@
 // CHECK:       %other = arith.xori
 // CHECK:       scf.if %more
 // CHECK:       scf.for %q =
+// CHECK-NOT:   arith.extsi
+// CHECK:       %a_place = llvm.getelementptr inbounds %a_buffer
+// CHECK:       [[OFFSET:%[0-9]+]] = arith.addi
+// CHECK-NEXT:  %a_cached = llvm.getelementptr inbounds %a_place{{(_[0-9]+)?}}{{\[}}[[OFFSET]]]
+// CHECK-NEXT:  llvm.load %a_cached
+// CHECK-NEXT:  llvm.getelementptr inbounds %a_buffer
+// CHECK-NEXT:  llvm.getelementptr inbounds %a_place{{(_[0-9]+)?}}{{\[}}[[OFFSET]]]
 // CHECK-NOT:   accx.gang_barrier
 // CHECK:       llvm.store {{.*}} : i32, !llvm.ptr<3>
 // CHECK-NOT:   accx.gang_barrier

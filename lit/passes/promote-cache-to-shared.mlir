@@ -24,7 +24,11 @@
 // CHECK:           } else {
 // CHECK:           accx.gang_barrier
 // CHECK:           scf.for %j
-// CHECK:             %v = llvm.load %a_cached : !llvm.ptr<3> -> f32
+// CHECK-NEXT:        %a_place = llvm.getelementptr inbounds %a_tile
+// CHECK-NOT:         accx.element
+// CHECK-NOT:         !llvm.ptr,
+// CHECK:             %a_cached = llvm.getelementptr inbounds %a_place
+// CHECK-NEXT:        %v = llvm.load %a_cached : !llvm.ptr<3> -> f32
 // CHECK:           } {accx.unroll = 61 : i32}
 // CHECK:           scf.if %active {
 // CHECK-NEXT:        llvm.store %sum, %q

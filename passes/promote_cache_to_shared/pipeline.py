@@ -180,8 +180,7 @@ class Ahead:
         at.insert(GangBarrierOp())
         step = mapped(values, loop.step)
         following = at.add(mapped(values, loop.body.block.args[0]), step, "following")
-        other = at.value(arith.XOrIOp(self.buffer, at.i32(1)), "other")
-        self._place(at, other)
+        self._place(at, self._other(at))
         self._fetch(at, values, following, mapped(values, loop.ub))
         self._place(at, self.buffer)
 
@@ -189,18 +188,31 @@ class Ahead:
         """
         Emits, at the end of a turn, the stores of fetched words to the other buffer; returns its number.
         """
-        assert self.buffer is not None
-        other = at.value(arith.XOrIOp(self.buffer, at.i32(1)), "other")
+        other = self._other(at)
         self._store(at, other)
         for tile, address in zip(self.tiles, self.addresses, strict=True):
             tile.address = address
         return other
 
+    def _other(self, at: Cursor) -> SSAValue:
+        """The number of the buffer that this turn does not use."""
+        buffer = self.buffer
+        assert buffer is not None
+        return at.once(
+            ("other", buffer), lambda: at.value(arith.XOrIOp(buffer, at.i32(1)), "other")
+        )
+
     def _place(self, at: Cursor, buffer: SSAValue) -> None:
         """Makes the tiles refer to one of their buffers."""
         for tile, address in zip(self.tiles, self.addresses, strict=True):
-            offset = at.mul(buffer, at.i32(buffer_bytes(tile.plan)))
-            tile.address = in_tile(at, address, offset, f"{tile.plan.section.name}_buffer")
+            tile.address = at.once(
+                (address, buffer), lambda t=tile, a=address: self._buffer(at, t, a, buffer)
+            )
+
+    @staticmethod
+    def _buffer(at: Cursor, tile: Tile, address: SSAValue, buffer: SSAValue) -> SSAValue:
+        offset = at.mul(buffer, at.i32(buffer_bytes(tile.plan)))
+        return in_tile(at, address, offset, f"{tile.plan.section.name}_buffer")
 
     def _fetch(self, at: Cursor, values: Values, here: SSAValue, end: SSAValue) -> None:
         """Emits the copies for turn `here`, if it exists, into the current buffer or registers."""

@@ -13,6 +13,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from ...dialects.accx_cache import GangSumOp, GangThreadsOp
 from ..ir.data.cached_code import minimum
 from ..ir.ops.building import NSW, Cursor, constant_value, erase
+from ..ir.ops.purity import erase_unused_inside
 from ..ir.ops.sharing_cursor import sharing_at_end
 from . import bulk, emulated, memory, reductions, tiles
 from .blocks import Bounds, bounds_of, grid_of, launch, loops_over_blocks
@@ -93,6 +94,7 @@ def _threads(
     reductions.leave_partials(at, accumulators, results, thread)
     op = GangThreadsOp(plan.threads, Region(body))
     op.location = nest.loops[-1].location
+    erase_unused_inside(op)  # addresses in the array of what is now read from tiles
     return op
 
 

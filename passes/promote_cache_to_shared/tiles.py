@@ -15,8 +15,8 @@ from ..decisions.cache_plan import Method, TilePlan, WritePolicy
 from ..decisions.device import WIDE_BYTES
 from ..decisions.polynomials import Polynomial
 from ..ir.data.cached_accesses import Cached
-from ..ir.data.cached_code import Values, polynomial, scaled, total
-from ..ir.ops.building import Cursor
+from ..ir.data.cached_code import Values, mapped, polynomial, scaled, total
+from ..ir.ops.building import Cursor, constant_value
 
 ALIGNMENT = 16
 """The alignment of tiles in bytes, which the widest access to shared memory requires."""
@@ -147,15 +147,27 @@ def element_address(
     inner: int,
     values: Values,
 ) -> SSAValue:
-    """The address in the tile of the element at `deltas` in the iteration's own section."""
+    """
+    The address in the tile of the element at `deltas` in the iteration's own section: the offset from that
+    section is one value for all iterations of the thread.
+    """
     poly = Polynomial.constant(inner)
     own = [dim for dim in tile.plan.dims if dim.section_dim is not None]
     for delta, dim in zip(deltas, own, strict=True):
         poly = poly + delta * dim.pitch
-    offset = total(at, base, polynomial(at, poly, values, i32))
-    if offset is None:
-        return tile.address
-    return in_tile(at, tile.address, offset, f"{tile.plan.section.name}_cached")
+    name = tile.plan.section.name
+    hint, place = f"{name}_cached", f"{name}_place"
+    own_place = at.once((tile.address, base), lambda: _moved(at, tile.address, base, place))
+    terms = [
+        (*(mapped(values, s) for s in m if isinstance(s, SSAValue)), c)
+        for m, c in poly.terms.items()
+    ]
+    delta = at.once((i32, *terms), lambda: polynomial(at, poly, values, i32))
+    return _moved(at, own_place, delta, hint)
+
+
+def _moved(at: Cursor, address: SSAValue, bytes: SSAValue, hint: str) -> SSAValue:
+    return address if constant_value(bytes) == 0 else in_tile(at, address, bytes, hint)
 
 
 def can_copy_async(cached: Cached, plan: TilePlan) -> bool:

@@ -4,7 +4,7 @@ Building operations: a cursor that places operations, gives them a location, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TypeVar, cast
 
 from xdsl.dialects import arith, llvm, scf
@@ -123,6 +123,10 @@ class Cursor:
         if is_long_double(type):  # xDSL cannot print such a constant
             return self.value(arith.ExtFOp(self.constant(value, f64), type), "cst")
         return self.value(arith.ConstantOp(FloatAttr(float(value), type)), "cst")
+
+    def once(self, key: tuple[Hashable, ...], make: Callable[[], SSAValue]) -> SSAValue:
+        """The value that `make` adds here; a `SharingCursor` adds the value for a `key` only once."""
+        return make()
 
     def zero(self, type: Attribute) -> SSAValue:
         """The zero of a scalar or pointer type."""

@@ -94,3 +94,12 @@ def erase_unused(value: SSAValue) -> None:
     erase(op)
     for operand in operands:
         erase_unused(operand)
+
+
+def erase_unused_inside(op: Operation) -> None:
+    """Erases the operations in the regions of `op` that `erase_unused` would erase, in one walk."""
+    for inner in reversed(list(op.walk())):
+        if inner.regions or not inner.results or inner is op:
+            continue
+        if all(result.first_use is None for result in inner.results) and is_pure(inner):
+            erase(inner)
