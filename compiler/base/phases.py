@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from os import times
+from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
 from time import process_time
 
@@ -90,7 +91,7 @@ def recording(count: Callable[[object], int] | None = None) -> Generator[Recordi
     """
     root = Recording("total", others=-_of_children())
     loaded = process_time()
-    root.inside[LOADING] = Phase(LOADING, loaded, _peak())
+    root.inside[LOADING] = Phase(LOADING, loaded, most_memory())
     _stack.append(root)
     _recording.append(root)
     if count is not None:
@@ -101,13 +102,20 @@ def recording(count: Callable[[object], int] | None = None) -> Generator[Recordi
         for active in (_stack, _counter, _recording):
             active.clear()
         root.others += _of_children()
-        root.peak = _peak()
+        root.peak = most_memory()
         root.seconds += process_time()  # minus the time of the counting
 
 
-def _peak() -> float:
-    """The most memory that this process has had, in MB."""
-    return getrusage(RUSAGE_SELF).ru_maxrss / 1024  # KB on Linux
+def most_memory() -> float:
+    """
+    The most memory that this process has had, in MB. `getrusage` counts that of the process that started
+    this one, too, up to the start of Python, and is asked only where the system has no `/proc`.
+    """
+    try:
+        status = Path("/proc/self/status").read_text()
+        return next(int(line.split()[1]) for line in status.splitlines() if "VmHWM" in line) / 1024
+    except (OSError, StopIteration):
+        return getrusage(RUSAGE_SELF).ru_maxrss / 1024
 
 
 def _of_children() -> float:
@@ -245,7 +253,7 @@ def _counting(name: str, subject: object) -> Generator[None]:
         yield
     finally:
         own.seconds += process_time() - start
-        own.peak = max(own.peak, _peak())
+        own.peak = max(own.peak, most_memory())
         if _stack:
             _stack.pop()
         if before is not None and (after := _size(subject)) is not None:

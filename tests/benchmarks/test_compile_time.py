@@ -34,6 +34,14 @@ def test_all_families_compile(tmp_path: Path):
     assert summary([result]).splitlines()[-1].startswith("| all | nvptx | ")
 
 
+def test_memory_is_that_of_the_compilation(tmp_path: Path):
+    ours = bytearray(700 << 20)  # all zero pages; written so that the system provides them
+    ours[::4096] = b"x" * (len(ours) // 4096)
+    path = tmp_path / "empty.c"
+    path.write_text("int main(void) { return 0; }\n")
+    assert 10 < compile_once(Program("empty", [path]), "host").peak < 500
+
+
 def test_what_does_not_compile_says_why(tmp_path: Path):
     path = tmp_path / "bad.c"
     path.write_text("int main(void) { return x; }\n")
