@@ -33,8 +33,8 @@ def _key(target: Literal["auto"] | TargetName, devices: int | None) -> str:
 def native_code_ahead(target: TargetName, options: RunOptions) -> Generator[None]:
     """
     While the block runs, compiles the native code that the runtime needs for `target` with these options
-    into the cache, where `Program` finds it. Does nothing if the cache has it, without a cache, and on one
-    processor.
+    into the cache, where `Program` finds it; not what only programs need that call for it (waits, updates
+    and questions). Does nothing if the cache has it, without a cache, and on one processor.
     """
     cache, key = DiskCache.default("host"), _key(target, options.devices)
     if cache.has(key) or not cache.is_usable() or copies() < 2:
@@ -46,7 +46,9 @@ def native_code_ahead(target: TargetName, options: RunOptions) -> Generator[None
     devices = _devices(target, options)
 
     def make(_: int) -> None:
-        runtime = Runtime((), devices, number=options.device_number, trace=options.trace)
+        runtime = Runtime(
+            (), devices, number=options.device_number, trace=options.trace, calls=lambda name: False
+        )
         runtime.callbacks()
         cache.put(key, b"")
 
