@@ -17,7 +17,7 @@ from typing import Any
 from accopt.compiler.base.command import begin_command
 from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink
 from accopt.compiler.base.options import CompileOptions
-from accopt.compiler.base.phases import Phase, most_memory, recording
+from accopt.compiler.base.phases import Phase, recording
 from accopt.compiler.executable import build
 
 
@@ -52,7 +52,7 @@ def main() -> None:
     answer["phases"] = as_list(phases)
     others = resource.getrusage(resource.RUSAGE_CHILDREN)
     answer["others"] = others.ru_utime + others.ru_stime
-    answer["peak"] = most_memory()
+    answer["peak"] = phases.peak
     print(json.dumps(answer))
 
 

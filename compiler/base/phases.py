@@ -25,7 +25,7 @@ LOADING = "(loading)"
 class Phase:
     """
     A phase with its time. `seconds` is the total, phases inside included; `peak` is the most memory, in MB,
-    that its process had until the phase ended (the last time); `counts` is the size of the
+    that a process taking part in it had until the phase ended (the last time); `counts` is the size of the
     program (operations of the IR) before and after, where the recorder was given a counting function;
     `elsewhere` holds the sizes of parts that other processes worked on.
     """
@@ -91,7 +91,7 @@ def recording(count: Callable[[object], int] | None = None) -> Generator[Recordi
     """
     root = Recording("total", others=-_of_children())
     loaded = process_time()
-    root.inside[LOADING] = Phase(LOADING, loaded, most_memory())
+    root.inside[LOADING] = Phase(LOADING, loaded, _most_memory())
     _stack.append(root)
     _recording.append(root)
     if count is not None:
@@ -102,11 +102,16 @@ def recording(count: Callable[[object], int] | None = None) -> Generator[Recordi
         for active in (_stack, _counter, _recording):
             active.clear()
         root.others += _of_children()
-        root.peak = most_memory()
+        root.peak = _peak_of(root)
         root.seconds += process_time()  # minus the time of the counting
 
 
-def most_memory() -> float:
+def _peak_of(phase: Phase) -> float:
+    """The most memory, in MB, of a process that took part in `phase`, which ends now."""
+    return max(phase.peak, _most_memory(), *(inner.peak for inner in phase.inside.values()))
+
+
+def _most_memory() -> float:
     """
     The most memory that this process has had, in MB. `getrusage` counts that of the process that started
     this one, too, up to the start of Python, and is asked only where the system has no `/proc`.
@@ -253,7 +258,7 @@ def _counting(name: str, subject: object) -> Generator[None]:
         yield
     finally:
         own.seconds += process_time() - start
-        own.peak = max(own.peak, most_memory())
+        own.peak = _peak_of(own)
         if _stack:
             _stack.pop()
         if before is not None and (after := _size(subject)) is not None:
