@@ -80,9 +80,12 @@ def chosen(names: Sequence[str]) -> list[Kernel]:
 
 
 class GccSide:
-    """`kernels/<file>.c` with OpenMP's directives, compiled by GCC into `folder`."""
+    """
+    `kernels/<file>.c` with OpenMP's directives, compiled by GCC into `folder`. The environment has the number
+    of threads: GCC's library reads it when the process starts.
+    """
 
-    def __init__(self, folder: Path, *, fast_math: bool):
+    def __init__(self, folder: Path, *, fast_math: bool, threads: int):
         self.folder = folder
         self.flags = ["-ffast-math"] if fast_math else []
         self.libraries: dict[str, ctypes.CDLL] = {}
@@ -112,9 +115,9 @@ class GccSide:
 class AccSide:
     """`kernels/<file>.c` compiled by accopt; arrays are present on the device."""
 
-    def __init__(self, folder: Path, *, fast_math: bool):
+    def __init__(self, folder: Path, *, fast_math: bool, threads: int):
         self.folder = folder
-        self.options = CompileOptions(target="host", fast_math=fast_math)
+        self.options = CompileOptions(target="host", fast_math=fast_math, threads=threads)
         self.programs: dict[str, Program] = {}
 
     def _program(self, file: str) -> Program:
@@ -196,26 +199,40 @@ def lines(side: Side, kernels: Sequence[Kernel], budget: float) -> Iterator[str]
         yield timed(side, kernel, kernel.make(SIZES[kernel.name]), budget)
 
 
-def _measured(args: argparse.Namespace, threads: int) -> list[Row]:
+def measured(args: argparse.Namespace, threads: int) -> list[Row]:
     """Both sides in turns, each in a process that runs this command with `--side`."""
     rest = ["--budget", str(args.budget), *(["--fast-math"] if args.fast_math else [])]
-    command = [sys.executable, "-m", "benchmarks.host_kernels", *rest, *args.kernels]
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.host_kernels",
+        f"--threads={threads}",
+        *rest,
+        *args.kernels,
+    ]
     gcc, accopt = ([*command, "--side", side] for side in SIDES)
     return alternately(gcc, accopt, threads, args.turns, TOLERANCE)
 
 
+def options() -> argparse.ArgumentParser:
+    """The command's options."""
+    found = parser("benchmarks.host_kernels", (__doc__ or "").split("\n")[1])
+    found.add_argument("--side", choices=SIDES, help="only run this side, and print its times")
+    return found
+
+
 def main() -> int:
-    options = parser("benchmarks.host_kernels", (__doc__ or "").split("\n")[1])
-    options.add_argument("--side", choices=SIDES, help="only run this side, and print its times")
-    args = options.parse_args()
+    args = options().parse_args()
     kernels = chosen(args.kernels)
     if args.side:
         with tempfile.TemporaryDirectory() as folder:
-            side = SIDES[args.side](Path(folder), fast_math=args.fast_math)
+            side = SIDES[args.side](
+                Path(folder), fast_math=args.fast_math, threads=int(args.threads)
+            )
             for line in lines(side, kernels, args.budget / 1000):
                 print(line, flush=True)
         return 0
-    return report([r for n in args.threads.split(",") for r in _measured(args, int(n))], args)
+    return report([r for n in args.threads.split(",") for r in measured(args, int(n))], args)
 
 
 if __name__ == "__main__":
