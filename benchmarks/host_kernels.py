@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from accopt.compiler.api import Program, compile_files
+from accopt.compiler.api import Program, RunOptions, compile_files
 from accopt.compiler.base.options import CompileOptions
 
 from .gcc import FILES
@@ -117,14 +117,15 @@ class AccSide:
 
     def __init__(self, folder: Path, *, fast_math: bool, threads: int):
         self.folder = folder
-        self.options = CompileOptions(target="host", fast_math=fast_math, threads=threads)
+        self.options = CompileOptions(target="host", fast_math=fast_math)
+        self.run_options = RunOptions(threads=threads)
         self.programs: dict[str, Program] = {}
 
     def _program(self, file: str) -> Program:
         source = self.folder / f"{file}.c"
         text = (HERE / "kernels" / f"{file}.c").read_text()
         source.write_text(text.replace("async(1) ", ""))
-        return compile_files([source], self.options)
+        return compile_files([source], self.options, self.run_options)
 
     def function(self, kernel: Kernel) -> Any:
         """The C function; its file is compiled when the first is asked for."""

@@ -68,7 +68,7 @@ def test_both_sides_get_the_number_of_threads(
         return {}
 
     def a_line(side: host_kernels.Side, *_: object) -> list[str]:
-        threads = side.options.threads if isinstance(side, host_kernels.AccSide) else 0
+        threads = side.run_options.threads if isinstance(side, host_kernels.AccSide) else 0
         return [f"{type(side).__name__} {threads}"]
 
     monkeypatch.setattr(host_kernels, "lines", a_line)
