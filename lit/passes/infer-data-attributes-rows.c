@@ -34,7 +34,6 @@ double total(const double *x, int n);
 // CHECK: rows.c:{{[0-9:]+}} warning: 'c' is copied with the pointers in it, but not what they point to: a subscript is not an affine expression of loop variables
 // CHECK: rows.c:{{[0-9:]+}} warning: 'v' is copied with the pointers in it, but not what they point to [-Wunmapped-rows]
 // CHECK: help: map that, too: a data clause for p->x[0:n] attaches the pointer x of *p
-// CHECK-NOT: warning
 void unknown(double **a, double **b, double **c, const int *at, double *y, int n) {
   Vector v = {n, y};
 #pragma acc parallel loop copy(y[0:n])
@@ -50,6 +49,45 @@ void unknown(double **a, double **b, double **c, const int *at, double *y, int n
 #pragma acc parallel loop copy(y[0:n])
   for (int i = 0; i < n; i++)
     y[i] += v.x[i] * v.n;
+}
+
+// Rows that a condition ends, each elsewhere: their lengths may differ. Not rows that other accesses need whole, nor
+// those under conditions that hold for the row, that all rows share, or that say nothing of its end.
+// CHECK: ragged.c:{{[0-9:]+}} warning: 'a' is copied with the pointers in it, {{.*}}: the part that is accessed differs from row to row
+// CHECK: ragged.c:{{[0-9:]+}} warning: 'b' is copied with the pointers in it, {{.*}}: the part that is accessed differs from row to row
+// CHECK-NOT: warning
+#line 1 "ragged.c"
+void ragged(double **a, double **b, const int *len, double *y, int n, int m) {
+#pragma acc parallel loop copy(y[0:n]) copyin(len[0:n])
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      if (a[i] && j + 1 <= len[i])
+        y[i] += a[i][j];
+#pragma acc parallel loop copy(y[0:n])
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      y[i] += i + j < m ? b[i][j] : 0;
+}
+
+// IR-LABEL: llvm.func @whole
+// IR-COUNT-5:   accx.pointers, strideInBytes
+void whole(double **a, double **b, double **c, double **d, double **e, const int *len, double *y, int n, int m) {
+#pragma acc parallel loop copy(y[0:n]) copyin(len[0:n])
+  for (int i = 0; i < n; i++) {
+    if (a[i] && len[i] > 3)
+      for (int j = 0; j < m; j++)
+        y[i] += a[i][j] + (j > 0 && j < m - 1 ? b[i][j] : 0);
+    for (int j = 0; j < m; j++)
+      if (j < len[i])
+        y[i] += c[i][j];
+      else
+        y[i] -= c[i][j] * (len[j] ? d[i][j] : 1);
+    for (int j = 0; j < m; j++)
+      y[i] += c[i][j] + d[i][j];
+    for (int j = 0; j < m; j++)
+      if (i * i + j * j < n)
+        e[i][j] = 0;
+  }
 }
 
 // Pointers that are only compared, or that the construct makes itself.

@@ -45,6 +45,7 @@ from ...compiler.base.diagnostics import error
 from ...compiler.base.names import c_name, value_name
 from ...dialects.accx import CELL, FROM_KERNELS, POINTERS
 from ...dialects.accx_compress import DECODES, PACKED
+from ..ir.data.data_spans import has_rows
 from ..ir.data.sections import STORED, PointerUses, TouchedSection, pointer_uses, section_of
 from ..ir.data.visible_data import has_other_section, is_conditional, visible_default, visible_entry
 from ..ir.ops.acc_ops import (
@@ -78,7 +79,7 @@ from ..ir.variables.recipes import firstprivate_recipe
 from .data_attributes import DataAction, VariableFacts, VariableKind, decide
 from .device_copies import may_have_device_copy, shared_globals
 from .firstprivate_values import read_before
-from .implicit_rows import RowUses, has_pointers, may_attach, row_uses
+from .implicit_rows import has_pointers, may_attach, row_uses, warn_of_rows
 from .short_sections import warn_of_short_section
 
 Globals = dict[str, llvm.GlobalOp]
@@ -465,23 +466,6 @@ def _globals(module: ModuleOp) -> Globals:
     return {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, llvm.GlobalOp)}
 
 
-def _warn_of_rows(variable: _Variable, rows: RowUses, messages: Messages) -> None:
-    if has_pointers(variable.section):
-        reason = f": {rows.sections}"
-        remedy = f"name the rows in a data clause: copyin({variable.name}[0:n][0:m])"
-    else:
-        reason, remedy = (
-            "",
-            "map that, too: a data clause for p->x[0:n] attaches the pointer x of *p",
-        )
-    messages.warn(
-        source_loc(rows.first),
-        f"'{variable.name}' is copied with the pointers in it, but not what they point to{reason}",
-        remedy,
-        option="unmapped-rows",
-    )
-
-
 def _infer(construct: ComputeOp, module: _Facts, messages: Messages) -> None:
     globals_ = module.globals
     _hoist_addresses(construct, globals_)
@@ -507,8 +491,15 @@ def _infer(construct: ComputeOp, module: _Facts, messages: Messages) -> None:
         several = visible is not None and has_other_section(visible)
         if visible is not None and not several:
             warn_of_short_section(visible, name, uses, symbols, messages)
-        rows = row_uses(uses, symbols) if module.apart and visible is None else None
-        known = rows is not None and not isinstance(rows.sections, str) and has_pointers(section)
+        conditional = visible is not None and is_conditional(visible)
+        rows, known = None, False
+        if visible is None and module.apart:
+            rows = row_uses(uses, symbols)
+            known = (
+                rows is not None and not isinstance(rows.sections, str) and has_pointers(section)
+            )
+        elif visible is not None and conditional and has_rows(visible):
+            rows = row_uses(uses, symbols)
         variable = _Variable(value, name, kind, uses, section, visible, several)
         if several and not isinstance(section, TouchedSection):
             raise error(
@@ -520,25 +511,26 @@ def _infer(construct: ComputeOp, module: _Facts, messages: Messages) -> None:
         if kind is VariableKind.POINTER and is_value:
             clause = clause or acc.DataClause.ACC_NO_CREATE
         reduced = any(isinstance(op, acc.ReductionOp) for op in uses.as_variable)
+        writes_rows = rows is not None and rows.writes and (known or visible is not None)
         facts = VariableFacts(
             kind=kind,
             from_kernels=FROM_KERNELS in construct.attributes
             or isinstance(construct, acc.KernelsOp),
             default_present=default is acc.ClauseDefaultValue.PRESENT,
             reads=uses.reads,
-            writes=uses.writes or reduced or (rows is not None and known and rows.writes),
+            writes=uses.writes or reduced or writes_rows,
             reduction=reduced,
             visible_clause=clause,
-            conditional=visible is not None and is_conditional(visible),
+            conditional=conditional,
             section_known=isinstance(variable.section, TouchedSection),
             shared=_may_be_shared(value, module.shared),
         )
         action = decide(facts)
-        if rows is not None and action in (DataAction.COPY, DataAction.COPYIN):
+        if visible is None and rows is not None and action in (DataAction.COPY, DataAction.COPYIN):
             if known:
                 variable = replace(variable, rows=cast(tuple[TouchedSection, ...], rows.sections))
             elif not module.attaches:
-                _warn_of_rows(variable, rows, messages)
+                warn_of_rows(name, rows, section, messages)
         decided.append((variable, action))
     emit = HostEmitter(construct)
     for variable, action in decided:

@@ -35,13 +35,8 @@ class Part:
     is_block: bool
 
 
-_BLOCK_KINDS = {
-    DataKind.COPY: DataKind.CREATE,
-    DataKind.COPYIN: DataKind.CREATE,
-    DataKind.COPYOUT: DataKind.CREATE,
-}
-"""Kind of a clause on the rows → kind for the block of pointers, whose values are set by attaching the
-rows."""
+_CREATES = frozenset({DataKind.COPY, DataKind.COPYIN, DataKind.COPYOUT, DataKind.CREATE})
+"""Kinds of clauses on the rows that allocate the block of pointers."""
 
 
 def parts(
@@ -51,10 +46,17 @@ def parts(
     The requests for the parts of `request`, the block of pointers first; only `request` itself if it has no
     rows. `leaving`: the clause is on `exit data`, whose `copyout` also removes the block. An update has no
     block: only rows are moved.
+
+    The values of a block's pointers are set by attaching the rows. Null pointers are not attached (2.6.4), so
+    a block that has some is copied.
     """
     if not request.flags & DataFlag.ROWS:
         return [request]
-    kind = _BLOCK_KINDS.get(request.kind, request.kind)
+    found = list(expand(request.base, request.pointer, request.shape, read_pointer))
+    kind = request.kind
+    if kind in _CREATES:
+        has_null = any(part.base == 0 for part in found)
+        kind = DataKind.COPYIN if has_null else DataKind.CREATE
     if leaving and request.dynamic and request.kind == DataKind.COPYOUT:
         kind = DataKind.DELETE
     updates = request.kind in (DataKind.UPDATE_SELF, DataKind.UPDATE_DEVICE)
@@ -69,7 +71,7 @@ def parts(
             kind=kind if part.is_block else request.kind,
             flags=request.flags & ~DataFlag.ROWS,
         )
-        for part in expand(request.base, request.pointer, request.shape, read_pointer)
+        for part in found
         if not (updates and part.is_block)
     ]
 

@@ -101,6 +101,23 @@ int main(void) {
     for (int j = 0; j < M; j++) want += rows[i][j] + everywhere[i][j] + (i < 7 ? table[i][j] : 0);
   CHECK(sum == want);
 
+  /* Null pointers that the construct looks at, with and without a clause. */
+  for (int clause = 0; clause < 2; clause++) {
+    int empty = 0;
+    sum = want = 0;
+#pragma acc data copy(table[0:N][0:M]) if (clause)
+#pragma acc parallel loop reduction(+ : sum, empty)
+    for (int i = 0; i < N; i++) {
+      if (table[i])
+        for (int j = 0; j < M; j++) sum += table[i][j]++;
+      else
+        empty++;
+    }
+    for (int i = 0; i < 7; i++)
+      for (int j = 0; j < M; j++) want += table[i][j] - 1;
+    CHECK(sum == want && empty == N - 7);
+  }
+
   /* Rows of structures, rows of rows, and a structure for each pointer. */
   Point **points = malloc(N * sizeof *points), **each = malloc(N * sizeof *each);
   double ***cube = malloc(5 * sizeof *cube);

@@ -26,12 +26,30 @@ def test_a_plain_request_is_itself() -> None:
 def test_rows_are_attached_to_their_pointers() -> None:
     found = parts(rows(DataKind.COPYIN, (1, 3, -8), (2, 4, 4)), POINTERS.__getitem__)
     assert brief(found) == [
-        ("CREATE", 1000, 8, 24, 0),
+        ("COPYIN", 1000, 8, 24, 0),  # one of its pointers is null, and stays so
         ("COPYIN", 5000, 8, 16, 1008),
         ("COPYIN", 0, 8, 16, 1016),
         ("COPYIN", 7000, 8, 16, 1024),
     ]
     assert not any(r.flags & DataFlag.ROWS for r in found)
+
+
+@pytest.mark.parametrize(
+    ("kind", "whole", "some"),
+    [
+        (DataKind.CREATE, "CREATE", "COPYIN"),
+        (DataKind.COPYOUT, "CREATE", "COPYIN"),
+        (DataKind.COPY, "CREATE", "COPYIN"),
+        (DataKind.PRESENT, "PRESENT", "PRESENT"),
+        (DataKind.NO_CREATE, "NO_CREATE", "NO_CREATE"),
+    ],
+)
+def test_pointers_come_by_attaching_unless_some_are_null(
+    kind: DataKind, whole: str, some: str
+) -> None:
+    for first, count, block in ((1, 1, whole), (1, 2, some), (2, 1, some)):
+        found = parts(rows(kind, (first, count, -8), (0, 4, 4)), POINTERS.__getitem__)
+        assert [r.kind.name for r in found] == [block, *[kind.name] * count]
 
 
 def test_pointers_to_pointers() -> None:

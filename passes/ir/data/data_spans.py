@@ -22,6 +22,7 @@ from ....dialects.accx_element import ElementOp
 from ...decisions.data_region_plan import ArrayUse, LeftOut, MappingClause, region_clause
 from ..ops.acc_ops import (
     MAPPING_OPS,
+    EntryOp,
     MappingOp,
     alloca_count,
     exits_of,
@@ -170,7 +171,7 @@ def is_attached(entry: MappingOp) -> bool:
     return isinstance(entry, acc.CopyinOp | acc.CreateOp) and entry.var_ptr_ptr is not None
 
 
-def has_rows(entry: MappingOp) -> bool:
+def has_rows(entry: EntryOp) -> bool:
     """Whether the operation maps rows that are found through an array of pointers."""
     return any(
         POINTERS in bound.owner.attributes

@@ -223,7 +223,7 @@ def _within_guards(found: Extremes, access: SectionAccess, symbols: RegionSymbol
     """
     assert access.index is not None
     lows, highs = found.lows, found.highs
-    for condition, holds in _guards(access.op, symbols):
+    for condition, holds in guards(access.op, symbols.construct):
         comparison = _comparison(condition, holds, symbols)
         if comparison is None:
             continue
@@ -243,11 +243,11 @@ def _within_guards(found: Extremes, access: SectionAccess, symbols: RegionSymbol
     return Extremes(lows, highs)
 
 
-def _guards(op: Operation, symbols: RegionSymbols) -> Iterator[tuple[SSAValue, bool]]:
-    """The comparisons around `op` in the region, and whether each holds there."""
+def guards(op: Operation, construct: Operation) -> Iterator[tuple[SSAValue, bool]]:
+    """The comparisons around `op` in the construct, and whether each holds there."""
     child: Operation = op
     parent = op.parent_op()
-    while parent is not None and parent is not symbols.construct:
+    while parent is not None and parent is not construct:
         if isinstance(parent, scf.IfOp):
             yield from facts(parent.cond, child.parent_region() is parent.true_region)
         child, parent = parent, parent.parent_op()
@@ -258,7 +258,7 @@ def refine_by_conditions(
 ) -> list[LoopRange]:
     """Narrows loop ranges by the comparisons of loop variables that guard `op`."""
     refined = {loop.variable: loop for loop in ranges}
-    for condition, holds in _guards(op, symbols):
+    for condition, holds in guards(op, symbols.construct):
         _refine(refined, condition, holds, symbols)
     return [refined[loop.variable] for loop in ranges]
 
