@@ -34,7 +34,7 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.vector_width` | loops, back edges | vectorise with this many lanes: i32 |
 | `accx.unfused` | `arith.mulf`, `llvm.fmul` | not fused with a sum |
 | `accx.interleave` | loops, back edges | interleave this many vectors: i32 |
-| `accx.unroll` | loops, back edges | unroll by this i32 (1: do not unroll) |
+| `accx.unroll` | loops, back edges | unroll by this i32 (0: completely, 1: do not unroll) |
 | `accx.access_groups` | back edges, memory accesses | loops of independent accesses: array of i32 |
 | `accx.iteration` | memory accesses | of which of n independent iterations (n: of all), n, their loop |
 | `accx.inferred` | `acc.data`, data operations | of an inferred region: entered whole or not at all |

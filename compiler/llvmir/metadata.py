@@ -73,10 +73,8 @@ class Metadata:
         unroll = attributes.get(UNROLL)
         if isinstance(unroll, IntegerAttr):
             count = unroll.value.data
-            name = (
-                '"llvm.loop.unroll.disable"'
-                if count == 1
-                else f'"llvm.loop.unroll.count", i32 {count}'
+            name = {0: '"llvm.loop.unroll.full"', 1: '"llvm.loop.unroll.disable"'}.get(
+                count, f'"llvm.loop.unroll.count", i32 {count}'
             )
             properties.append(self.node(f"!{{!{name}}}"))
         if not properties:

@@ -67,7 +67,7 @@ llvm.func @unknown(i32)
 
 // A loop over an array of the iteration's own is unrolled completely, so that the array becomes registers.
 // CHECK-LABEL: llvm.func @own_array
-// CHECK:         accx.unroll = 30 : i32
+// CHECK:         accx.unroll = 0 : i32
 // An array of the gang's lies in shared memory.
 // CHECK:         accx.unroll = 8 : i32
 llvm.func @own_array(%n: i32, %a: !llvm.ptr) {
@@ -108,3 +108,90 @@ llvm.func @own_array(%n: i32, %a: !llvm.ptr) {
   }
   llvm.return
 }
+
+// A triangle over an array of the iteration's own: the loop inside has the variable of the outer one as its
+// bound, so that both are unrolled. The loop that only repeats them is not.
+// CHECK-LABEL: llvm.func @triangle
+// CHECK:         scf.for %t
+// CHECK:           scf.for %j
+// CHECK:             scf.for %k
+// CHECK:             } {accx.unroll = 0 : i32}
+// CHECK-NEXT:      } {accx.unroll = 0 : i32}
+// CHECK-NEXT:    }
+llvm.func @triangle(%n: i32, %m: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c8 = arith.constant 8 : i32
+  acc.parallel {
+    acc.loop control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      %own = llvm.alloca %c1 x !llvm.array<8 x !llvm.array<8 x f64>> : (i32) -> !llvm.ptr
+      scf.for %t = %c0 to %m step %c1 : i32 {
+        scf.for %j = %c0 to %c8 step %c1 : i32 {
+          scf.for %k = %c0 to %j step %c1 : i32 {
+            %p = accx.element %own[%j, %k] of !llvm.array<8 x f64> : i32, i32
+            %v = llvm.load %p : !llvm.ptr -> f64
+            %w = arith.mulf %v, %v : f64
+            llvm.store %w, %p : f64, !llvm.ptr
+          }
+        }
+      }
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>]}
+    acc.yield
+  }
+  llvm.return
+}
+
+// Arrays that would stay in memory: a subscript that is read from memory, a bound that is not known, more
+// words than fit, an address that is passed on, and lanes inside the iteration.
+// CHECK-LABEL: llvm.func @in_memory
+// CHECK-NOT:     accx.unroll = 0
+// CHECK:       llvm.return
+llvm.func @in_memory(%n: i32, %m: i32, %a: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c8 = arith.constant 8 : i32
+  acc.parallel {
+    acc.loop control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      %gather = llvm.alloca %c1 x !llvm.array<8 x i32> : (i32) -> !llvm.ptr
+      %partly = llvm.alloca %c1 x !llvm.array<8 x i32> : (i32) -> !llvm.ptr
+      %large = llvm.alloca %c1 x !llvm.array<200 x i32> : (i32) -> !llvm.ptr
+      %passed = llvm.alloca %c1 x !llvm.array<8 x i32> : (i32) -> !llvm.ptr
+      scf.for %j = %c0 to %c8 step %c1 : i32 {
+        %q = accx.element %a[%j] of i32 : i32
+        %x = llvm.load %q : !llvm.ptr -> i32
+        %p = accx.element %gather[%x] of i32 : i32
+        llvm.store %j, %p : i32, !llvm.ptr
+      }
+      scf.for %j = %c0 to %m step %c1 : i32 {
+        %p = accx.element %partly[%j] of i32 : i32
+        llvm.store %j, %p : i32, !llvm.ptr
+      }
+      scf.for %j = %c0 to %c8 step %c1 : i32 {
+        %p = accx.element %large[%j] of i32 : i32
+        llvm.store %j, %p : i32, !llvm.ptr
+      }
+      scf.for %j = %c0 to %c8 step %c1 : i32 {
+        %p = accx.element %passed[%j] of i32 : i32
+        llvm.store %j, %p : i32, !llvm.ptr
+      }
+      llvm.call @reads(%passed) : (!llvm.ptr) -> ()
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>]}
+    acc.loop control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      %rows = llvm.alloca %c1 x !llvm.array<8 x i32> : (i32) -> !llvm.ptr
+      scf.for %j = %c0 to %c8 step %c1 : i32 {
+        %p = accx.element %rows[%j] of i32 : i32
+        llvm.store %j, %p : i32, !llvm.ptr
+      }
+      acc.loop control(%l : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>]}
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>]}
+    acc.yield
+  }
+  llvm.return
+}
+
+llvm.func @reads(!llvm.ptr)

@@ -18,12 +18,12 @@ OPERATIONS = 512
 MOST = 8
 FULLY_UNROLLED = 256
 """LLVM itself fully unrolls a loop of constant trip count with at most this many operations in all."""
-OWN_OPERATIONS = 1536
+OWN_OPERATIONS = 2048
 """
-The most operations, in all iterations, of a loop that is unrolled so that a thread's arrays become registers.
+The most operations, in all iterations, of loops that are unrolled so that a thread's array becomes registers.
 """
-OWN_WORDS = 64
-"""The most 32-bit words of such arrays: a quarter of the registers that a thread can have."""
+OWN_WORDS = 128
+"""The most 32-bit words of such arrays: half of the registers that a thread can have."""
 
 
 @dataclass(frozen=True)
@@ -31,26 +31,19 @@ class LoopBody:
     """
     An innermost loop: its `loads`, its `operations` (loads, stores and arithmetic; no constants, no
     subscripts), its constant `trip` count if it has one; `opaque`: it calls functions of unknown
-    length, or has effects besides stores; the 32-bit words of the thread's `own` arrays that it accesses.
+    length, or has effects besides stores.
     """
 
     loads: int
     operations: int
     trip: int | None = None
     opaque: bool = False
-    own: int = 0
 
 
 def unroll_factor(body: LoopBody) -> int | None:
-    """
-    The factor: a power of two of at least 2, or the trip count of a loop over arrays that only become
-    registers if all their subscripts are constant; None to leave the loop to LLVM.
-    """
+    """The factor, a power of two of at least 2; None to leave the loop to LLVM."""
     if body.opaque or body.operations == 0:
         return None
-    total = 0 if body.trip is None else body.trip * body.operations
-    if 0 < body.own <= OWN_WORDS and FULLY_UNROLLED < total <= OWN_OPERATIONS:
-        return body.trip
     if body.trip is not None and body.trip * body.operations <= FULLY_UNROLLED:
         return None
     most = min(MOST, LOADS_IN_FLIGHT // max(body.loads, 1), OPERATIONS // body.operations)

@@ -101,10 +101,6 @@ def test_tuning_wins() -> None:
         (LoopBody(loads=1, operations=2, trip=1000), 8),
         (LoopBody(loads=4, operations=100, trip=3), 2),
         (LoopBody(loads=4, operations=30, trip=19), 8),
-        (LoopBody(loads=4, operations=30, trip=19, own=19), 19),
-        (LoopBody(loads=4, operations=30, trip=8, own=8), None),  # LLVM does
-        (LoopBody(loads=4, operations=30, trip=100, own=19), 8),  # too long
-        (LoopBody(loads=4, operations=30, trip=19, own=100), 8),  # too many for registers
         (LoopBody(loads=1, operations=2, opaque=True), None),
         (LoopBody(loads=0, operations=0), None),
     ],

@@ -1,0 +1,1 @@
+"""The pass `unroll-inner-loops`: sequential loops of kernels, and those over an iteration's own arrays."""

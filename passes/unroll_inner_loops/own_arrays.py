@@ -1,0 +1,165 @@
+"""
+Arrays of one iteration that become registers: those whose every subscript is constant once the sequential
+loops around it are unrolled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from xdsl.dialects import acc, llvm, scf
+from xdsl.dialects.builtin import IntegerAttr, i32
+from xdsl.ir import Block, Operation, SSAValue
+
+from ...dialects.accx import UNROLL
+from ...dialects.accx_element import Index
+from ..decisions.polynomials import Polynomial
+from ..decisions.unrolling import OWN_OPERATIONS, OWN_WORDS
+from ..ir.ops.acc_ops import alloca_count, enclosing
+from ..ir.ops.building import constant_value
+from ..ir.ops.layout import size_of
+from ..ir.values.accesses import address_escapes
+from ..ir.values.addresses import ADDRESS_OPS, indices_of
+from ..ir.values.value_polynomials import from_value
+from .bodies import costs
+
+COMPLETELY = 0
+"""The `accx.unroll` of a loop that is unrolled completely."""
+
+
+@dataclass
+class _Counters:
+    """The sequential loops inside `around` whose variables decide given values; `constant` as below."""
+
+    around: acc.LoopOp
+    loops: dict[scf.ForOp, None] = field(default_factory=dict[scf.ForOp, None])
+    _known: dict[SSAValue, bool] = field(default_factory=dict[SSAValue, bool])
+
+    def constant(self, value: SSAValue) -> bool:
+        """Whether `value` is constant once loops are unrolled, which are then among `loops`."""
+        if value not in self._known:
+            self._known[value] = False
+            self._known[value] = self._is_constant(value)
+        return self._known[value]
+
+    def _is_constant(self, value: SSAValue) -> bool:
+        owner = value.owner
+        if not isinstance(owner, Block):
+            return constant_value(value) is not None or (
+                owner.name.startswith("arith.") and all(map(self.constant, owner.operands))
+            )
+        loop = owner.parent_op()
+        if (
+            not isinstance(loop, scf.ForOp)
+            or value is not owner.args[0]
+            or not self.around.is_ancestor(loop)
+            or UNROLL in loop.attributes
+        ):
+            return False
+        self.loops[loop] = None
+        return all(map(self.constant, (loop.lb, loop.ub, loop.step)))
+
+
+def _subscripts(pointer: SSAValue) -> Iterator[SSAValue]:
+    """The variable subscripts of all addresses computed from a pointer."""
+    for use in pointer.uses:
+        if isinstance(op := use.operation, ADDRESS_OPS) and use.index == 0:
+            yield from (index.value for index in indices_of(op) if isinstance(index, Index))
+            yield from _subscripts(op.results[0])
+
+
+def _loops_to_unroll(array: llvm.AllocaOp, around: acc.LoopOp) -> dict[scf.ForOp, None]:
+    """The loops that make all subscripts of an array constant; none if there are no such loops."""
+    counters = _Counters(around)
+    if address_escapes(array.res) or not all(map(counters.constant, _subscripts(array.res))):
+        return {}
+    return counters.loops
+
+
+@dataclass
+class _Count:
+    """Counts the operations of loops after those among `loops` are unrolled, up to OWN_OPERATIONS."""
+
+    loops: dict[scf.ForOp, None]
+    total: int = 0
+    variables: dict[Hashable, Polynomial] = field(default_factory=dict[Hashable, Polynomial])
+
+    def within_limit(self) -> bool:
+        """Whether all unrolled loops together are short enough; false too where a loop's trips are not
+        known."""
+        outermost = [
+            loop
+            for loop in self.loops
+            if not any(other is not loop and other.is_ancestor(loop) for other in self.loops)
+        ]
+        return all(self._add_loop(loop, costs(loop)) for loop in outermost)
+
+    def _value(self, value: SSAValue) -> int | None:
+        constant = constant_value(value)
+        if constant is not None:
+            return constant
+        poly = from_value(value, lambda at: at if at in self.variables else None)
+        return None if poly is None else poly.mapped(self.variables.__getitem__).as_constant
+
+    def _add_loop(self, loop: scf.ForOp, cost: dict[Operation, int] | None) -> bool:
+        lower, upper, step = map(self._value, (loop.lb, loop.ub, loop.step))
+        if cost is None or lower is None or upper is None or step is None or step <= 0:
+            return False
+        body, values = loop.body.block, range(lower, upper, step)
+        if len(values) > OWN_OPERATIONS:
+            return False
+        if not any(op in self.loops for op in loop.body.walk()):
+            each = 1 + sum(cost.get(op, 0) for op in loop.body.walk())
+            self.total += len(values) * each
+            return self.total <= OWN_OPERATIONS
+        for value in values:
+            self.variables[body.args[0]] = Polynomial.constant(value)
+            self.total += 1
+            if not self._add(body, cost):
+                return False
+        return True
+
+    def _add(self, block: Block, cost: dict[Operation, int]) -> bool:
+        for op in block.ops:
+            self.total += cost.get(op, 0)
+            if isinstance(op, scf.ForOp) and op in self.loops:
+                if not self._add_loop(op, cost):
+                    return False
+            elif not all(
+                self._add(inner, cost) for region in op.regions for inner in region.blocks
+            ):
+                return False
+        return self.total <= OWN_OPERATIONS
+
+
+def unroll_over_own_arrays(arrays: Iterable[llvm.AllocaOp]) -> None:
+    """
+    Marks the loops over the arrays of a construct that fit into registers, in their order: at most OWN_WORDS
+    words of arrays in one iteration.
+    """
+    words: dict[acc.LoopOp, int] = {}
+    inner: dict[acc.LoopOp, bool] = {}
+    marked: dict[scf.ForOp, None] = {}
+    for array in arrays:
+        around = enclosing(array, acc.LoopOp)
+        if around is None or alloca_count(array) != 1:
+            continue
+        if around not in inner:
+            inner[around] = not any(
+                isinstance(op, acc.LoopOp) for op in around.walk() if op is not around
+            )
+        size = words.get(around, 0) + -(-size_of(array.elem_type) // 4)
+        if not inner[around] or size > OWN_WORDS:
+            continue
+        loops = _loops_to_unroll(array, around)
+        if loops and _Count(loops).within_limit():
+            words[around] = size
+            marked.update(loops)
+    for loop in marked:
+        loop.attributes[UNROLL] = IntegerAttr(COMPLETELY, i32)
+
+
+def is_array(variable: llvm.AllocaOp) -> bool:
+    """Whether a variable is an array, or a structure, which may have arrays as members."""
+    return isinstance(variable.elem_type, llvm.LLVMArrayType | llvm.LLVMStructType)
