@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
+from functools import reduce
 
 from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import i8
@@ -18,7 +19,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ....dialects.accx_element import ElementOp
 from ...decisions.inequalities import Facts
-from ...decisions.polynomials import Polynomial
+from ...decisions.polynomials import Polynomial, divide
 from ...decisions.ranges import Extremes, LoopRange, extremes, joined
 from ..ops.acc_ops import called, is_inside, uses_inside
 from ..ops.conditions import facts
@@ -197,7 +198,10 @@ def section_of(uses: PointerUses, symbols: RegionSymbols) -> TouchedSection | st
             ranges = refine_by_conditions(ranges, access.op, symbols)
             known[access.op.parent] = ranges, Facts.of_loops(ranges)
         ranges, facts = known[access.op.parent]
-        found = extremes(access.index, ranges, facts.proves)
+        index, sums = _guarded_sums(access, ranges, facts, symbols)
+        found = extremes(index, [*sums, *ranges], facts.proves)
+        if found is None and sums:
+            found = extremes(access.index, ranges, facts.proves)
         if found is not None and access.unit == accesses[0].unit:
             found = _within_guards(found, access, symbols)
         if found is not None and access.width > 1:
@@ -241,6 +245,57 @@ def _within_guards(found: Extremes, access: SectionAccess, symbols: RegionSymbol
                 lows = tuple(_tighter(low, first, 1) for low in lows)
             break
     return Extremes(lows, highs)
+
+
+def _guarded_sums(
+    access: SectionAccess, ranges: list[LoopRange], facts: Facts, symbols: RegionSymbols
+) -> tuple[Polynomial, list[LoopRange]]:
+    """
+    The subscript with a symbol of its own for each sum of several loop variables that conditions around the
+    access bound, and the ranges of these symbols: where `0 <= y + k && y + k < h` guards
+    `a[(y + k) * w + x]`, `y + k` takes no values outside of h rows, though y and k together do.
+    """
+    index, sums = access.index, list[LoopRange]()
+    assert index is not None
+    variables = {loop.variable for loop in ranges}
+    limits: dict[Polynomial, list[tuple[int, Polynomial]]] = {}
+    for condition, holds in guards(access.op, symbols.construct):
+        comparison = _comparison(condition, holds, symbols)
+        if comparison is None:
+            continue
+        predicate, left, right = comparison
+        difference = left - right
+        terms = {m: c for m, c in difference.terms.items() if not variables.isdisjoint(m)}
+        total = Polynomial(terms)
+        if len(terms) < 2 or total == index or -total == index:
+            continue  # refine_by_conditions and _within_guards do these
+        limit = total - difference
+        if any(isinstance(s, SSAValue) and symbols.is_inside(s) for s in limit.symbols):
+            continue
+        if -total in limits or (total not in limits and next(iter(terms.values())) < 0):
+            total, limit, predicate = -total, -limit, _SWAPPED[predicate]
+        limits.setdefault(total, []).append((predicate, limit))
+    for total, bounds in limits.items():
+        parts, natural = divide(index, total), extremes(total, ranges, facts.proves)
+        if (
+            parts is None
+            or not parts[0].terms
+            or not variables.isdisjoint(total.symbols & parts[1].symbols)
+        ):
+            continue
+        lows = [*natural.lows] if natural is not None and len(natural.lows) == 1 else []
+        highs = [*natural.highs] if natural is not None and len(natural.highs) == 1 else []
+        for predicate, limit in bounds:
+            if predicate in (SGT, SGE, EQ):
+                lows.append(limit + (1 if predicate == SGT else 0))
+            if predicate in (SLT, SLE, EQ):
+                highs.append(limit - (1 if predicate == SLT else 0))
+        if lows and highs:
+            lower = reduce(lambda known, low: _tighter(known, low, 1), lows)
+            last = reduce(lambda known, high: _tighter(known, high, -1), highs)
+            sums.append(LoopRange(("sum", total), lower, last))
+            index = parts[0] * Polynomial.symbol(sums[-1].variable) + parts[1]
+    return index, sums
 
 
 def guards(op: Operation, construct: Operation) -> Iterator[tuple[SSAValue, bool]]:
