@@ -142,6 +142,42 @@ llvm.func @triangle(%n: i32, %m: i32) {
   llvm.return
 }
 
+// A copy by a clause of the loop is the iteration's own; one of the construct's is each gang's.
+acc.private.recipe @private_i32_40 : !llvm.ptr init {
+^bb0(%variable: !llvm.ptr):
+  %one = arith.constant 1 : i32
+  %copy = llvm.alloca %one x !llvm.array<40 x i32> : (i32) -> !llvm.ptr
+  acc.yield %copy : !llvm.ptr
+}
+
+// CHECK-LABEL: llvm.func @private_clause
+// CHECK:         scf.for %j
+// CHECK:         } {accx.unroll = 0 : i32}
+// CHECK-NOT:     accx.unroll = 0
+// CHECK:       llvm.return
+llvm.func @private_clause(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c40 = arith.constant 40 : i32
+  %gangs = acc.private varPtr(%a : !llvm.ptr) varType(!llvm.array<40 x i32>) recipe(@private_i32_40) -> !llvm.ptr {name = "a"}
+  acc.parallel private(%gangs : !llvm.ptr) {
+    %own = acc.private varPtr(%b : !llvm.ptr) varType(!llvm.array<40 x i32>) recipe(@private_i32_40) -> !llvm.ptr {name = "b"}
+    acc.loop private(%own : !llvm.ptr) control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      scf.for %j = %c0 to %c40 step %c1 : i32 {
+        %p = accx.element %own[%j] of i32 : i32
+        llvm.store %j, %p : i32, !llvm.ptr
+      }
+      scf.for %k = %c0 to %c40 step %c1 : i32 {
+        %p = accx.element %gangs[%k] of i32 : i32
+        llvm.store %k, %p : i32, !llvm.ptr
+      }
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>]}
+    acc.yield
+  }
+  llvm.return
+}
+
 // Arrays that would stay in memory: a subscript that is read from memory, a bound that is not known, more
 // words than fit, an address that is passed on, and lanes inside the iteration.
 // CHECK-LABEL: llvm.func @in_memory

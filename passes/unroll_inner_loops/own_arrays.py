@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, llvm, scf
 from xdsl.dialects.builtin import IntegerAttr, i32
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects.accx import UNROLL
 from ...dialects.accx_element import Index
@@ -69,14 +69,6 @@ def _subscripts(pointer: SSAValue) -> Iterator[SSAValue]:
             yield from _subscripts(op.results[0])
 
 
-def _loops_to_unroll(array: llvm.AllocaOp, around: acc.LoopOp) -> dict[scf.ForOp, None]:
-    """The loops that make all subscripts of an array constant; none if there are no such loops."""
-    counters = _Counters(around)
-    if address_escapes(array.res) or not all(map(counters.constant, _subscripts(array.res))):
-        return {}
-    return counters.loops
-
-
 @dataclass
 class _Count:
     """Counts the operations of loops after those among `loops` are unrolled, up to OWN_OPERATIONS."""
@@ -133,33 +125,64 @@ class _Count:
         return self.total <= OWN_OPERATIONS
 
 
-def unroll_over_own_arrays(arrays: Iterable[llvm.AllocaOp]) -> None:
+@dataclass(frozen=True)
+class OwnArray:
+    """An array, of `type`, of which every iteration of the innermost partitioned loop `around` it has one."""
+
+    pointer: SSAValue
+    type: Attribute
+    around: acc.LoopOp
+
+
+def own_array(op: Operation) -> OwnArray | None:
     """
-    Marks the loops over the arrays of a construct that fit into registers, in their order: at most OWN_WORDS
-    words of arrays in one iteration.
+    The array, or structure with arrays, that an operation makes for each iteration: by a declaration in the
+    loop, or by a clause `private` of it for a whole variable.
+    """
+    match op:
+        case llvm.AllocaOp() if alloca_count(op) == 1:
+            type_, around = op.elem_type, enclosing(op, acc.LoopOp)
+        case acc.PrivateOp() if not op.bounds:
+            users = (use.operation for use in op.results[0].uses)
+            loops = [user for user in users if isinstance(user, acc.LoopOp)]
+            type_, around = op.var_type, loops[0] if len(loops) == 1 else None
+        case _:
+            return None
+    if around is None or not isinstance(type_, llvm.LLVMArrayType | llvm.LLVMStructType):
+        return None
+    return OwnArray(op.results[0], type_, around)
+
+
+def _loops_to_unroll(array: OwnArray) -> dict[scf.ForOp, None]:
+    """The loops that make all subscripts of an array constant; none if there are no such loops."""
+    counters = _Counters(array.around)
+    if address_escapes(array.pointer) or not all(
+        map(counters.constant, _subscripts(array.pointer))
+    ):
+        return {}
+    return counters.loops
+
+
+def unroll_over_own_arrays(operations: Iterable[Operation]) -> None:
+    """
+    Marks the loops over the arrays of iterations that fit into registers, in their order: at most OWN_WORDS
+    words of arrays in one iteration. `operations` are those of a construct.
     """
     words: dict[acc.LoopOp, int] = {}
     inner: dict[acc.LoopOp, bool] = {}
     marked: dict[scf.ForOp, None] = {}
-    for array in arrays:
-        around = enclosing(array, acc.LoopOp)
-        if around is None or alloca_count(array) != 1:
-            continue
+    for array in filter(None, map(own_array, operations)):
+        around = array.around
         if around not in inner:
             inner[around] = not any(
                 isinstance(op, acc.LoopOp) for op in around.walk() if op is not around
             )
-        size = words.get(around, 0) + -(-size_of(array.elem_type) // 4)
+        size = words.get(around, 0) + -(-size_of(array.type) // 4)
         if not inner[around] or size > OWN_WORDS:
             continue
-        loops = _loops_to_unroll(array, around)
+        loops = _loops_to_unroll(array)
         if loops and _Count(loops).within_limit():
             words[around] = size
             marked.update(loops)
     for loop in marked:
         loop.attributes[UNROLL] = IntegerAttr(COMPLETELY, i32)
-
-
-def is_array(variable: llvm.AllocaOp) -> bool:
-    """Whether a variable is an array, or a structure, which may have arrays as members."""
-    return isinstance(variable.elem_type, llvm.LLVMArrayType | llvm.LLVMStructType)

@@ -5,8 +5,8 @@ Takes:  scheduled IR, after jam-outer-iterations and jam-strided-iterations, whi
         body.
 Leaves: `accx.unroll = n` on the `scf.for`s in compute constructs that contain no other loop and have a
         short body; lower-scf-to-cf passes it to LLVM, which unrolls. `accx.unroll = 0`, completely, on all
-        loops whose variables are in subscripts of an array that an iteration declares, or in bounds of such
-        loops (`k < j`), if every subscript of the array then is constant, so that LLVM keeps it in
+        loops whose variables are in subscripts of an array of an iteration's own, or in bounds of such loops
+        (`k < j`), if every subscript of the array then is constant, so that LLVM keeps it in
         registers. A loop that has `accx.unroll` keeps it. No change for other targets than GPUs: LLVM
         unrolls and vectorises for the CPU by itself.
 Fails:  never.
@@ -32,7 +32,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import acc, llvm, scf
+from xdsl.dialects import acc, scf
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
@@ -43,7 +43,7 @@ from ..decisions.unrolling import unroll_factor
 from ..ir.ops.acc_ops import parallel_constructs
 from ..ir.ops.machine import machine_of
 from .bodies import read_body
-from .own_arrays import is_array, unroll_over_own_arrays
+from .own_arrays import unroll_over_own_arrays
 
 _LOOPS = (scf.ForOp, scf.WhileOp, acc.LoopOp)
 
@@ -72,11 +72,7 @@ class UnrollInnerLoopsPass(ModulePass):
             return
         for construct in parallel_constructs(op):
             if not self.factor:
-                unroll_over_own_arrays(
-                    each
-                    for each in construct.walk()
-                    if isinstance(each, llvm.AllocaOp) and is_array(each)
-                )
+                unroll_over_own_arrays(construct.walk())
             for loop in _innermost(construct):
                 if UNROLL in loop.attributes:
                     continue
