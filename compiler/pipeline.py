@@ -99,7 +99,9 @@ _TRANSFORMED = Stage(
     "Loads move before stores when all iterations side by side are there. "
     "Inner loops are unrolled when their bodies are final; then the stores of all iterations that have "
     "become one are counted together. "
-    "Threads are coarsened last, as that multiplies the operations that other passes would visit.",
+    "Threads are coarsened last, as that multiplies the operations that other passes would visit. "
+    "On the host, comparisons that keep a reduced maximum become operations when all passes that look for "
+    "reductions are done.",
 )
 
 

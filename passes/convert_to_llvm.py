@@ -35,7 +35,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.dialects.utils import FastMathAttrBase
+from xdsl.dialects.utils import FastMathAttrBase, FastMathFlag
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.passes import ModulePass
@@ -75,6 +75,15 @@ _RENAMED: dict[type[Operation], type[IRDLOperation]] = {
 }
 """Operations that become one with the same operands and results, and no properties."""
 
+_EXTREMES: dict[type[Operation], type[IRDLOperation]] = {
+    arith.MaxnumfOp: llvm_ext.MaximumNumOp,
+    arith.MinnumfOp: llvm_ext.MinimumNumOp,
+}
+"""
+Operations that ignore NaN and do not order zeros, as C's `fmax` (C23, F.10.9.2). LLVM vectorises loops that
+keep `llvm.maxnum` only if they store nothing.
+"""
+
 _WITH_OVERFLOW: dict[type[Operation], type[IRDLOperation]] = {
     arith.AddiOp: llvm.AddOp,
     arith.SubiOp: llvm.SubOp,
@@ -90,8 +99,6 @@ _WITH_FAST_MATH: dict[type[Operation], type[IRDLOperation]] = {
     arith.NegfOp: llvm.FNegOp,
     arith.MaximumfOp: llvm_ext.MaximumOp,
     arith.MinimumfOp: llvm_ext.MinimumOp,
-    arith.MaxnumfOp: llvm.VectorFMaxOp,
-    arith.MinnumfOp: llvm.VectorFMinOp,
     math.AbsFOp: llvm.FAbsOp,
     math.AcosOp: llvm_ext.ACosOp,
     math.AsinOp: llvm_ext.ASinOp,
@@ -192,6 +199,14 @@ def _fast_math(op: Operation) -> llvm.FastMathAttr:
 
 def _with_fast_math(cls: type[IRDLOperation]) -> Converter:
     return lambda op: _become(cls, op, {"fastmathFlags": _fast_math(op)})
+
+
+def _without_signed_zeros(cls: type[IRDLOperation]) -> Converter:
+    def convert(op: Operation) -> None:
+        flags = (*_fast_math(op).data, FastMathFlag.NO_SIGNED_ZEROS)
+        _become(cls, op, {"fastmathFlags": llvm.FastMathAttr(flags)})
+
+    return convert
 
 
 def _library_name(name: str, op: Operation) -> str:
@@ -339,6 +354,7 @@ CONVERTERS: dict[type[Operation], Converter] = {
     **{old: _renamed(new) for old, new in _RENAMED.items()},
     **{old: _with_overflow(new) for old, new in _WITH_OVERFLOW.items()},
     **{old: _with_fast_math(new) for old, new in _WITH_FAST_MATH.items()},
+    **{old: _without_signed_zeros(new) for old, new in _EXTREMES.items()},
     **{old: _library_call(name) for old, name in _LIBRARY_FUNCTIONS.items()},
     arith.ConstantOp: _constant,
     arith.CmpiOp: _cmpi,

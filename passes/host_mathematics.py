@@ -5,7 +5,8 @@ vectorise.
 LLVM may then move such calls, vectorise them, and remove unused ones. Device code has no `errno`, and the
 thread that runs a kernel is not the one that could read it.
 
-Square roots become `math.sqrt`. Functions that have vector forms become calls of `__accopt_math_<name>`,
+Square roots become `math.sqrt`, the greater or less of two numbers `arith.maxnumf` or `arith.minnumf`.
+Functions that have vector forms become calls of `__accopt_math_<name>`,
 or of `__accopt_fast_<name>` where `fast` allows results within 4 ulp; `compiler/base/host_mathematics.py`
 lists the ones that this machine has. Functions that the program defines itself stay.
 
@@ -24,7 +25,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import llvm, math
+from xdsl.dialects import arith, llvm, math
 from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
@@ -36,7 +37,12 @@ from .ir.ops.acc_ops import callee_of
 from .ir.ops.building import Cursor, erase, put_first
 from .ir.ops.machine import machine_of
 
-_ROOTS = frozenset(("sqrt", "sqrtf"))
+_OPERATIONS: dict[str, type[Operation]] = {
+    **dict.fromkeys(("sqrt", "sqrtf"), math.SqrtOp),
+    **dict.fromkeys(("fmax", "fmaxf"), arith.MaxnumfOp),
+    **dict.fromkeys(("fmin", "fminf"), arith.MinnumfOp),
+}
+"""Function of C's library → the operation that it is."""
 
 
 def _is_library_function(name: str, symbols: dict[str, Operation]) -> bool:
@@ -63,16 +69,16 @@ class HostMathematicsPass(ModulePass):
                 name = callee_of(call)
                 if name is None or not _is_library_function(name, symbols):
                     continue
-                if name in _ROOTS:
-                    _take_root(call)
+                if name in _OPERATIONS:
+                    _become_operation(call, _OPERATIONS[name])
                 elif name in VECTOR_FUNCTIONS:
                     _rename(call, prefix + name, op, symbols)
 
 
-def _take_root(call: llvm.CallOp) -> None:
+def _become_operation(call: llvm.CallOp, kind: type[Operation]) -> None:
     at = Cursor.before(call)
-    root = at.value(math.SqrtOp(call.args[0]), call.results[0].name_hint)
-    call.results[0].replace_all_uses_with(root)
+    result = at.value(kind(*call.args), call.results[0].name_hint)
+    call.results[0].replace_all_uses_with(result)
     erase(call)
 
 

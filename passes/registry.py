@@ -74,6 +74,7 @@ PASSES: dict[str, dict[str, str]] = {
         "unroll-inner-loops": "UnrollInnerLoopsPass",
         "count-saturated-stores": "CountSaturatedStoresPass",
         "coarsen-threads": "CoarsenThreadsPass",
+        "combine-extremes": "CombineExtremesPass",
     },
     "gpu": {
         "lower-elements": "LowerElementsPass",

@@ -8,6 +8,8 @@
 llvm.func @exp(f64) -> f64
 llvm.func @sqrtf(f32) -> f32
 llvm.func @lgamma(f64) -> f64
+llvm.func @fmaxf(f32, f32) -> f32
+llvm.func @fmin(f64, f64) -> f64
 llvm.func @sinf(%x: f32) -> f32 {
   llvm.return %x : f32
 }
@@ -25,6 +27,9 @@ llvm.func @host(%x: f64) -> f64 {
 // CHECK: math.sqrt
 // CHECK: llvm.call @sinf(
 // CHECK: llvm.call @lgamma(
+// CHECK: arith.maxnumf
+// CHECK-SAME: f32
+// CHECK: arith.minnumf
 // FAST-LABEL: llvm.func @host_3_host
 // FAST: llvm.call @__accopt_fast_exp(
 llvm.func @host_3_host(%begin: i64, %end: i64, %gangs: i64, %args: !llvm.ptr) attributes {accx.kernel} {
@@ -34,7 +39,11 @@ llvm.func @host_3_host(%begin: i64, %end: i64, %gangs: i64, %args: !llvm.ptr) at
   %b = llvm.call @sqrtf(%f) : (f32) -> f32
   %c = llvm.call @sinf(%b) : (f32) -> f32
   %e = llvm.call @lgamma(%a) : (f64) -> f64
+  %most = llvm.call @fmaxf(%f, %b) : (f32, f32) -> f32
+  %least = llvm.call @fmin(%d, %a) : (f64, f64) -> f64
   llvm.store %c, %args : f32, !llvm.ptr
+  llvm.store %most, %args : f32, !llvm.ptr
+  llvm.store %least, %args : f64, !llvm.ptr
   llvm.store %e, %args : f64, !llvm.ptr
   llvm.return
 }

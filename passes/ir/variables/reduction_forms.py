@@ -93,6 +93,22 @@ def operator_of(op: Operation) -> Operator | None:
     return _LIBRARY.get(callee_of(op) or "") or _OPERATORS.get(type(op))
 
 
+@dataclass(frozen=True)
+class Comparison:
+    """
+    A comparison that keeps the greater or the less of two values, `kind` says which: `old`, in which the
+    variable's value is, and `other`. Both are available before `chosen`, the operation that chooses: the one
+    with `result`, or the branch around the `store` of `other`.
+    """
+
+    kind: Kind
+    old: SSAValue
+    other: SSAValue
+    chosen: Operation
+    result: SSAValue | None = None
+    store: llvm.StoreOp | None = None
+
+
 @dataclass
 class _Update:
     """
@@ -105,6 +121,8 @@ class _Update:
     rounded: bool = False
     """The variable is an integer that is compared as a floating-point number."""
     parts: set[Operation] = field(default_factory=set[Operation])
+    choices: list[Comparison] = field(default_factory=list[Comparison])
+    """The comparisons of a maximum or minimum, those that use another's result first."""
 
     def depends(self, value: SSAValue) -> bool:
         """Whether an expression contains the variable's old value."""
@@ -157,10 +175,10 @@ class _Update:
                 self.rounded = True
                 return self.expression(op.operands[0])
             case arith.SelectOp():
-                return self._chosen(op.cond, op.lhs, op.rhs)
+                return self._chosen(value, op.cond, op.lhs, op.rhs)
             case scf.IfOp():
                 choice = branch_values(op, value)
-                return len(choice) == 2 and self._chosen(op.cond, *choice)
+                return len(choice) == 2 and self._chosen(value, op.cond, *choice)
             case _:
                 return self._combined(op)
 
@@ -184,23 +202,31 @@ class _Update:
 
     # `m = e > m ? e : m`.
 
-    def _chosen(self, condition: SSAValue, yes: SSAValue, no: SSAValue) -> bool:
+    def _chosen(self, result: SSAValue, condition: SSAValue, yes: SSAValue, no: SSAValue) -> bool:
         sides = self.depends(yes), self.depends(no)
         if sides == (True, False):
-            return self._extreme(condition, no, yes, taken=False) and self.expression(yes)
+            known = self._extreme(condition, no, yes, result, taken=False)
+            return known and self.expression(yes)
         if sides == (False, True):
-            return self._extreme(condition, yes, no, taken=True) and self.expression(no)
+            known = self._extreme(condition, yes, no, result, taken=True)
+            return known and self.expression(no)
         if sides == (True, True) and not self.depends(condition):  # `s = c ? s + e : s`
             return self.expression(yes) and self.expression(no)
         return False
 
     def _extreme(
-        self, condition: SSAValue, other: SSAValue, old: SSAValue | None, *, taken: bool
+        self,
+        condition: SSAValue,
+        other: SSAValue,
+        old: SSAValue | None,
+        target: SSAValue | llvm.StoreOp,
+        *,
+        taken: bool,
     ) -> bool:
         """
         Whether `other` replaces the old value if the comparison finds it greater (or less): the form of a
         maximum or minimum. `old` is the expression of the old value (None: the variable's own), `taken` the
-        result of the comparison for which `other` is used.
+        result of the comparison for which `other` is used, `target` the value or the store that gets it.
         """
         compared = _compared(condition)
         if compared is None:
@@ -228,8 +254,16 @@ class _Update:
             left.type, IntegerType
         ):
             signed = True
-        if not self.settle(Operator(Kind.MAX if sign > 0 else Kind.MIN, signed)):
+        kind = Kind.MAX if sign > 0 else Kind.MIN
+        if not self.settle(Operator(kind, signed)):
             return False
+        if isinstance(target, SSAValue):
+            assert isinstance(target.owner, Operation)
+            self.choices.append(Comparison(kind, right, left, target.owner, result=target))
+        else:
+            branch = target.parent_op()
+            assert branch is not None
+            self.choices.append(Comparison(kind, right, left, branch, store=target))
         return self.expression(right)  # which macros write twice
 
     # `f = f && e`.
@@ -297,7 +331,8 @@ class _Update:
                 if any(op is not store and not is_quiet(op) for op in block.ops):
                     return False
         self.parts.add(branch)
-        return self._extreme(branch.cond, store.value, None, taken=region is branch.true_region)
+        taken = region is branch.true_region
+        return self._extreme(branch.cond, store.value, None, store, taken=taken)
 
 
 def _is_zero(value: SSAValue) -> bool:
@@ -394,6 +429,25 @@ def reduction_operator(
     if stores and isinstance(stores[0].value.type, AnyFloat):
         operator = Operator(operator.kind)
     return operator
+
+
+def choices_of(accesses: Sequence[Operation]) -> list[Comparison]:
+    """
+    The comparisons by which all accesses to a scalar in a loop, loads and stores, keep a maximum or minimum
+    in it, those that use another's result first; none if they do not.
+    """
+    operator = reduction_operator(accesses)
+    if operator is None or operator.kind not in _EXTREMES:
+        return []
+    loads: dict[SSAValue, llvm.LoadOp] = {
+        op.dereferenced_value: op for op in accesses if isinstance(op, llvm.LoadOp)
+    }
+    found: list[Comparison] = []
+    for store in (op for op in accesses if isinstance(op, llvm.StoreOp)):
+        update = _Update(loads)
+        _is_update(update, store)
+        found += update.choices
+    return found
 
 
 def _is_update(update: _Update, store: llvm.StoreOp) -> bool:
