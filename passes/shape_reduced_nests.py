@@ -7,7 +7,8 @@ Leaves: an outermost loop of a construct, which gangs share, and the loops direc
         variables of the outer one, their bounds are invariant, the code between them only computes, and
         `decisions/reduced_nests.py` finds that it pays. Computations between the loops move into the body.
         If it does not pay, such loops of several variables become a nest of loops of one variable, with a
-        reduction each.
+        reduction each. So do those inside a parallel loop, which workers and lanes share, unless their last
+        loop is too short for the lanes.
 Fails:  never.
 
 Before:
@@ -35,16 +36,16 @@ from xdsl.dialects import acc, llvm
 from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from .decisions.reduced_nests import ReducedNest, pays_as_one
+from .decisions.reduced_nests import SHORT, ReducedNest, pays_as_one
 from .ir.data.cached_accesses import Symbols
 from .ir.loops.joining import join, joined_reductions
 from .ir.loops.loop_facts import is_long
 from .ir.loops.product_loads import offset_of
 from .ir.loops.products import free_constructs
-from .ir.ops.acc_ops import child_loops, has_level, is_defined_inside
+from .ir.ops.acc_ops import child_loops, has_level, is_defined_inside, loops_around
 from .ir.ops.building import Cursor, constant_trips, constant_value, erase
 from .ir.ops.gpu_pass import GpuPass
-from .ir.ops.levels import loop_levels
+from .ir.ops.levels import is_parallel, loop_levels
 from .ir.ops.loop_bounds import bounds_of
 from .ir.ops.notes import note
 from .ir.ops.purity import is_pure
@@ -180,8 +181,25 @@ def shape(loop: acc.LoopOp, construct: acc.ParallelOp) -> None:
             note(construct, [(joined, remark)])
         return
     for each in loops:
-        while len(each.lowerbound) > 1 and _reduces_scalars(each):
-            each = part(each)
+        part_all(each)
+
+
+def part_all(loop: acc.LoopOp) -> None:
+    """Splits a loop that reduces scalars into loops of one variable."""
+    while len(loop.lowerbound) > 1 and _reduces_scalars(loop):
+        loop = part(loop)
+
+
+def _has_short_rows(loop: acc.LoopOp) -> bool:
+    """Whether the last of the variables of `loop` is known to take too few values to fill a warp."""
+    trips = constant_trips(*bounds_of(loop)[-1][1:])
+    return trips is not None and trips < SHORT
+
+
+def _is_shared_by_lanes(loop: acc.LoopOp) -> bool:
+    """Whether workers and lanes share `loop`, for each iteration of the one parallel loop around it."""
+    around = list(loops_around(loop))
+    return len(around) == 1 and is_parallel(around[0])
 
 
 @dataclass(frozen=True)
@@ -193,6 +211,9 @@ class ShapeReducedNestsPass(GpuPass):
     def rewrite(self, module: ModuleOp) -> None:
         for construct in free_constructs(module):
             for loop in [each for each in construct.region.walk() if isinstance(each, acc.LoopOp)]:
-                if loop.parent_op() is not construct or not _is_plain(loop):
+                if loop.parent is None or not _is_plain(loop):
                     continue
-                shape(loop, construct)
+                if loop.parent_op() is construct:
+                    shape(loop, construct)
+                elif _is_shared_by_lanes(loop) and not _has_short_rows(loop):
+                    part_all(loop)

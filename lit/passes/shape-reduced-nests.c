@@ -204,3 +204,42 @@ double taps(int n, const double (*restrict a)[n][n], double (*restrict b)[n][n])
             }
     return most;
 }
+
+// What each iteration of a parallel loop reduces over several variables is shared by workers and lanes.
+// CHECK-LABEL: llvm.func @channels
+// CHECK: acc.loop {{.*}}control(%{{[^,]*}} : i32) =
+// CHECK: %[[S:.*]] = acc.reduction varPtr(%sum
+// CHECK-NEXT: acc.loop {{.*}}reduction(%[[S]] : !llvm.ptr) control(%{{[^,]*}} : i32) =
+// CHECK-NEXT: %[[T:.*]] = acc.reduction varPtr(%[[S]] : !llvm.ptr)
+// CHECK-NEXT: acc.loop {{.*}}reduction(%[[T]] : !llvm.ptr) control(%{{[^,]*}} : i32) =
+// CHECK: llvm.store {{.*}}, %[[T]] : f32
+// HOST-LABEL: llvm.func @channels
+// HOST: control(%{{[^,]*}} : i32, %{{[^,]*}} : i32) =
+void channels(int images, int count, int size, const float *restrict x, float *restrict total)
+{
+#pragma acc parallel loop present(x[0:images * count * size], total[0:count])
+    for (int c = 0; c < count; c++) {
+        float sum = 0.0f;
+#pragma acc loop reduction(+:sum) collapse(2)
+        for (int n = 0; n < images; n++)
+            for (int i = 0; i < size; i++)
+                sum += x[(n * count + c) * size + i];
+        total[c] = sum;
+    }
+}
+
+// Short rows stay one sequence, which fills the lanes.
+// CHECK-LABEL: llvm.func @window
+// CHECK: control(%{{[^,]*}} : i32, %{{[^,]*}} : i32) =
+void window(int images, int count, const float *restrict x, float *restrict total)
+{
+#pragma acc parallel loop present(x[0:images * count * 9], total[0:count])
+    for (int c = 0; c < count; c++) {
+        float sum = 0.0f;
+#pragma acc loop reduction(+:sum) collapse(2)
+        for (int n = 0; n < images; n++)
+            for (int i = 0; i < 9; i++)
+                sum += x[(n * count + c) * 9 + i];
+        total[c] = sum;
+    }
+}
