@@ -19,12 +19,12 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ....dialects.accx_element import ElementOp
 from ...decisions.inequalities import Facts
-from ...decisions.polynomials import Polynomial, divide
-from ...decisions.ranges import Extremes, LoopRange, extremes, joined
+from ...decisions.polynomials import ZERO, Polynomial, divide
+from ...decisions.ranges import Extremes, LoopRange, NotNegative, extremes, joined
 from ..ops.acc_ops import called, is_inside, uses_inside
 from ..ops.conditions import facts
 from ..ops.layout import size_of
-from ..ops.predicates import EQ, NE, SGE, SGT, SLE, SLT
+from ..ops.predicates import EQ, NE, SGE, SGT, SLE, SLT, UGE, UGT, ULE, ULT
 from ..values.addresses import AddressStep, base_of, steps_of
 from ..values.region_values import RegionSymbols
 
@@ -203,7 +203,7 @@ def section_of(uses: PointerUses, symbols: RegionSymbols) -> TouchedSection | st
         if found is None and sums:
             found = extremes(access.index, ranges, facts.proves)
         if found is not None and access.unit == accesses[0].unit:
-            found = _within_guards(found, access, symbols)
+            found = _within_guards(found, access, facts, symbols)
         if found is not None and access.width > 1:
             found = Extremes(found.lows, tuple(high + (access.width - 1) for high in found.highs))
         if found is None or _has_loop_variables(found, symbols):
@@ -220,18 +220,16 @@ def _has_loop_variables(bounds: Extremes, symbols: RegionSymbols) -> bool:
     )
 
 
-def _within_guards(found: Extremes, access: SectionAccess, symbols: RegionSymbols) -> Extremes:
+def _within_guards(
+    found: Extremes, access: SectionAccess, facts: Facts, symbols: RegionSymbols
+) -> Extremes:
     """
     The extremes of a subscript that are within the conditions on the subscript itself which guard the access,
     as in `if (first + i < n) a[first + i] = …`.
     """
     assert access.index is not None
     lows, highs = found.lows, found.highs
-    for condition, holds in guards(access.op, symbols.construct):
-        comparison = _comparison(condition, holds, symbols)
-        if comparison is None:
-            continue
-        predicate, left, right = comparison
+    for predicate, left, right in _known_comparisons(access.op, symbols, facts.proves):
         for sign in (1, -1):
             limit = access.index - (left - right) * sign
             if any(isinstance(s, SSAValue) and symbols.is_inside(s) for s in limit.symbols):
@@ -259,11 +257,7 @@ def _guarded_sums(
     assert index is not None
     variables = {loop.variable for loop in ranges}
     limits: dict[Polynomial, list[tuple[int, Polynomial]]] = {}
-    for condition, holds in guards(access.op, symbols.construct):
-        comparison = _comparison(condition, holds, symbols)
-        if comparison is None:
-            continue
-        predicate, left, right = comparison
+    for predicate, left, right in _known_comparisons(access.op, symbols, facts.proves):
         difference = left - right
         terms = {m: c for m, c in difference.terms.items() if not variables.isdisjoint(m)}
         total = Polynomial(terms)
@@ -313,9 +307,21 @@ def refine_by_conditions(
 ) -> list[LoopRange]:
     """Narrows loop ranges by the comparisons of loop variables that guard `op`."""
     refined = {loop.variable: loop for loop in ranges}
-    for condition, holds in guards(op, symbols.construct):
-        _refine(refined, condition, holds, symbols)
+
+    def proves(poly: Polynomial) -> bool:
+        return Facts.of_loops(ranges).proves(poly)
+
+    for comparison in _known_comparisons(op, symbols, proves):
+        _refine(refined, *comparison)
     return [refined[loop.variable] for loop in ranges]
+
+
+def _known_comparisons(
+    op: Operation, symbols: RegionSymbols, proves: NotNegative
+) -> Iterator[tuple[int, Polynomial, Polynomial]]:
+    """What the conditions around `op` say of two polynomials (see `_comparisons`)."""
+    for condition, holds in guards(op, symbols.construct):
+        yield from _comparisons(condition, holds, symbols, proves)
 
 
 _NEGATED = {EQ: NE, NE: EQ, SLT: SGE, SLE: SGT, SGT: SLE, SGE: SLT}
@@ -325,30 +331,35 @@ _SWAPPED = {EQ: EQ, NE: NE, SLT: SGT, SLE: SGE, SGT: SLT, SGE: SLE}
 """Signed predicates and those for exchanged operands."""
 
 
-def _comparison(
-    condition: SSAValue, holds: bool, symbols: RegionSymbols
-) -> tuple[int, Polynomial, Polynomial] | None:
-    """The signed predicate that a condition says of two polynomials if it holds or fails; None for others."""
+def _comparisons(
+    condition: SSAValue, holds: bool, symbols: RegionSymbols, proves: NotNegative
+) -> list[tuple[int, Polynomial, Polynomial]]:
+    """
+    What a condition says of two polynomials, by signed predicates, if it holds or fails. `a < b` of unsigned
+    numbers says `0 <= a < b` where `proves` knows that b is not negative.
+    """
     owner = condition.owner
     if not isinstance(owner, arith.CmpiOp):
-        return None
-    predicate = owner.predicate.value.data
-    if predicate not in _NEGATED:
-        return None
+        return []
     left, right = symbols.polynomial(owner.lhs), symbols.polynomial(owner.rhs)
     if left is None or right is None:
-        return None
-    return predicate if holds else _NEGATED[predicate], left, right
+        return []
+    predicate = owner.predicate.value.data
+    if predicate in _NEGATED:
+        return [(predicate if holds else _NEGATED[predicate], left, right)]
+    if predicate in (UGT, UGE):
+        predicate, left, right = (ULT if predicate == UGT else ULE), right, left
+    if not holds:
+        predicate, left, right = (ULE if predicate == ULT else ULT), right, left
+    if not proves(right):
+        return []
+    return [(SGE, left, ZERO), (SLT if predicate == ULT else SLE, left, right)]
 
 
 def _refine(
-    ranges: dict[Hashable, LoopRange], condition: SSAValue, holds: bool, symbols: RegionSymbols
+    ranges: dict[Hashable, LoopRange], predicate: int, left: Polynomial, right: Polynomial
 ) -> None:
-    """Narrows the ranges of loop variables that a comparison, which holds or fails, bounds."""
-    comparison = _comparison(condition, holds, symbols)
-    if comparison is None:
-        return
-    predicate, left, right = comparison
+    """Narrows the ranges of loop variables that a comparison bounds."""
     for variable in list(ranges):
         parts = (left - right).split(variable)
         if parts is None or parts[1].as_constant not in (1, -1):

@@ -47,6 +47,8 @@ def _parts(condition: SSAValue, holds: bool) -> Sequence[Fact] | None:
             return ((owner.lhs, not holds),)
         case arith.CmpiOp() if (tested := _tested(owner)) is not None:
             return ((tested, holds == (owner.predicate.value.data == NE)),)
+        case arith.CmpiOp() if owner.predicate.value.data in (EQ, NE):
+            return _of_bits(owner, holds == (owner.predicate.value.data == NE))
         case arith.SelectOp():
             return _of_choice(owner.cond, owner.lhs, owner.rhs, holds)
         case scf.IfOp() if owner.false_region.blocks:
@@ -58,12 +60,24 @@ def _parts(condition: SSAValue, holds: bool) -> Sequence[Fact] | None:
 
 def _tested(op: arith.CmpiOp) -> SSAValue | None:
     """The i1 value in `extui(value) != 0` (or `== 0`), C's way of testing a comparison; None for others."""
-    widened = op.lhs.owner
     if op.predicate.value.data not in (EQ, NE) or constant_value(op.rhs) != 0:
         return None
-    return (
-        widened.input if isinstance(widened, arith.ExtUIOp) and widened.input.type == i1 else None
-    )
+    return _widened(op.lhs)
+
+
+def _widened(value: SSAValue) -> SSAValue | None:
+    """The i1 value that `value` is as a wider number; None for others."""
+    owner = value.owner
+    return owner.input if isinstance(owner, arith.ExtUIOp) and owner.input.type == i1 else None
+
+
+def _of_bits(op: arith.CmpiOp, some: bool) -> Sequence[Fact] | None:
+    """`(a & b) != 0` (`some`) and `(a | b) == 0` of two comparisons: both are true, or false."""
+    joined = op.lhs.owner
+    if constant_value(op.rhs) != 0 or not isinstance(joined, arith.AndIOp if some else arith.OrIOp):
+        return None
+    left, right = _widened(joined.lhs), _widened(joined.rhs)
+    return None if left is None or right is None else ((left, some), (right, some))
 
 
 def _of_choice(first: SSAValue, yes: SSAValue, no: SSAValue, holds: bool) -> Sequence[Fact] | None:
