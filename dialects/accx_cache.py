@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     StringAttr,
     f64,
+    i1,
     i32,
     i64,
 )
@@ -31,7 +32,7 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
-from xdsl.traits import NoTerminator
+from xdsl.traits import NoTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from .nvvm import SHARED_POINTER, MmaOp, MMAShapeAttr
@@ -109,6 +110,25 @@ class GangSumOp(IRDLOperation):
 
     def __init__(self, value: SSAValue | Operation):
         super().__init__(operands=[value], result_types=[i32])
+
+
+@irdl_op_definition
+class HoldsInBlockOp(IRDLOperation):
+    """
+    Whether a condition holds in this iteration, or in one of those that run with it in a block that shares
+    tiles, which then all have the same result.
+    """
+
+    name = "accx.holds_in_block"
+
+    condition = operand_def(i1)
+    result = result_def(i1)
+
+    traits = traits_def(Pure())
+    assembly_format = "$condition attr-dict"
+
+    def __init__(self, condition: SSAValue | Operation):
+        super().__init__(operands=[condition], result_types=[i1])
 
 
 @irdl_op_definition
@@ -204,6 +224,7 @@ OPERATIONS = (
     SharedTileOp,
     GangBarrierOp,
     GangSumOp,
+    HoldsInBlockOp,
     CopyAsyncOp,
     WaitCopiesOp,
     WarpProductOp,

@@ -58,7 +58,7 @@ def _reduces_alone(loop: acc.LoopOp) -> bool:
 
 def _is_product(loop: acc.LoopOp, construct: acc.ParallelOp) -> bool:
     """Whether a loop runs over the terms of a product, or of a triangle of one."""
-    terms = find_terms(loop, triangles=True)
+    terms = find_terms(loop, triangles=True, guarded=True)
     return terms is not None and can_be_tiled(terms, construct)
 
 

@@ -15,7 +15,7 @@ from xdsl.traits import IsTerminator, SymbolTable
 
 from ...dialects import llvm_ext
 from ...dialects.accx import CONDITIONAL, MACHINE, SCHEDULE
-from ...dialects.accx_cache import GangThreadsOp
+from ...dialects.accx_cache import GangThreadsOp, HoldsInBlockOp
 from ...dialects.accx_compress import PACKED, PackedType
 from ...dialects.accx_element import ElementOp
 from ...dialects.accx_machine import MachineAttr
@@ -303,7 +303,7 @@ def packed(op: Operation) -> Iterator[str]:
         yield "its packed type has no number of bits (compress-arrays)"
 
 
-def expanded(op: acc.CacheOp | ScanStepOp) -> Iterator[str]:
+def expanded(op: acc.CacheOp | HoldsInBlockOp | ScanStepOp) -> Iterator[str]:
     """For GPUs, cached sections are tiles in shared memory, and loops with scans are accx.scan."""
     module = op.parent_op()
     while module is not None and not isinstance(module, ModuleOp):

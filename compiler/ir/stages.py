@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import ModuleOp, UnrealizedConversionCastOp
 from xdsl.ir import Operation
 
 from ...dialects.accx import LaunchHostOp
-from ...dialects.accx_cache import SharedTileOp
+from ...dialects.accx_cache import HoldsInBlockOp, SharedTileOp
 from ...dialects.accx_element import ElementOp
 from ...dialects.accx_gangs import LastGangOp, LaunchMemoryOp
 from ...dialects.accx_scan import ScanStepOp
@@ -87,7 +87,7 @@ RULES: tuple[tuple[tuple[str, ...], tuple[type[Operation], ...], Rule], ...] = (
     (("transformed",), (acc.LoopOp,), loop_rules.jammed),
     (("transformed",), (SideBySideOp,), loop_rules.coarse),
     (("transformed",), loop_rules.MAPPING, loop_rules.packed),
-    (("transformed",), (acc.CacheOp, ScanStepOp), loop_rules.expanded),
+    (("transformed",), (acc.CacheOp, HoldsInBlockOp, ScanStepOp), loop_rules.expanded),
     (("transformed",), (SharedTileOp, LaunchMemoryOp, LastGangOp), loop_rules.of_gang_threads),
     (("gpu", "runtime", "nvvm"), (gpu.ModuleOp,), kernel_rules.gpu_module),
     (("gpu",), (gpu.LaunchFuncOp,), kernel_rules.launch),

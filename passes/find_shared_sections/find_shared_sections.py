@@ -14,7 +14,8 @@ Leaves: if `decisions/shared_sections.py` finds that it pays, a sequential loop 
         is correct only because the parallel loops' iterations are independent (plain pointers, which might
         overlap), there is a version for loops of several iterations, or triangles of several rows, and the
         original for others. An inner loop bounded by the outer one's variable runs over all columns
-        (`triangles.py`). The parallel loops
+        (`triangles.py`); a condition on the parallel loops' variables around the loop over terms becomes one
+        for blocks (`guards.py`). The parallel loops
         are swapped if the outer one moves along the elements written. `promote-cache-to-shared` then makes
         the tiles. `accx.remarks` of the construct describes the result.
 Fails:  never.
@@ -60,6 +61,7 @@ from ..ir.ops.versions import (
     ready_for_versions,
 )
 from ..ir.values.values_outside import ValuesOutside
+from .guards import free_guarded
 from .loop_order import should_swap, swap
 from .member_loads import hoist_members
 from .pieces import emit, in_pieces
@@ -218,6 +220,7 @@ def name_sections(construct: acc.ParallelOp) -> None:
     the others only when the loops have several iterations, there is a version for that case.
     """
     hoist_members(construct)
+    construct = free_guarded(construct)
     outside = ValuesOutside(construct)
     for terms in _terms_in(construct, triangles=True):
         _hoist_bounds(terms, outside)

@@ -14,24 +14,27 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import IntegerAttr, i32
+from xdsl.dialects.builtin import IntegerAttr, i1, i32
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...dialects.accx import UNROLL
+from ...dialects.accx_cache import HoldsInBlockOp
 from ...dialects.volatility import is_ordered
 from ..decisions.declined import Declined
-from ..ir.data.cached_accesses import Symbols, usual_turns
+from ..ir.data.cached_accesses import usual_turns
 from ..ir.ops.building import Cursor, constant_value
 from ..ir.ops.purity import is_pure
 from . import bulk, emulated, fetch, tiles
 from .emulated import Emulated
 from .matrix import Multiplier
+from .nest import CachedNest
 from .pipeline import Ahead
 from .range_checks import checked_once, in_sections
 from .tile_access import Output, Placed, TileAccesses, guarded
 from .tiles import Planned, Tile
 from .uniformity import has_effects, may_be_written
+from .wanted import BlockConditions
 
 MAX_UNROLLED = 64
 """A loop over a tile with at most this many turns is unrolled completely."""
@@ -64,6 +67,7 @@ class BlockBody:
     of them.
     """
 
+    nest: CachedNest
     block: tiles.Block
     outputs: list[Output]
     groups: dict[acc.CacheOp, list[Planned]]
@@ -71,7 +75,6 @@ class BlockBody:
     emulated: dict[acc.CacheOp, Emulated]
     renewed: set[acc.CacheOp]
     written: list[SSAValue]
-    symbols: Symbols
     multiplier: Multiplier | None = None
     """The emitter of the loop that uses matrix instructions; None if there is none."""
     counter: bulk.ArrivalCounter | None = None
@@ -133,6 +136,8 @@ class BlockBody:
 
     def _operation(self, op: Operation, at: Cursor) -> None:
         match op:
+            case HoldsInBlockOp():
+                self._holds_in_block(op, at)
             case acc.DataBoundsOp() | acc.ReductionOp():
                 pass  # its reduction has become a variable of each iteration
             case llvm.LoadOp() | llvm.StoreOp() if op in self.looked:
@@ -179,6 +184,17 @@ class BlockBody:
         for output in self.current:
             for old, result in zip(op.results, new.results, strict=True):
                 output.values[old] = result
+
+    def _holds_in_block(self, op: HoldsInBlockOp, at: Cursor) -> None:
+        """Emits whether a condition holds for some iteration of the block, or may do."""
+        shared: dict[SSAValue, SSAValue] = {
+            v: self.first[v] for v in self.nest.variables if v not in self.block.first_values
+        }
+        condition = BlockConditions(self.nest, self.block, shared, at).may_hold(op.condition)
+        result = at.constant(1, i1) if condition is None else condition
+        result.name_hint = op.result.name_hint
+        for output in self.current:
+            output.values[op.result] = result
 
     def _each(self, op: Operation, output: Output, at: Cursor) -> None:
         """Emits an operation for one output; one with effects is executed only if the output exists."""
@@ -227,14 +243,14 @@ class BlockBody:
 
     def _counted(self, loop: scf.ForOp, at: Cursor) -> None:
         """Emits the loop, and a copy for its usual number of turns if the end is a minimum."""
-        turns = usual_turns(loop, self.symbols) if self._uses_tiles(loop) else None
+        turns = usual_turns(loop, self.nest.symbols) if self._uses_tiles(loop) else None
         if turns is None or turns < 2:
             self._loop(loop, at)
             return
         unroll = unroll_factor(turns, len(self.current))
         step = constant_value(loop.step) or 1
         if (
-            self.symbols.polynomial(loop.ub) - self.symbols.polynomial(loop.lb)
+            self.nest.symbols.polynomial(loop.ub) - self.nest.symbols.polynomial(loop.lb)
         ).as_constant is not None:
             self._usual(loop, at, None, unroll)
             return

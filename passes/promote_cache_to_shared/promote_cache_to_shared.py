@@ -2,11 +2,11 @@
 Keep the sections that `cache` directives name in the shared memory of a gang (OpenACC 3.4, 2.10).
 
 Takes:  scheduled IR for a GPU.
-Leaves: no `acc.cache`. The parallel loops around an honoured directive run over blocks of iterations
-        (gangs), and an `accx.gang_threads` in them has a thread for each iteration of the block: it fills
-        an `accx.shared_tile` at the directive, between `accx.gang_barrier`s, and accesses in the
-        directive's scope go to the tile. The construct has the launch shape this needs. `accx.remarks` of
-        the construct has the decisions with their reasons.
+Leaves: no `acc.cache`, no `accx.holds_in_block`. The parallel loops around an honoured directive run over
+        blocks of iterations (gangs), and an `accx.gang_threads` in them has a thread for each iteration of
+        the block: it fills an `accx.shared_tile` at the directive, between `accx.gang_barrier`s, and accesses
+        in the directive's scope go to the tile. The construct has the launch shape this needs.
+        `accx.remarks` of the construct has the decisions with their reasons.
 Fails:  with `strict`, if a directive cannot be honoured. Otherwise the directive has no effect, and a
         remark gives the reason; results never depend on it.
 
@@ -63,11 +63,13 @@ from xdsl.passes import ModulePass
 
 from ...compiler.base.diagnostics import error
 from ...dialects.accx import WHY
+from ...dialects.accx_cache import HoldsInBlockOp
 from ..decisions.cache_plan import CacheTuning, largest_shared
 from ..decisions.declined import Declined
 from ..decisions.device import MULTIPROCESSORS
 from ..ir.data.cached_sections import drop, join_written
 from ..ir.ops.acc_ops import enclosing, has_level, loops_around, parallel_constructs, source_loc
+from ..ir.ops.building import erase
 from ..ir.ops.machine import machine_of
 from ..ir.ops.notes import note
 from .choices import Choices, Fetch, MatrixChoice
@@ -204,8 +206,12 @@ class PromoteCacheToSharedPass(ModulePass):
         for function in op.body.block.ops:
             if isinstance(function, llvm.FuncOp) and function.sym_name.data in routines:
                 self._routine(function, choices)
-        for inner in [inner for inner in op.walk() if isinstance(inner, acc.CacheOp)]:
-            drop(inner)
+        for inner in [op for op in op.walk() if isinstance(op, acc.CacheOp | HoldsInBlockOp)]:
+            if isinstance(inner, acc.CacheOp):
+                drop(inner)
+            else:
+                inner.result.replace_all_uses_with(inner.condition)
+                erase(inner)
 
     def _construct(self, construct: acc.ParallelOp, choices: Choices) -> None:
         simplify(construct)

@@ -85,7 +85,7 @@ def _threads(
     if plan.instruction is not None and plan.product is not None:
         multiplier = Multiplier(plan.product, plan.instruction, shared, plan.outputs[1])
     emitter = BlockBody(
-        shared, outputs, groups, made, caches, renewed, written, nest.symbols, multiplier, counter
+        nest, shared, outputs, groups, made, caches, renewed, written, multiplier, counter
     )
     emitter.run(nest.operations, where_wanted(nest, states, firsts, at))
     if counter is not None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from xdsl.dialects import acc, llvm, scf
 from xdsl.ir import Operation, SSAValue
 
+from ...dialects.accx_cache import HoldsInBlockOp
 from ...dialects.volatility import is_ordered
 from ..ir.data.cached_accesses import Cached
 from ..ir.kernels.arguments import distinct_arguments
@@ -95,6 +96,8 @@ def _propagate(op: Operation, varying: set[SSAValue], written: Sequence[SSAValue
     ends = [block.last_op for region in op.regions for block in region.blocks]
     used = (*op.operands, *(v for end in ends if end is not None for v in end.operands))
     mine = any(value in varying for value in used)
+    if isinstance(op, HoldsInBlockOp):
+        return
     if isinstance(op, llvm.LoadOp):
         mine = mine or not _is_constant_memory(op.ptr, written)
     elif isinstance(op, llvm.AllocaOp | llvm.CallOp):

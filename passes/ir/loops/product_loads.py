@@ -78,6 +78,12 @@ class Factor:
     def name(self) -> str:
         return variable_name(self.base)
 
+    def element_along(self, own: SSAValue) -> Hashable:
+        """What identifies the elements that it reads if the parallel loop's variable `own` has no name."""
+        place, side = self.place, Polynomial.symbol("side")
+        where = tuple(poly.substitute(own, side) for poly in (place.row, place.column))
+        return self.base, self.element, where, place.stride, place.terms_along, place.backwards
+
 
 @dataclass
 class Loads:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from xdsl.dialects import acc, llvm
@@ -13,7 +13,7 @@ from ..data.cached_accesses import Symbols
 from ..ops.acc_ops import is_defined_inside
 from ..ops.purity import is_pure
 from ..values.addresses import base_of
-from .product_loads import Factor
+from .product_guards import tests_of_guards
 from .products import OWN, Terms, is_fixed_in
 
 
@@ -97,13 +97,24 @@ def can_be_tiled(
     terms: Terms, construct: acc.ParallelOp, without: Collection[Operation] = ()
 ) -> bool:
     """
-    Whether the loops around `terms` are a rectangle, or a triangle that can become one; `without`: as for
-    `find_triangle`.
+    Whether the loops around `terms` are a rectangle, or a triangle that can become one, or the conditions
+    around its loop may be left out; `without`: as for `find_triangle`.
     """
+    if terms.guards:
+        return tests_without_guards(terms, construct) is not None
     if is_fixed(terms):
         return True
     triangle = find_triangle(terms, construct, without)
     return triangle is not None and (not terms.independent or shares_all(terms, triangle))
+
+
+def tests_without_guards(terms: Terms, construct: acc.ParallelOp) -> list[Polynomial] | None:
+    """As `tests_of_guards`; None also if the loops are a triangle, or sums may overlap factors."""
+    if terms.independent or not is_fixed(terms):
+        return None
+    return tests_of_guards(
+        terms.guards, terms.loop, (terms.outer, terms.inner), terms.loads, construct
+    )
 
 
 def shares_all(terms: Terms, triangle: Triangle) -> bool:
@@ -117,13 +128,6 @@ def shares_all(terms: Terms, triangle: Triangle) -> bool:
     beside = high.as_constant in (0, -1) if triangle.below else low.as_constant in (0, 1)
     sides = (terms.outer, terms.loads.outer), (terms.inner, terms.loads.inner)
     read = [
-        {_element(factor, loop.region.block.args[0]) for factor in all_} for loop, all_ in sides
+        {factor.element_along(loop.region.block.args[0]) for factor in all_} for loop, all_ in sides
     ]
     return beside and read[0] == read[1]
-
-
-def _element(factor: Factor, own: SSAValue) -> Hashable:
-    """What identifies the elements that a factor reads if the parallel loop's variable `own` has no name."""
-    place, side = factor.place, Polynomial.symbol("side")
-    where = tuple(poly.substitute(own, side) for poly in (place.row, place.column))
-    return factor.base, factor.element, where, place.stride, place.terms_along, place.backwards

@@ -23,6 +23,7 @@ from ..ops.building import constant_trips, constant_value
 from ..ops.levels import loop_levels
 from ..ops.loop_bounds import bounds_of
 from ..values.values_outside import is_known_outside
+from .product_guards import guards_around
 from .product_loads import Factor, Loads, offset_of, read_loads
 
 OWN = (llvm.AllocaOp, acc.PrivateOp, acc.ReductionOp)
@@ -94,7 +95,8 @@ class Terms:
     """
     A loop over the terms of a product's sums: the enclosing parallel loops, its loads, and the stores of
     sums that it keeps in memory. `independent`: these stores do not overlap the loads because the parallel
-    loops' iterations are independent, which holds if they have several.
+    loops' iterations are independent, which holds if they have several. `guards`: the conditions that the
+    loop is under, innermost first.
     """
 
     outer: acc.LoopOp
@@ -103,6 +105,7 @@ class Terms:
     loads: Loads
     sums: Sequence[llvm.StoreOp]
     independent: bool
+    guards: tuple[scf.IfOp, ...] = ()
 
     @property
     def factors(self) -> Sequence[Factor]:
@@ -130,14 +133,16 @@ def is_fixed_in(bound: SSAValue, outer: acc.LoopOp) -> bool:
     return construct is not None and is_known_outside(bound, construct)
 
 
-def find_terms(loop: scf.ForOp | acc.LoopOp, *, triangles: bool = False) -> Terms | None:
+def find_terms(
+    loop: scf.ForOp | acc.LoopOp, *, triangles: bool = False, guarded: bool = False
+) -> Terms | None:
     """
     The product whose terms `loop` runs over; None if the nest is not a profitable product. `triangles`: the
-    bounds of the inner parallel loop may depend on the outer one.
+    bounds of the inner parallel loop may depend on the outer one; `guarded`: it may be under conditions.
     """
-    inner = loop.parent_op()
+    inner, guards = guards_around(loop)
     outer = None if inner is None else inner.parent_op()
-    if not _is_free(inner) or not _is_free(outer):
+    if not _is_free(inner) or not _is_free(outer) or (guards and not guarded):
         return None
     assert isinstance(inner, acc.LoopOp) and isinstance(outer, acc.LoopOp)
     (_, lower, upper, step), (_, *inner_ends, _) = bounds_of(loop)[0], bounds_of(inner)[0]
@@ -162,7 +167,7 @@ def find_terms(loop: scf.ForOp | acc.LoopOp, *, triangles: bool = False) -> Term
     sums = find_accumulators(loop, shared)
     if sums is None:
         return None
-    return Terms(outer, inner, loop, loads, sums.stores, sums.independent)
+    return Terms(outer, inner, loop, loads, sums.stores, sums.independent, guards)
 
 
 def free_constructs(module: ModuleOp) -> list[acc.ParallelOp]:

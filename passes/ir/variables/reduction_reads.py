@@ -108,8 +108,13 @@ def use_variables(loop: acc.LoopOp, copies: Sequence[SSAValue]) -> None:
 
 
 def reduces_own(loop: acc.LoopOp) -> bool:
-    """Whether the loop reduces variables, all of which belong to an iteration of the loop around it."""
+    """
+    Whether the loop reduces variables, all of which belong to an iteration of the loop around it, or to a
+    condition's branch in one.
+    """
     parent = loop.parent_op()
+    while isinstance(parent, scf.IfOp):
+        parent = parent.parent_op()
     entries = [value.owner for value in loop.reduction_operands]
     return bool(entries) and all(
         isinstance(entry, acc.ReductionOp)
