@@ -8,6 +8,7 @@ Discardable attributes (every name the pipeline uses is a constant here):
 |---|---|---|
 | `accx.schedule` | `acc.loop` | its schedule: `#accx.schedule` (`accx_schedule.py`) |
 | `accx.cache_blocks` | `acc.loop` | of `promote-cache-to-shared`: a loop over blocks that share tiles |
+| `accx.in_order` | `acc.loop` | lanes may share it, but its reductions keep the order of its iterations |
 | `accx.conditional` | `acc.loop` | independent if arrays do not overlap: to be guarded by a test |
 | `accx.why` | loops, `acc.cache` | the reason for a decision, for remarks; no pass decides by its text |
 | `accx.note` | `acc.loop` | what a pass before scheduling did, or why not; becomes a part of `accx.why` |
@@ -81,6 +82,7 @@ CACHE_BLOCKS = "accx.cache_blocks"
 WHY = "accx.why"
 NOTE = "accx.note"
 CONDITIONAL = "accx.conditional"
+IN_ORDER = "accx.in_order"
 MESSAGES = "accx.messages"
 SITES = "accx.sites"
 SITE = "accx.site"

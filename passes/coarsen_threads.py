@@ -112,14 +112,15 @@ def _is_simple(op: Operation, own: set[SSAValue], loop: acc.LoopOp, calls: Calls
 def _is_shared_or_own(pointer: SSAValue, own: set[SSAValue], loop: acc.LoopOp) -> bool:
     """
     Whether a store through `pointer` may run side by side with those of other iterations: it goes to an
-    array, or to the iteration's own copy of a variable. A thread-private variable that outlives the
-    iteration is shared by iterations that run side by side.
+    array, whose elements lanes may share, or to the iteration's own copy of a variable. A thread-private
+    scalar that outlives the iteration is shared by iterations that run side by side.
     """
     if not own.isdisjoint(way_to_base(pointer)):
         return True
     owner = base_of(pointer).owner
     if isinstance(owner, llvm.AllocaOp):
-        return owner.parent_block() is loop.region.block
+        own_block = owner.parent_block() is loop.region.block
+        return own_block or (constant_value(owner.size) or 0) > 1
     return not isinstance(owner, PRIVATIZING_OPS)
 
 

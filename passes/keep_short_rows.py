@@ -11,7 +11,8 @@ Leaves: a construct that is such a nest (`decisions/short_rows.py`), without lev
         iterations of the longest of them. If the nest is tight, its first version, for short rows, is one
         loop of several variables. If other statements are beside the innermost loops, these are `seq` in
         the first version, and the construct has several workers of a few lanes, for a row each, in the
-        others; each needs enough rows to fill a device. The last version is unchanged. If the number of
+        others; each needs enough rows to fill a device. The last version is unchanged, except for a warp for
+        each row if the order of a sum counts. If the number of
         iterations is a constant, there are only the versions for it. A note on the construct says so. Other
         constructs are unchanged, also those with several nests, with a reduction over rows, with a `cache`
         directive, or with a queue or wait clause that versions cannot have.
@@ -47,7 +48,8 @@ from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import SSAValue
 
-from ..dialects.accx import NOTE
+from ..dialects.accx import IN_ORDER, NOTE
+from .decisions.device import WARP
 from .decisions.lane_choice import BLOCK
 from .decisions.launch_shape import COMPUTE_LANES
 from .decisions.polynomials import Polynomial
@@ -309,12 +311,16 @@ def keep_short_rows(construct: acc.ParallelOp, threads: int = MANY_THREADS) -> N
         return
     text = _text(rows[0], [version for version, _ in possible])
     at: Cursor | None = None
+    in_order = any(IN_ORDER in row.attributes for row in rows)
     for version, fits in possible:
         if not isinstance(fits, SSAValue):
             _apply(version, construct, len(rows))
+            in_order = False
             break
         then, at = (at or Cursor.before(construct)).if_else(fits)
         _apply(version, copy_construct(construct, then), len(rows))
+    if in_order:  # only a warp adds up a row
+        give_block(construct, BLOCK // WARP, WARP)
     if at is not None:
         move_construct(construct, at)
     note(construct, [(rows[0], text)])

@@ -54,6 +54,7 @@ PASSES: dict[str, dict[str, str]] = {
         "schedule-loops": "ScheduleLoopsPass",
     },
     "transformed": {
+        "keep-sum-order": "KeepSumOrderPass",
         "expand-scans": "ExpandScansPass",
         "check-cache-sections": "CheckCacheSectionsPass",
         "promote-cache-to-shared": "PromoteCacheToSharedPass",

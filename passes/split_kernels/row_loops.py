@@ -2,24 +2,27 @@
 Loops without a directive in a parallel loop that has other statements, too. If the iterations of all of them
 are independent, or only reduce scalars exactly, they are marked parallel for a GPU: lanes share each row,
 where one thread would process all of it. Statements beside them run as those of a `gang` loop around a
-`vector` loop: every lane computes values, one lane stores.
+`vector` loop: every lane computes values, one lane stores. Of several loops in a row some may add up floats,
+whose order counts: they are marked `accx.in_order`, and `keep-sum-order` lets lanes compute the terms.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import AnyFloat, ModuleOp, StringAttr
+from xdsl.dialects.builtin import AnyFloat, ModuleOp, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Operation
 from xdsl.traits import IsTerminator
 
-from ...dialects.accx import WHY
+from ...dialects.accx import IN_ORDER, WHY
 from ...dialects.volatility import is_ordered
 from ..decisions.short_rows import thread_below
 from ..ir.dependence.loop_classifier import LoopClassifier, is_parallel
 from ..ir.dependence.loop_dependence import judge_loop
 from ..ir.dependence.loop_verdicts import Verdict
+from ..ir.loops.dependent_ops import depending_on
 from ..ir.ops.acc_ops import accessed_type, child_loops, is_scalar
 from ..ir.ops.building import Cursor, constant_trips, constant_value
 from ..ir.ops.layout import size_of
@@ -33,6 +36,7 @@ from ..ir.values.values_outside import is_known_outside
 from ..ir.variables.reduction_forms import Kind, Operator
 from ..ir.variables.scalar_classes import ScalarClass
 from ..ir.variables.scalar_clauses import add_reduction, replace_in, scalar_type
+from ..ir.variables.scalar_uses import Decision
 from .carried_values import LOOPS, declare, in_variables, operators_of, uses_of
 from .judged_loops import is_short, make_parallel, to_acc_loop
 from .searches import ExtremeSearch, find_search, split_search
@@ -139,16 +143,10 @@ def _is_exact(operator: Operator, type_: Attribute, *, fast: bool) -> bool:
     return fast or not isinstance(type_, AnyFloat) or operator.kind in _EXTREMES
 
 
-def _reductions(loop: scf.ForOp, *, fast: bool) -> list[Operator] | None:
-    """The operators by which `loop` combines the values that it carries; None if their order matters."""
-    if not loop.iter_args:
-        return []
-    found = operators_of(loop)
-    if found is None:
-        return None
+def _have_no_order(loop: scf.ForOp, operators: Sequence[Operator], *, fast: bool) -> bool:
+    """Whether the values that `loop` combines by `operators` are the same in any order."""
     types = [value.type for value in loop.iter_args]
-    exact = all(_is_exact(op, type_, fast=fast) for op, type_ in zip(found, types, strict=True))
-    return found if exact else None
+    return all(_is_exact(op, type_, fast=fast) for op, type_ in zip(operators, types, strict=True))
 
 
 def allow_wrapping(uses: Iterable[Operation]) -> None:
@@ -183,31 +181,60 @@ def _reduce(loop: scf.ForOp, operators: Sequence[Operator], module: ModuleOp) ->
 # Marking them.
 
 
-def _may_be_shared(verdict: Verdict, *, fast: bool) -> bool:
-    """Whether lanes may share a loop with this verdict."""
-    for decision in verdict.scalars:
-        if decision.kind is ScalarClass.REDUCTION:
-            assert decision.operator is not None
-            if not _is_exact(decision.operator, scalar_type(root_of(decision.pointer)), fast=fast):
-                return False
-        elif decision.kind not in _OWN:
-            return False
-    return verdict.independent and not verdict.privates and not verdict.rows
+def _reduced(verdict: Verdict) -> list[Decision]:
+    return [decision for decision in verdict.scalars if decision.kind is ScalarClass.REDUCTION]
 
 
-_Plan = tuple[list[Operator], Verdict]
-"""The operators by which a loop combines what it carries, and the verdict on it."""
+def _has_order(decision: Decision, *, fast: bool) -> bool:
+    """Whether the order counts in which a variable is reduced."""
+    assert decision.operator is not None
+    type_ = scalar_type(root_of(decision.pointer))
+    return not _is_exact(decision.operator, type_, fast=fast)
+
+
+def _may_be_shared(verdict: Verdict) -> bool:
+    """Whether lanes may share a loop with this verdict, apart from the order of its reductions."""
+    kinds = (*_OWN, ScalarClass.REDUCTION)
+    known = all(decision.kind in kinds for decision in verdict.scalars)
+    return known and verdict.independent and not verdict.privates and not verdict.rows
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """The operators by which a loop combines what it carries, the verdict on it, and if order counts."""
+
+    operators: Sequence[Operator]
+    verdict: Verdict
+    in_order: bool
 
 
 def _plan(
     inner: scf.ForOp, construct: acc.ParallelOp, classifier: LoopClassifier, *, fast: bool
 ) -> _Plan | None:
     """How lanes share a loop; None if they may not."""
-    operators = _reductions(inner, fast=fast)
+    operators = operators_of(inner) if inner.iter_args else []
     if operators is None:
         return None
     verdict = judge_loop(inner, construct, classifier.scalars.of(inner), reduced=True)
-    return (operators, verdict) if _may_be_shared(verdict, fast=fast) else None
+    if not _may_be_shared(verdict):
+        return None
+    reduced = _reduced(verdict)
+    free = _have_no_order(inner, operators, fast=fast)
+    in_order = not free or any(_has_order(decision, fast=fast) for decision in reduced)
+    if in_order and not _has_terms(inner, reduced):
+        return None
+    return _Plan(operators, verdict, in_order)
+
+
+def _has_terms(loop: scf.ForOp, reduced: Sequence[Decision]) -> bool:
+    """
+    Whether what depends on the values that `loop` reduces only computes, so that lanes may run the rest of
+    its iterations before.
+    """
+    uses = {use for decision in reduced for use in decision.uses}
+    pointers = [decision.pointer for decision in reduced]
+    ordered = depending_on(loop.body.block, [*loop.body.block.args[1:], *pointers])
+    return all(op in uses or only_computes(op) for op in ordered)
 
 
 def decide_row_loops(
@@ -215,7 +242,8 @@ def decide_row_loops(
 ) -> None:
     """
     Marks the `row_loops` of `loop` as parallel if lanes may share all of them, else none. Those that search
-    the greatest or least value of a row are split into loops that lanes may share.
+    the greatest or least value of a row are split into loops that lanes may share. A single loop of sums in
+    order is left to `stage-ordered-sums`.
     """
     fast = machine_of(module).fast_math
     plans: dict[scf.ForOp, _Plan] = {}
@@ -229,15 +257,19 @@ def decide_row_loops(
             plans[inner] = plan
         else:
             return
+    if any(plan.in_order for plan in plans.values()) and len(plans) + len(searches) < 2:
+        return
     for search in searches:
         for part in split_search(search):
             plan = _plan(part, construct, classifier, fast=fast)
             if plan is not None:
                 plans[part] = plan
-    for inner, (operators, verdict) in plans.items():
-        directive = _reduce(inner, operators, module)
+    for inner, plan in plans.items():
+        verdict = plan.verdict
+        directive = _reduce(inner, plan.operators, module)
         directive.attributes[WHY] = StringAttr(f"found independent: {verdict.why}")
-        for decision in verdict.scalars:
-            if decision.kind is ScalarClass.REDUCTION:
-                allow_wrapping(decision.uses)
+        if plan.in_order:
+            directive.attributes[IN_ORDER] = UnitAttr()
+        for decision in _reduced(verdict):
+            allow_wrapping(decision.uses)
         make_parallel(directive, verdict, classifier, module)

@@ -12,6 +12,7 @@ from xdsl.traits import IsTerminator
 
 from ..decisions.declined import Declined
 from ..decisions.ordered_sums import turns
+from ..ir.loops.dependent_ops import depending_on
 from ..ir.loops.sum_nests import SumNest, count_walks, is_scalar, read_nest
 from ..ir.ops.layout import size_of
 from ..ir.ops.purity import is_pure, is_pure_call
@@ -34,10 +35,6 @@ class OrderedSums:
     terms: tuple[SSAValue, ...]
     along: bool
     turns: int
-
-
-def _depends(op: Operation, values: set[SSAValue]) -> bool:
-    return any(operand in values for inner in op.walk() for operand in inner.operands)
 
 
 def _used(ops: Iterable[Operation], made: Sequence[Operation]) -> tuple[SSAValue, ...]:
@@ -72,12 +69,7 @@ def split_body(nest: SumNest, *, along: bool) -> OrderedSums:
     ops = [op for op in nest.body.ops if not op.has_trait(IsTerminator)]
     end = nest.body.last_op
     assert end is not None
-    varying = set[SSAValue](nest.body.args[1:])
-    ordered = list[Operation]()
-    for op in ops:
-        if _depends(op, varying):
-            ordered.append(op)
-            varying.update(op.results)
+    ordered = depending_on(nest.body, nest.body.args[1:])
     free = [op for op in ops if op not in ordered]
     if any(not is_pure(op) and not is_pure_call(op) for op in ordered):
         raise Declined("it accesses memory in order")
