@@ -25,8 +25,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
+from math import prod
 
-from .device import WIDE_BYTES
+from .device import WARP, WIDE_BYTES
 from .launch_shape import STREAM_LANES
 from .polynomials import Polynomial
 
@@ -35,6 +37,8 @@ MOST_SHORT_ITERATIONS = 8
 A loop inside a parallel loop with at most this many iterations is run by one thread: most lanes of a warp
 would be idle.
 """
+SHORT_SIDE = 16
+"""Both sides of a product in blocks that share tiles have as many iterations (`NARROWEST`)."""
 SHORTEST_GRID = STREAM_LANES // 2
 """Shorter rows leave more than half of a block's lanes without work."""
 SHORTEST_KNOWN_GRID = 32
@@ -117,6 +121,16 @@ def row_versions(loops: Sequence[RowLoop], *, beside: bool) -> list[RowVersion]:
     suitable = len(steps) if known or len(moving) <= MOST_APART else packed
     version = RowVersion(None, SHORTEST_KNOWN_GRID if known else SHORTEST_GRID)
     return [version] if 2 * suitable > len(moving) else []
+
+
+def joined_sides(sides: Sequence[int]) -> int:
+    """
+    How many of the innermost of tightly nested loops, around sequential ones, become one loop, whose
+    iterations fill the lanes: all that are short, if they have a warp's iterations together; 0 if none.
+    `sides`: their numbers of iterations, innermost first.
+    """
+    short = list(takewhile(lambda side: side < SHORT_SIDE, sides))
+    return len(short) if len(short) > 1 and prod(short) >= WARP else 0
 
 
 def _beside(steps: Sequence[int], loops: Sequence[RowLoop]) -> list[RowVersion]:
