@@ -73,7 +73,7 @@ def _is_around_sequential(loop: acc.LoopOp) -> bool:
 
 
 def _nest(innermost: acc.LoopOp, symbols: RegionSymbols) -> list[acc.LoopOp]:
-    """The parallel loops that end with `innermost`, each of which contains only the next one, innermost first."""
+    """Parallel loops that end with `innermost`, each of which contains only the next one, innermost first."""
     found = [innermost]
     while isinstance(parent := found[-1].parent_op(), acc.LoopOp):
         if not is_parallel(parent) or not is_tight(parent, [found[-1]], symbols):
