@@ -3,9 +3,9 @@ Collapse short loops around sequential ones, so that their iterations fill the l
 
 The loops over rows and columns of small matrices, inside a loop over many, are each too short for a warp.
 With `collapse`, lanes share all elements of a matrix; without it, a thread would compute a whole matrix,
-and neighbouring threads would access elements a matrix apart. On an H200, products of 300,000 pairs of 8 × 8 floats
-take 84 µs with a lane per element, 314 with a thread per product; derivatives of spectral elements of 8 × 8 × 8
-doubles 177 µs and 4,337.
+and neighbouring threads would access elements a matrix apart. On an H200, products of 300,000 pairs of 8 × 8
+floats take 84 µs with a lane per element, 314 with a thread per product; derivatives of spectral elements
+of 8 × 8 × 8 doubles 177 µs and 4,337.
 
 Takes:  data level, collapsed loops in their final form, levels still open.
 Leaves: tightly nested parallel loops without levels and reductions, inside another parallel loop, of a
@@ -63,7 +63,9 @@ def _side(loop: acc.LoopOp) -> int:
 
 
 def _is_around_sequential(loop: acc.LoopOp) -> bool:
-    """Whether a loop contains loops, all of which a thread runs alone: marked seq, or reductions of few terms."""
+    """
+    Whether a loop contains loops, all of which a thread runs alone: marked seq, or reductions of few terms.
+    """
     for inner in child_loops(loop):
         trips = constant_trip(inner)
         few = bool(inner.reduction_operands) and trips is not None and trips < SHORT_SIDE
