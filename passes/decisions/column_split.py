@@ -24,6 +24,11 @@ MOST_GANGS = MULTIPROCESSORS * 2
 """The most gangs if several have the same columns: as many as are resident with `THREADS` threads."""
 COLUMNS = 128
 """The columns of a gang, if there are as many; more only where columns are short."""
+MANY_COLUMNS = MOST_GANGS * THREADS
+"""
+The columns from which on a thread each fills the device: threads that share one would have to exchange their
+results. On an H200, sums of 27 terms for a million columns take 129 µs with three threads each, 88 with one.
+"""
 ROWS = 8
 """The rows that a thread should have at least: its loads in flight."""
 
@@ -72,7 +77,9 @@ def column_shares(
 ) -> ColumnShares[Count]:
     """The shares of `groups` times `columns` columns of `rows` elements each."""
     filling = math.ceil_divide(FEWEST_ELEMENTS, math.maximum(rows, 1))
-    widest = math.minimum(math.maximum(filling, COLUMNS), THREADS)
+    many = math.divide(math.multiply(groups, columns), MANY_COLUMNS)
+    wanted = math.maximum(filling, math.maximum(math.multiply(many, THREADS), COLUMNS))
+    widest = math.minimum(wanted, THREADS)
     tiles = math.maximum(math.ceil_divide(columns, widest), 1)
     width = math.maximum(math.ceil_divide(columns, tiles), 1)
     phases = math.divide(THREADS, width)

@@ -3,6 +3,7 @@
 from accopt.passes.decisions.column_split import (
     COLUMNS,
     FEWEST_ELEMENTS,
+    MANY_COLUMNS,
     MOST_GANGS,
     MOST_LONG_ROWS,
     THREADS,
@@ -91,3 +92,11 @@ def test_all_threads_of_a_gang_work_on_one_long_row() -> None:
             assert found.split == 1 or found.gangs <= MOST_GANGS
             assert found.split * FEWEST_ELEMENTS <= length
     assert row_shares(_Whole(), 1 << 20, 16).split == MOST_GANGS // 16
+
+
+def test_many_columns_have_a_thread_each() -> None:
+    for rows in (1, 16, 27, 4096):
+        assert _shares(rows, MANY_COLUMNS, 1).phases == 1
+        assert _shares(rows, MANY_COLUMNS // 64, 64).phases == 1
+        assert _shares(rows, MANY_COLUMNS // 64, 64).split == 1
+    assert _shares(4096, MANY_COLUMNS // 2, 1).phases == THREADS // COLUMNS
