@@ -29,32 +29,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects import acc, llvm, scf
+from xdsl.dialects import acc, scf
 from xdsl.dialects.builtin import ModuleOp
 
-from ..dialects.volatility import is_ordered
-from .ir.loops.kept_sums import keep_in_registers
-from .ir.loops.products import find_accumulators
+from .ir.loops.kept_sums import keep_sums
 from .ir.ops.acc_ops import parallel_constructs
 from .ir.ops.gpu_pass import GpuPass
-from .ir.ops.purity import only_computes
-
-
-def keep_sums(loop: scf.ForOp) -> None:
-    """Keeps the sums of a loop in registers, if it has some and all its stores are to them."""
-    stores = False
-    for op in loop.body.block.ops:
-        if isinstance(op, llvm.LoadOp | llvm.StoreOp):
-            if is_ordered(op):
-                return
-            stores = stores or isinstance(op, llvm.StoreOp)
-        elif not (isinstance(op, scf.YieldOp) or only_computes(op)):
-            return
-    if not stores:
-        return
-    found = find_accumulators(loop, ())
-    if found is not None:
-        keep_in_registers(loop, found.stores)
 
 
 @dataclass(frozen=True)

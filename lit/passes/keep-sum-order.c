@@ -73,6 +73,26 @@ void two(int n, int m, const double *restrict a, double *restrict s, double *res
     }
 }
 
+// Sums in elements of arrays are variables of the row first.
+// CHECK-LABEL: @elements
+// CHECK:         llvm.alloca %c260{{.*}} x f32
+// CHECK:           scf.for %group
+// CHECK:           llvm.store %{{.*}}, %mean
+// CHECK:           scf.for %group
+// CHECK:           llvm.store %{{.*}}, %var
+// CHECK:         llvm.return
+void elements(int n, int m, const float *restrict a, float *restrict mean, float *restrict var)
+{
+#pragma acc parallel loop present(a[0:n*m], mean[0:n], var[0:n])
+    for (int i = 0; i < n; i++) {
+        mean[i] = var[i] = 0;
+        for (int j = 0; j < m; j++)
+            mean[i] += a[i * m + j];
+        for (int j = 0; j < m; j++)
+            var[i] += (a[i * m + j] - mean[i]) * (a[i * m + j] - mean[i]);
+    }
+}
+
 // A single loop (stage-ordered-sums takes it), and sums of which each is stored.
 // CHECK-LABEL: @others
 // CHECK-NOT:     %terms

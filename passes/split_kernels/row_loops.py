@@ -23,6 +23,7 @@ from ..ir.dependence.loop_classifier import LoopClassifier, is_parallel
 from ..ir.dependence.loop_dependence import judge_loop
 from ..ir.dependence.loop_verdicts import Verdict
 from ..ir.loops.dependent_ops import depending_on
+from ..ir.loops.kept_sums import keep_sums
 from ..ir.ops.acc_ops import accessed_type, child_loops, is_scalar
 from ..ir.ops.building import Cursor, constant_trips, constant_value
 from ..ir.ops.layout import size_of
@@ -121,16 +122,20 @@ def _are_short(found: Sequence[scf.ForOp]) -> bool:
 
 
 def _walks_rows(loop: acc.LoopOp, found: Sequence[scf.ForOp]) -> bool:
-    """Whether the loops `found` access neighbouring elements in most accesses, and `loop` does not."""
+    """
+    Whether the loops `found` access neighbouring elements in most accesses that move with them, and `loop`
+    does not.
+    """
     construct = loop.parent_op()
     assert isinstance(construct, acc.ParallelOp)
     accesses = AccessCounter(RegionSymbols(construct))
     along = across = 0
     for inner in found:
-        body = list(inner.body.walk())
-        own = accesses.count(body, inner.body.block.args[0])
-        outer = accesses.count(body, loop.region.block.args[-1])
-        along += own.along - own.across
+        variable = inner.body.block.args[0]
+        counts = [(op, accesses.count([op], variable)) for op in inner.body.walk()]
+        moving = [(op, own) for op, own in counts if own.contiguous or own.strided]
+        outer = accesses.count((op for op, _ in moving), loop.region.block.args[-1])
+        along += sum(own.along - own.across for _, own in moving)
         across += outer.along - outer.across
     return along > 0 > across
 
@@ -246,9 +251,14 @@ def decide_row_loops(
     order is left to `stage-ordered-sums`.
     """
     fast = machine_of(module).fast_math
+    found = row_loops(loop)
+    if len(found) > 1:  # sums in elements of arrays, as keep-sums-in-registers keeps them later
+        for inner in found:
+            keep_sums(inner)
+        found = row_loops(loop)
     plans: dict[scf.ForOp, _Plan] = {}
     searches: list[ExtremeSearch] = []
-    for inner in row_loops(loop):
+    for inner in found:
         plan = _plan(inner, construct, classifier, fast=fast)
         search = find_search(inner) if plan is None else None
         if search is not None:

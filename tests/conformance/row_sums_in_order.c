@@ -35,6 +35,15 @@
             s[r] = (sum + count) / (1 + other);                                                   \
         }                                                                                         \
     }                                                                                             \
+    static void NAME##_elements(int n, int m, const T *restrict x, T *restrict s, T *restrict t) {  \
+        _Pragma("acc parallel loop copyin(x[0:n*m]) copy(s[0:n], t[0:n])")                        \
+        for (int r = 0; r < n; r++) {                                                             \
+            s[r] = 1;                                                                             \
+            for (int c = 0; c < m; c++) s[r] += x[r * m + c];                                     \
+            t[r] = -1;                                                                            \
+            for (int c = 0; c < m; c++) t[r] += x[r * m + c] / s[r];                              \
+        }                                                                                         \
+    }                                                                                             \
     static void NAME##_expected(int n, int m, const T *x, T *y, T *s, T *z, T *t) {               \
         for (int r = 0; r < n; r++) {                                                             \
             T most = -100, sum = 0, other = 0, product = 1;                                       \
@@ -57,6 +66,15 @@
         NAME##_scaled(n, m, v, a, s);                                                             \
         NAME##_outside(n, m, v, c, s + 2 * n);                                                    \
         NAME##_expected(n, m, v, b, s + n, d, s + 3 * n);                                         \
+        T *sums = calloc(2 * n, sizeof(T));                                                       \
+        NAME##_elements(n, m, v, sums, sums + n);                                                 \
+        for (int r = 0; r < n; r++) {                                                             \
+            T sum = 1, quotients = -1;                                                            \
+            for (int i = 0; i < m; i++) sum += v[r * m + i];                                      \
+            for (int i = 0; i < m; i++) quotients += v[r * m + i] / sum;                          \
+            CHECK(sums[r] == sum && sums[n + r] == quotients);                                    \
+        }                                                                                         \
+        free(sums);                                                                               \
         CHECK(!memcmp(a, b, n * m * sizeof(T)));                                                  \
         CHECK(!memcmp(c, d, n * m * sizeof(T)));                                                  \
         CHECK(!memcmp(s, s + n, n * sizeof(T)));                                                  \

@@ -16,10 +16,10 @@ from ....dialects.volatility import is_ordered
 from ..data.cached_accesses import Symbols
 from ..ops.acc_ops import is_defined_inside
 from ..ops.building import Cursor, constant_trips, erase
-from ..ops.purity import is_pure
+from ..ops.purity import is_pure, only_computes
 from ..values.addresses import base_of
 from .product_loads import offset_of
-from .products import OWN
+from .products import OWN, find_accumulators
 
 
 def _address(store: llvm.StoreOp, loop: scf.ForOp, at: Cursor) -> SSAValue:
@@ -124,3 +124,20 @@ def _load_if(condition: SSAValue, address: SSAValue, type_: Attribute, at: Curso
         ["start"],
     )
     return start
+
+
+def keep_sums(loop: scf.ForOp) -> None:
+    """Keeps the sums of a loop in registers, if it has some and all its stores are to them."""
+    stores = False
+    for op in loop.body.block.ops:
+        if isinstance(op, llvm.LoadOp | llvm.StoreOp):
+            if is_ordered(op):
+                return
+            stores = stores or isinstance(op, llvm.StoreOp)
+        elif not (isinstance(op, scf.YieldOp) or only_computes(op)):
+            return
+    if not stores:
+        return
+    found = find_accumulators(loop, ())
+    if found is not None:
+        keep_in_registers(loop, found.stores)
