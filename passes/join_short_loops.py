@@ -40,8 +40,7 @@ from xdsl.dialects.builtin import ModuleOp
 from .decisions.short_rows import SHORT_SIDE, joined_sides
 from .ir.loops.joining import join
 from .ir.loops.loop_facts import constant_trip, is_tight
-from .ir.loops.products import free_constructs
-from .ir.ops.acc_ops import child_loops, hands_on, loops_in
+from .ir.ops.acc_ops import child_loops, hands_on, loops_in, parallel_constructs
 from .ir.ops.gpu_pass import GpuPass
 from .ir.ops.levels import is_parallel, loop_levels
 from .ir.ops.machine import machine_of
@@ -91,7 +90,7 @@ def join_short_loops(construct: acc.ParallelOp) -> None:
         for loop in loops_in(construct)
         if _side(loop) < SHORT_SIDE and _is_around_sequential(loop)
     ]
-    if not loops:
+    if not loops or any(isinstance(op, acc.CacheOp) for op in construct.walk()):
         return
     symbols = RegionSymbols(construct)
     counter = AccessCounter(symbols)
@@ -123,5 +122,6 @@ class JoinShortLoopsPass(GpuPass):
     def rewrite(self, module: ModuleOp) -> None:
         if machine_of(module).as_written:
             return
-        for construct in free_constructs(module):
-            join_short_loops(construct)
+        for construct in parallel_constructs(module):
+            if not (construct.num_gangs or construct.num_workers or construct.vector_length):
+                join_short_loops(construct)
