@@ -45,7 +45,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ..compiler.base.abi import RowSection
-from ..dialects.accx import CONDITIONAL, FROM_KERNELS, NOTE, POINTERS
+from ..dialects.accx import CONDITIONAL, FROM_KERNELS, IN_ORDER, NOTE, POINTERS
 from .decisions.dependence import Requirement
 from .ir.data.sections import TouchedSection, pointer_uses, section_of
 from .ir.dependence.loop_dependence import judge_loop
@@ -56,6 +56,7 @@ from .ir.kernels.outline import wait_ahead
 from .ir.kernels.runtime_calls import DataOp, RuntimeCalls
 from .ir.ops.acc_ops import (
     MAPPING_OPS,
+    child_loops,
     enclosing,
     enclosing_function,
     enclosing_module,
@@ -327,7 +328,20 @@ def _settle(construct: acc.ParallelOp) -> None:
     for loop in _marked(construct):
         del loop.attributes[CONDITIONAL]
         if reason is not None:
-            make_sequential(loop, reason)
+            _run_in_order(loop, reason)
+
+
+def _run_in_order(loop: acc.LoopOp, why: str) -> None:
+    """
+    Makes a loop sequential; also the others in its row if lanes would compute terms of sums for one of them:
+    a thread for each row is faster than lanes that wait for one.
+    """
+    make_sequential(loop, why)
+    around = enclosing(loop, acc.LoopOp)
+    row = [] if around is None else child_loops(around)
+    if any(IN_ORDER in other.attributes for other in row):
+        for other in row:
+            make_sequential(other, why)
 
 
 def _make_versions(
@@ -343,7 +357,7 @@ def _make_versions(
     for loop in _marked(copy):
         del loop.attributes[CONDITIONAL]
         loop.attributes.pop(NOTE, None)
-        make_sequential(loop, "fallback: arrays overlap")
+        _run_in_order(loop, "fallback: arrays overlap")
     confine_to_gang(copy)
     if FROM_KERNELS in copy.attributes:
         set_one_gang(copy, Cursor.before(copy).i32(1))

@@ -93,6 +93,25 @@ void elements(int n, int m, const float *restrict a, float *restrict mean, float
     }
 }
 
+// Where arrays overlap, a thread has a whole row.
+// CHECK-LABEL: @same
+// CHECK:         acc.parallel {{.*}} vector_length(%c32
+// CHECK:         acc.parallel
+// CHECK-NOT:       acc.loop vector
+// CHECK-COUNT-2:   } {accx.why = "fallback: arrays overlap"}
+// CHECK:         llvm.return
+void same(int n, int m, const float *a, float *b)
+{
+#pragma acc parallel loop present(a[0:n*m], b[0:n*m])
+    for (int i = 0; i < n; i++) {
+        float sum = 0;
+        for (int j = 0; j < m; j++)
+            sum += a[i * m + j];
+        for (int j = 0; j < m; j++)
+            b[i * m + j] = a[i * m + j] / sum;
+    }
+}
+
 // A single loop (stage-ordered-sums takes it), and sums of which each is stored.
 // CHECK-LABEL: @others
 // CHECK-NOT:     %terms
