@@ -73,6 +73,7 @@ FACTS: dict[str, Fact] = {
     accx.CELL: Fact(UnitAttr, _ENTRIES),
     accx.LAST_VALUE: Fact(UnitAttr, ("llvm.store",)),
     accx.IN_PLACE: Fact(UnitAttr, _ENTRIES),
+    accx.IN_ORDER: Fact(UnitAttr, _LOOP),
     accx.SHARED: Fact(UnitAttr, _ENTRIES),
     accx.RESTRICT: Fact(UnitAttr, (*_ENTRIES, "acc.cache")),
     accx.EDGES: Fact(UnitAttr, ("acc.cache",)),

@@ -119,6 +119,7 @@ IDLE_ON_HOST = frozenset(
         "sign-subscripts",
         "keep-short-rows",
         "join-short-loops",
+        "keep-sum-order",
         "shape-reduced-nests",
         "order-cached-loops",
         "separate-products",
