@@ -14,19 +14,21 @@ from dataclasses import replace
 
 from xdsl.dialects import acc, llvm, scf
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...dialects.accx import WHY
 from ...dialects.volatility import is_ordered
+from ..decisions.short_rows import SHORT_SIDE, joined_sides
 from ..ir.data.cached_accesses import Symbols
 from ..ir.dependence.loop_classifier import LoopClassifier
 from ..ir.dependence.loop_dependence import judge_loop
 from ..ir.dependence.loop_verdicts import Verdict
 from ..ir.dependence.parallel_nests import walks_along_outer
+from ..ir.loops.loop_facts import constant_trip
 from ..ir.loops.product_loads import offset_of
 from ..ir.ops.acc_ops import is_inside, loops_around, reduces_elements
-from ..ir.ops.building import Cursor, constant_value
+from ..ir.ops.building import Cursor, constant_trips, constant_value
 from ..ir.ops.levels import is_parallel
 from ..ir.ops.machine import machine_of
 from ..ir.ops.purity import is_pure
@@ -67,13 +69,42 @@ def inner_loop(loop: acc.LoopOp, *, for_threads: bool) -> scf.ForOp | None:
             or isinstance(op, llvm.AllocaOp)
         ):
             return None
-    if found is None or found.results or is_short(found):
+    if found is None or found.results:
+        return None
+    if is_short(found) and (for_threads or not _fills_lanes(found, loop)):
         return None
     if stores and (for_threads or not _is_product(found, loop)):
         return None
     bounds = (found.lb, found.ub, found.step)
     fixed = all(is_known_outside(value, loop) for value in bounds)
     return found if fixed or _is_triangle(found, loop) else None
+
+
+def _only_loop(block: Block) -> scf.ForOp | None:
+    """The only loop of a block that only computes and reads beside it; None if there is none."""
+    loops = [op for op in block.ops if op.regions]
+    alone = all(
+        op in loops or op.has_trait(IsTerminator) or is_pure(op) or _only_reads(op)
+        for op in block.ops
+    )
+    first = loops[0] if len(loops) == 1 and alone else None
+    return first if isinstance(first, scf.ForOp) and not first.results else None
+
+
+def _fills_lanes(inner: scf.ForOp, loop: acc.LoopOp) -> bool:
+    """
+    Whether `inner`, the short loops tightly around it, and those in it around sequential ones, have
+    iterations enough to fill the lanes together, so that `join-short-loops` may make one loop of them.
+    """
+    inside = [inner]
+    while (deeper := _only_loop(inside[-1].body.block)) is not None:
+        inside.append(deeper)
+    if not any(isinstance(op, scf.ForOp) for op in inside[-1].body.block.ops):
+        inside.pop()  # it runs over the terms of a sum in memory
+    trips = [constant_trips(each.lb, each.ub, each.step) for each in inside]
+    around = [constant_trip(each) for each in (loop, *loops_around(loop)) if is_parallel(each)]
+    sides = [SHORT_SIDE if side is None else side for side in (*reversed(trips), *around)]
+    return bool(inside) and joined_sides(sides) >= len(inside)
 
 
 def _is_triangle(inner: scf.ForOp, loop: acc.LoopOp) -> bool:
