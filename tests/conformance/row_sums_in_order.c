@@ -6,7 +6,7 @@
     static void NAME##_scaled(int n, int m, const T *restrict x, T *restrict y, T *restrict s) {  \
         _Pragma("acc parallel loop copyin(x[0:n*m]) copy(y[0:n*m], s[0:n])")                      \
         for (int r = 0; r < n; r++) {                                                             \
-            T most = -100, sum = 0;                                                               \
+            T most = -100, sum = 0.5;                                                             \
             for (int c = 0; c < m; c++) most = x[r * m + c] > most ? x[r * m + c] : most;         \
             for (int c = 0; c < m; c++) {                                                         \
                 y[r * m + c] = x[r * m + c] - most;                                               \
@@ -46,7 +46,7 @@
     }                                                                                             \
     static void NAME##_expected(int n, int m, const T *x, T *y, T *s, T *z, T *t) {               \
         for (int r = 0; r < n; r++) {                                                             \
-            T most = -100, sum = 0, other = 0, product = 1;                                       \
+            T most = -100, sum = 0.5, other = 0, product = 1;                                     \
             int count = 0;                                                                        \
             for (int c = 0; c < m; c++) most = x[r * m + c] > most ? x[r * m + c] : most;         \
             for (int c = 0; c < m; c++) sum += y[r * m + c] = x[r * m + c] - most;                \
