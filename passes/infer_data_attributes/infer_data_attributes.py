@@ -9,7 +9,9 @@ Leaves: every value from outside that a region uses is a constant, a non-pointer
         `acc.private` in a region may still be a host address: it is a name, never read.
         Pointers used as arrays get the section their loops touch, computed before the construct,
         or an `acc.present`; arrays of pointers get the sections of their rows, too, unless host and device
-        share memory (`implicit_rows.py`).
+        share memory (`implicit_rows.py`). Functions wait before they return for results in their own
+        variables that come from a queue for which nothing in them waits (`late_results.py`).
+Warns:  of such results, and where rows or sections are not what the region uses.
 Fails:  if a data construct maps several sections of a variable and it is not known which one the region
         uses. `default(none)` is checked on the typed tree (`compiler/irgen/default_none.py`).
 
@@ -80,6 +82,7 @@ from .data_attributes import DataAction, VariableFacts, VariableKind, decide
 from .device_copies import may_have_device_copy, shared_globals
 from .firstprivate_values import read_before
 from .implicit_rows import has_pointers, may_attach, row_uses, warn_of_rows
+from .late_results import QUEUED_OPS, wait_for_late_results
 from .short_sections import warn_of_short_section
 
 Globals = dict[str, llvm.GlobalOp]
@@ -561,7 +564,10 @@ class InferDataAttributesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         facts, messages = _Facts.of(op), Messages(op)
-        for construct in constructs_of(op, COMPUTE_OPS):
-            _infer(cast(ComputeOp, construct), facts, messages)
-            _mark_cells(cast(ComputeOp, construct))
+        directives = list(constructs_of(op, QUEUED_OPS))
+        for directive in directives:
+            if isinstance(directive, COMPUTE_OPS):
+                _infer(directive, facts, messages)
+                _mark_cells(directive)
+        wait_for_late_results(directives, messages)
         messages.save()

@@ -38,6 +38,13 @@ _STREAM_AT = {"fprintf": 0, "fflush": 0, "fputs": 1, "fputc": 1, "putc": 1}
 
 _ALLOCATORS = frozenset(("malloc", "calloc"))
 
+
+def is_library_function(name: str) -> bool:
+    """Whether `name` is a known function of the C library, none of which knows of devices or queues."""
+    known = (_POINTER_ARGUMENTS, _STREAM_AT, _ALLOCATORS, PURE_FUNCTIONS)
+    return any(name in names for names in known)
+
+
 _STRUCTURE = (
     scf.ForOp,
     scf.WhileOp,
@@ -179,7 +186,7 @@ class HostEffects:
                     name
                 ):
                     yield from self._accesses(argument, True, call)
-        elif name not in _ALLOCATORS and name not in PURE_FUNCTIONS:
+        elif not is_library_function(name):
             yield Barrier(call, f"a call of '{c_name(name)}'")
 
     def _call_of(self, call: llvm.CallOp, name: str, function: llvm.FuncOp) -> Iterator[Effect]:
