@@ -9,8 +9,9 @@ Leaves: for each small array whose every use in a construct is an atomic update 
         commutative operator inside gang loops: a gang-private array that starts at the operator's
         identity and takes the updates, and after the loops one atomic update of the array per element
         that differs from the identity. Each element has several adjacent copies, which lanes use in turn,
-        so that few lanes conflict. A construct with an array whose size is known only on the host, or
-        only to the runtime (present without a section), has two versions, selected by the size. The grid
+        so that few lanes conflict. A construct with arrays whose sizes are known only on the host, or
+        only to the runtime (present without a section), has versions, selected by the sizes: all are
+        private, the first is, none is. The grid
         is reduced to the gangs that are resident at once, unless the user gives it. A loop that reads
         bytes or 16-bit integers takes groups of them per iteration
         (`wide_input.py`). Other arrays are untouched.
@@ -95,6 +96,9 @@ from ..ir.values.addresses import ADDRESS_OPS, subscripted_element
 from ..ir.values.trip_counts import Counts
 from .atomic_counters import MERGE, Count, CounterArray, find_counters, updates_of
 from .wide_input import find_grouping, group_iterations
+
+MOST_ARRAYS = 4
+"""The most arrays of sizes known at run time that share a gang's memory."""
 
 
 @dataclass(frozen=True)
@@ -316,28 +320,44 @@ def privatise(construct: acc.ParallelOp, most_copies: int, limit: int) -> None:
     if plans:
         rewrite(construct, plans, limit)
     elif sized_by_host and ready_for_versions(construct):
-        _private_version(construct, sized_by_host[0], most_copies, limit)
+        _private_version(construct, sized_by_host[:MOST_ARRAYS], most_copies, limit)
 
 
 def _private_version(
-    construct: acc.ParallelOp, counters: CounterArray, most_copies: int, limit: int
+    construct: acc.ParallelOp, found: list[CounterArray], most_copies: int, limit: int
 ) -> None:
-    """Makes a version for the case that an array is small at run time, beside the original construct."""
+    """
+    Makes a version for the case that the arrays `found` are small at run time, which share the memory
+    equally, beside the original construct; with several, also one for the case that the first is.
+    """
     at = Cursor.before(construct)
-    elements, size = counters.elements, counters.element_bytes
-    if counters.mapped:
-        elements = _mapped_elements(counters, construct)
-        counters = replace(counters, elements=elements)
-    assert isinstance(elements, SSAValue)
-    before = at.value(arith.SubiOp(elements, at.i64(1)))
-    small = at.value(arith.CmpiOp(before, at.i64(LARGEST_ARRAY // size), "ult"), "small")
+    share = SHARED_BUDGET // len(found)
+    sized: list[tuple[CounterArray, SSAValue]] = []
+    small: SSAValue | None = None
+    for counters in found:
+        elements, size = counters.elements, counters.element_bytes
+        if counters.mapped:
+            elements = _mapped_elements(counters, construct)
+        assert isinstance(elements, SSAValue)
+        sized.append((replace(counters, elements=elements), elements))
+        before = at.value(arith.SubiOp(elements, at.i64(1)))
+        most = at.i64(min(LARGEST_ARRAY, share) // size)
+        fits = at.value(arith.CmpiOp(before, most, "ult"), "small")
+        small = fits if small is None else at.value(arith.AndIOp(small, fits), "small")
+    assert small is not None
     then, otherwise = at.if_else(small)
-    room = SHARED_BUDGET // size
-    copies = copies_that_fit(then, elements, room, most_copies or WARP)
     version = copy_construct(construct, then)
-    copy_construct(construct, otherwise)
+    other = copy_construct(construct, otherwise)
     erase_original(construct)
-    rewrite(version, [Plan(counters, copies, room)], limit)
+    begin = Cursor.before(version)
+    plans: list[Plan] = []
+    for counters, elements in sized:
+        room = share // counters.element_bytes
+        copies = copies_that_fit(begin, elements, room, most_copies or WARP)
+        plans.append(Plan(counters, copies, room))
+    rewrite(version, plans, limit)
+    if len(found) > 1:
+        _private_version(other, found[:1], most_copies, limit)
 
 
 def _mapped_elements(counters: CounterArray, construct: acc.ParallelOp) -> SSAValue:
