@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from ....dialects.accx_element import Index
 from ...decisions.polynomials import Polynomial
 from ..ops.acc_ops import accessed_type
+from ..ops.building import constant_value
 from ..ops.layout import size_of
 from .addresses import PolynomialReader, steps_to
 from .region_values import RegionSymbols
@@ -62,16 +63,16 @@ def count_access(
     element: int,
     variable: SSAValue,
     into: AccessCounts,
-    choices: SelectSlopes | None = None,
+    stairs: StairSlopes | None = None,
 ) -> None:
     """
-    Classifies one load or store of `element` bytes at an address of these subscripts. With `choices`, which
-    reads the values that a choice `c ? a : b` in them is made between, the choice counts as its value that
-    moves: `i > 0 ? i - 1 : 0` as `i - 1`.
+    Classifies one load or store of `element` bytes at an address of these subscripts. With `stairs`, which
+    reads the operands of choices `c ? a : b` and quotients in them, a choice counts as its value that moves:
+    `i > 0 ? i - 1 : 0` as `i - 1`. A quotient such as `i / 2`, which moves by at most one, counts as `i`.
     """
     contiguous = record = strided = False
     for poly, type_ in steps:
-        factor = None if poly is None else _slope(poly, variable, choices)
+        factor = None if poly is None else _slope(poly, variable, stairs)
         if factor == 0:
             continue
         size = size_of(type_)
@@ -89,22 +90,36 @@ def count_access(
         into.contiguous += 1
 
 
-def _slope(poly: Polynomial, variable: SSAValue, choices: SelectSlopes | None) -> int | None:
+def _slope(poly: Polynomial, variable: SSAValue, stairs: StairSlopes | None) -> int | None:
     """The change of a polynomial with a variable; None if that is not a constant."""
     slope = poly.slope(variable)
     for symbol in poly.symbols:
-        if not (isinstance(symbol, SSAValue) and _is_choice(symbol) and _depends(symbol, variable)):
+        if not (isinstance(symbol, SSAValue) and _is_stair(symbol) and _depends(symbol, variable)):
             continue
         factor = poly.slope(symbol)
-        chosen = None if choices is None else choices.slope(symbol, variable)
-        if slope is None or factor is None or chosen is None:
+        rise = None if stairs is None else stairs.slope(symbol, variable)
+        if slope is None or factor is None or rise is None:
             return None
-        slope += factor * chosen
+        slope += factor * rise
     return slope
 
 
-def _is_choice(value: SSAValue) -> bool:
-    return isinstance(value.owner, arith.SelectOp)
+_QUOTIENTS = arith.DivSIOp | arith.DivUIOp | arith.ShRSIOp | arith.ShRUIOp
+
+
+def _is_stair(value: SSAValue) -> bool:
+    """Whether a value may stay the same for several iterations: a choice or a quotient."""
+    return isinstance(value.owner, arith.SelectOp | _QUOTIENTS)
+
+
+def _quotient_slope(slope: int, divisor: int) -> int | None:
+    """
+    The change of `x / divisor`, rounded to an integer, where it changes, for an x that changes by `slope` in
+    each iteration; None if that is not one number.
+    """
+    if abs(slope) <= divisor:
+        return (slope > 0) - (slope < 0)
+    return slope // divisor if slope % divisor == 0 else None
 
 
 def _depends(value: SSAValue, variable: SSAValue) -> bool:
@@ -127,8 +142,8 @@ def _depends(value: SSAValue, variable: SSAValue) -> bool:
     return False
 
 
-class SelectSlopes:
-    """Reads values as polynomials, in which choices (`c ? a : b`) may be symbols."""
+class StairSlopes:
+    """Reads values as polynomials, in which choices (`c ? a : b`) and quotients may be symbols."""
 
     def __init__(self, symbols: RegionSymbols):
         self._symbols = symbols
@@ -138,35 +153,47 @@ class SelectSlopes:
         found = self._symbols.polynomial(value)
         return from_value(value, self._symbol) if found is None else found
 
-    def slope(self, choice: SSAValue, variable: SSAValue) -> int | None:
-        """The change of a choice with a variable, where it changes; None if that is not one constant."""
-        key = choice, variable
+    def slope(self, stair: SSAValue, variable: SSAValue) -> int | None:
+        """
+        The change of a choice or a quotient with a variable, where it changes; None if that is not one
+        constant.
+        """
+        key = stair, variable
         if key not in self._slopes:
-            self._slopes[key] = self._find_slope(choice, variable)
+            op = stair.owner
+            assert isinstance(op, arith.SelectOp | _QUOTIENTS)
+            self._slopes[key] = (
+                self._choice(op, variable)
+                if isinstance(op, arith.SelectOp)
+                else self._quotient(op, variable)
+            )
         return self._slopes[key]
 
-    def _find_slope(self, choice: SSAValue, variable: SSAValue) -> int | None:
-        op = choice.owner
-        assert isinstance(op, arith.SelectOp)
-        moving: set[int] = set()
-        for value in (op.lhs, op.rhs):
-            poly = self.polynomial(value)
-            slope = None if poly is None else _slope(poly, variable, self)
-            if slope is None:
-                return None
-            moving.add(slope)
-        moving.discard(0)
-        return None if len(moving) > 1 else sum(moving)
+    def _slope_of(self, value: SSAValue, variable: SSAValue) -> int | None:
+        poly = self.polynomial(value)
+        return None if poly is None else _slope(poly, variable, self)
+
+    def _choice(self, op: arith.SelectOp, variable: SSAValue) -> int | None:
+        moving = {self._slope_of(value, variable) for value in (op.lhs, op.rhs)} - {0}
+        return 0 if not moving else moving.pop() if len(moving) == 1 else None
+
+    def _quotient(self, op: _QUOTIENTS, variable: SSAValue) -> int | None:
+        slope, number = self._slope_of(op.lhs, variable), constant_value(op.rhs)
+        if slope is None or number is None or number < 0:
+            return None
+        is_shift = isinstance(op, arith.ShRSIOp | arith.ShRUIOp)
+        divisor = 1 << min(number, 63) if is_shift else number
+        return _quotient_slope(slope, divisor) if divisor else None
 
     def _symbol(self, value: SSAValue) -> Hashable | None:
-        return value if _is_choice(value) else self._symbols.symbol(value)
+        return value if _is_stair(value) else self._symbols.symbol(value)
 
 
 class AccessCounter:
     """Counts the accesses of the loops of one construct; each address is read once for all loops around."""
 
     def __init__(self, symbols: RegionSymbols):
-        self._symbols = SelectSlopes(symbols)
+        self._symbols = StairSlopes(symbols)
         self._steps: dict[SSAValue, tuple[FlatStep, ...]] = {}
 
     def count(self, ops: Iterable[Operation], variable: SSAValue) -> AccessCounts:
