@@ -45,18 +45,16 @@ void elements(int n, const double (*restrict u)[4][4][4], const double (*restric
                 }
 }
 
-// Left alone: loops that together do not fill a warp, long ones, those without a loop around, code between them,
-// and matrices whose elements are neighbours of the same elements of other matrices.
+// Where they do not fill a warp together, the loop around them is part of that loop; also without directives.
 // CHECK-LABEL: llvm.func @few
-// CHECK-NOT:     acc.loop control(%i{{[_0-9]*}} : i32, %j
-// CHECK-LABEL: llvm.func @longer
-// CHECK-NOT:     acc.loop control(%i{{[_0-9]*}} : i32, %j
-// CHECK-LABEL: llvm.func @outermost
-// CHECK-NOT:     control(%i{{[_0-9]*}} : i32, %j
-// CHECK-LABEL: llvm.func @between
-// CHECK-NOT:     acc.loop control(%i{{[_0-9]*}} : i32, %j
-// CHECK-LABEL: llvm.func @interleaved
-// CHECK-NOT:     acc.loop control(%i{{[_0-9]*}} : i32, %j
+// CHECK:         acc.loop combined(parallel) control(%b{{[_0-9]*}} : i32, %i{{[_0-9]*}} : i32, %j{{[_0-9]*}} : i32)
+// CHECK-LABEL: llvm.func @spinors
+// CHECK:         acc.loop combined(parallel) control(%i{{[_0-9]*}} : i32, %s{{[_0-9]*}} : i32, %a{{[_0-9]*}} : i32)
+// CHECK-LABEL: llvm.func @planes
+// CHECK:         acc.loop combined(parallel) {{.*}}control(%y{{[_0-9]*}} : i32)
+// CHECK:           acc.loop {{.*}}control(%x{{[_0-9]*}} : i32, %i{{[_0-9]*}} : i32, %j{{[_0-9]*}} : i32)
+// WRITTEN-LABEL: llvm.func @spinors
+// WRITTEN-NOT:     acc.loop {{.*}}control(%i{{[_0-9]*}} : i32, %s
 void few(int n, const float (*restrict a)[5][5], float (*restrict c)[5][5])
 {
 #pragma acc parallel loop present(a[0:n], c[0:n])
@@ -72,6 +70,56 @@ void few(int n, const float (*restrict a)[5][5], float (*restrict c)[5][5])
             }
 }
 
+void spinors(int n, double (*restrict u)[3][3][2], double (*restrict in)[4][3][2], double (*restrict out)[4][3][2])
+{
+#pragma acc parallel loop present(u[0:n], in[0:n], out[0:n])
+    for (int i = 0; i < n; i++)
+        for (int s = 0; s < 4; s++)
+            for (int a = 0; a < 3; a++) {
+                double re = 0, im = 0;
+                for (int b = 0; b < 3; b++) {
+                    re += u[i][a][b][0] * in[i][s][b][0] - u[i][a][b][1] * in[i][s][b][1];
+                    im += u[i][a][b][0] * in[i][s][b][1] + u[i][a][b][1] * in[i][s][b][0];
+                }
+                out[i][s][a][0] = re;
+                out[i][s][a][1] = im;
+            }
+}
+
+void planes(int n, int m, const float (*restrict a)[3][3], const float *restrict v, float (*restrict c)[3][3])
+{
+#pragma acc parallel loop present(a[0:n*m], v[0:3], c[0:n*m])
+    for (int y = 0; y < n; y++)
+#pragma acc loop
+        for (int x = 0; x < m; x++)
+#pragma acc loop
+            for (int i = 0; i < 3; i++)
+#pragma acc loop
+                for (int j = 0; j < 3; j++) {
+                    float sum = 0;
+                    for (int k = 0; k < 3; k++)
+                        sum += a[y * m + x][i][k] * v[k] * a[y * m + x][k][j];
+                    c[y * m + x][i][j] = sum;
+                }
+}
+
+// Left alone: long loops, those without a loop around, code between them, few iterations beside
+// code, and matrices whose elements are neighbours of the same elements of other matrices.
+// CHECK-LABEL: llvm.func @longer
+// CHECK-NOT:     acc.loop control(%i{{[_0-9]*}} : i32, %j
+// CHECK-LABEL: llvm.func @outermost
+// CHECK-NOT:     control(%i{{[_0-9]*}} : i32, %j
+// CHECK-LABEL: llvm.func @between
+// CHECK-NOT:     acc.loop control(%i{{[_0-9]*}} : i32, %j
+// CHECK-LABEL: llvm.func @beside
+// CHECK-NOT:     control(%b{{[_0-9]*}} : i32, %i
+// A private variable of the outer loop is one of each iteration of the new one:
+// CHECK-LABEL: llvm.func @own_variable
+// CHECK:         control(%b{{[_0-9]*}} : i32, %i{{[_0-9]*}} : i32, %j
+// CHECK-LABEL: llvm.func @interleaved_few
+// CHECK-NOT:     control(%b{{[_0-9]*}} : i32, %i
+// CHECK-LABEL: llvm.func @interleaved
+// CHECK-NOT:     acc.loop control(%i{{[_0-9]*}} : i32, %j
 void longer(int n, const float (*restrict a)[16][16], float (*restrict c)[16][16])
 {
 #pragma acc parallel loop present(a[0:n], c[0:n])
@@ -115,6 +163,54 @@ void between(int n, const float (*restrict a)[8][8], float (*restrict c)[8][8], 
                 c[b][i][j] = sum;
             }
         }
+}
+
+void beside(int n, const float (*restrict a)[3][3], float (*restrict c)[3][3], float *restrict d)
+{
+#pragma acc parallel loop present(a[0:n], c[0:n], d[0:n])
+    for (int b = 0; b < n; b++) {
+        d[b] = a[b][0][0];
+#pragma acc loop
+        for (int i = 0; i < 3; i++)
+#pragma acc loop
+            for (int j = 0; j < 3; j++) {
+                float sum = 0;
+                for (int k = 0; k < 3; k++)
+                    sum += a[b][i][k] * a[b][k][j];
+                c[b][i][j] = sum;
+            }
+    }
+}
+
+void own_variable(int n, const float (*restrict a)[3][3], float (*restrict c)[3][3], float t)
+{
+#pragma acc parallel loop private(t) present(a[0:n], c[0:n])
+    for (int b = 0; b < n; b++) {
+#pragma acc loop
+        for (int i = 0; i < 3; i++)
+#pragma acc loop
+            for (int j = 0; j < 3; j++) {
+                t = 0;
+                for (int k = 0; k < 3; k++)
+                    t += a[b][i][k] * a[b][k][j];
+                c[b][i][j] = t;
+            }
+    }
+}
+
+void interleaved_few(int n, const float *restrict a, float *restrict c)
+{
+#pragma acc parallel loop present(a[0:9*n], c[0:9*n])
+    for (int b = 0; b < n; b++)
+#pragma acc loop
+        for (int i = 0; i < 3; i++)
+#pragma acc loop
+            for (int j = 0; j < 3; j++) {
+                float sum = 0;
+                for (int k = 0; k < 3; k++)
+                    sum += a[(i * 3 + k) * n + b] * a[(k * 3 + j) * n + b];
+                c[(i * 3 + j) * n + b] = sum;
+            }
 }
 
 void interleaved(int n, const float *restrict a, float *restrict c)

@@ -126,11 +126,15 @@ def row_versions(loops: Sequence[RowLoop], *, beside: bool) -> list[RowVersion]:
 def joined_sides(sides: Sequence[int]) -> int:
     """
     How many of the innermost of tightly nested loops, around sequential ones, become one loop, whose
-    iterations fill the lanes: all that are short, if they have a warp's iterations together; 0 if none.
+    iterations fill the lanes: all that are short, and the one around them if they have less than a warp's
+    iterations together; 0 if fewer than two are short, or no loop is around so few iterations.
     `sides`: their numbers of iterations, innermost first.
     """
     short = list(takewhile(lambda side: side < SHORT_SIDE, sides))
-    return len(short) if len(short) > 1 and prod(short) >= WARP else 0
+    if len(short) < 2:
+        return 0
+    joined = len(short) if prod(short) >= WARP else len(short) + 1
+    return joined if joined <= len(sides) else 0
 
 
 def _beside(steps: Sequence[int], loops: Sequence[RowLoop]) -> list[RowVersion]:
