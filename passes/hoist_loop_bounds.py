@@ -8,7 +8,8 @@ two.
 
 Takes:  data level.
 Leaves: bounds and steps of loops in other loops of a compute construct as values from before the construct,
-        where they are integer arithmetic on such values and constants (no division, which might trap).
+        where they are integer arithmetic on such values and constants (divisions only by constants other than
+        0 and -1, which cannot trap).
         Constant bounds are values from before the outermost loop.
 Fails:  never.
 
