@@ -93,8 +93,8 @@ def _only_loop(block: Block) -> scf.ForOp | None:
 
 def _fills_lanes(inner: scf.ForOp, loop: acc.LoopOp) -> bool:
     """
-    Whether `inner`, the short loops tightly around it, and those in it around sequential ones, are to fill
-    the lanes together, with the loop around them if they are few: `join-short-loops` makes one loop of them.
+    Whether `inner`, the short loops tightly around it, and those in it around sequential ones, have
+    iterations enough to fill the lanes together, so that `join-short-loops` may make one loop of them.
     """
     inside = [inner]
     while (deeper := _only_loop(inside[-1].body.block)) is not None:
