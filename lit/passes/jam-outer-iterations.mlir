@@ -232,6 +232,68 @@ llvm.func @changed_value(%n: i32, %a: !llvm.ptr) {
   llvm.return
 }
 
+// Rows that divide doubles often have registers for themselves only.
+// CHECK-LABEL: llvm.func @divisions
+llvm.func @divisions(%n: i32, %a: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  acc.parallel {
+    // CHECK: rows not kept side by side: a row has 8 divisions or roots of doubles
+    acc.loop gang control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      acc.loop vector control(%j : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+        %p = accx.element %a[%i, %j] of !llvm.array<64 x f64> : i32, i32
+        %v = llvm.load %p : !llvm.ptr -> f64
+        %v1 = arith.divf %v, %v : f64
+        %v2 = arith.divf %v1, %v : f64
+        %v3 = arith.divf %v2, %v : f64
+        %v4 = arith.divf %v3, %v : f64
+        %v5 = arith.divf %v4, %v : f64
+        %v6 = arith.divf %v5, %v : f64
+        %v7 = math.sqrt %v6 : f64
+        %v8 = math.sqrt %v7 : f64
+        llvm.store %v8, %p : f64, !llvm.ptr
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>], vector = [#acc.device_type<none>]}
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], accx.schedule = #accx.schedule<elements = 2>}
+    acc.yield
+  }
+  llvm.return
+}
+
+// Of rows that read and store several arrays, two are side by side, not four.
+// CHECK-LABEL: llvm.func @several_results
+llvm.func @several_results(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  acc.parallel {
+    // CHECK:            scf.if %full
+    // CHECK-COUNT-6:      llvm.store
+    // CHECK:            } else {
+    // CHECK:            accx.why = "2 iterations side by side in each thread"
+    acc.loop gang control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      acc.loop vector control(%j : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+        %p0 = accx.element %a[0, %i, %j] of !llvm.array<64 x !llvm.array<64 x i32>> : i32, i32
+        %p1 = accx.element %a[1, %i, %j] of !llvm.array<64 x !llvm.array<64 x i32>> : i32, i32
+        %p2 = accx.element %a[2, %i, %j] of !llvm.array<64 x !llvm.array<64 x i32>> : i32, i32
+        %q0 = accx.element %b[0, %i, %j] of !llvm.array<64 x !llvm.array<64 x i32>> : i32, i32
+        %q1 = accx.element %b[1, %i, %j] of !llvm.array<64 x !llvm.array<64 x i32>> : i32, i32
+        %q2 = accx.element %b[2, %i, %j] of !llvm.array<64 x !llvm.array<64 x i32>> : i32, i32
+        %v0 = llvm.load %q0 : !llvm.ptr -> i32
+        %v1 = llvm.load %q1 : !llvm.ptr -> i32
+        %v2 = llvm.load %q2 : !llvm.ptr -> i32
+        llvm.store %v0, %p0 : i32, !llvm.ptr
+        llvm.store %v1, %p1 : i32, !llvm.ptr
+        llvm.store %v2, %p2 : i32, !llvm.ptr
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>], vector = [#acc.device_type<none>]}
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>], gang = [#acc.device_type<none>], accx.schedule = #accx.schedule<elements = 4>}
+    acc.yield
+  }
+  llvm.return
+}
+
 // Of long rows that share no accesses, four are side by side, not eight.
 // CHECK-LABEL: llvm.func @many_accesses
 llvm.func @many_accesses(%n: i32, %a: !llvm.ptr) {

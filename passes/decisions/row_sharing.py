@@ -13,6 +13,17 @@ rows, a bilateral filter that skips empty points 535 and 661 µs with 1 and 2. W
 than the loads, the registers of many rows only leave room for fewer threads: the same filter without the
 condition, an exponential function for each of 25 points, takes 281, 272, 295 and 312 µs.
 
+Divisions and roots of doubles are sequences of dependent operations that need registers of their own: a step
+of the shallow water equations, 8 divisions to a point, takes 325, 384 and 483 µs with 1, 2 and 4 rows. With
+rows that share little, several results and several functions of doubles do so, too: electromagnetic waves,
+three components, take 343, 299 and 324 µs, a sum of five arrays 553, 511 and 546, cloud microphysics with
+powers 182, 172 and 223.
+
+Rows with several loops that share nothing gain up to the fourth: a maximum of 3 x 3 elements takes 280, 144,
+119 and 120 µs with 1, 2, 4 and 8 rows, a convolution of each channel with its own weights 154, 138, 135 and
+158, a recurrence along columns 300, 301, 288 and 379. With a single loop they gain up to the eighth: products
+of 8 x 8 matrices take 196, 103, 88 and 84 µs.
+
 Stores of rows side by side alternate, so that a record's members are not stored one after the other: three
 nests that store records of 16 and 20 bytes take 326, 374 and 578 µs with four rows, in CUDA with one row
 159, 191 and 253.
@@ -32,7 +43,16 @@ FEW_ACCESSES = 16
 ENOUGH_APART = 4
 """The rows of longer bodies if they share few accesses."""
 ENOUGH_LONG = 2
-"""The rows of bodies whose arithmetic takes longer."""
+"""The rows of bodies whose arithmetic takes longer, or which have several results."""
+SEVERAL_RESULTS = 3
+"""
+The stores outside of loops from which rows that share little, and read as much as they store, have several
+results.
+"""
+SEVERAL_FUNCTIONS = 4
+"""The functions of doubles from which arithmetic counts as long outside of loops, too."""
+MANY_DIVISIONS = 8
+"""The divisions and roots of doubles of a row from which each thread has one row; fewer were not timed."""
 
 LEAST_THREADS = MULTIPROCESSORS * 512
 """
@@ -46,7 +66,9 @@ class RowAccesses:
     """
     The elements that one row accesses, each counted once (`single`), and those that `rows` rows access
     (`together`); whether loops inside have branches that rows take differently (`branches`), or call
-    functions (`long_arithmetic`), and whether a row stores several elements of a record (`stores_records`).
+    functions (`long_arithmetic`), whether a row stores several elements of a record (`stores_records`), and
+    the numbers of `divisions` and roots of doubles and of `functions` of doubles in a row, of `results` that
+    it stores outside of loops, and of its `loops`.
     """
 
     rows: int
@@ -55,11 +77,20 @@ class RowAccesses:
     branches: bool = False
     long_arithmetic: bool = False
     stores_records: bool = False
+    divisions: int = 0
+    functions: int = 0
+    results: int = 1
+    loops: int = 0
 
     @property
     def are_shared(self) -> bool:
         """Whether rows save a quarter of the accesses or more."""
         return 4 * self.together <= 3 * self.rows * self.single
+
+    @property
+    def are_apart(self) -> bool:
+        """Whether rows share nothing."""
+        return self.together == self.rows * self.single
 
 
 def check_length(operations: int) -> None:
@@ -77,7 +108,14 @@ def rows_that_pay(accesses: RowAccesses) -> int:
         raise Declined("the loops inside have branches")
     if accesses.stores_records:
         raise Declined("a row stores several elements of a record")
-    gains = accesses.single <= FEW_ACCESSES or accesses.are_shared
-    if accesses.long_arithmetic:
+    if accesses.divisions >= MANY_DIVISIONS:
+        raise Declined(f"a row has {accesses.divisions} divisions or roots of doubles")
+    if accesses.long_arithmetic or accesses.functions >= SEVERAL_FUNCTIONS:
         return min(accesses.rows, ENOUGH_LONG)
-    return accesses.rows if gains else min(accesses.rows, ENOUGH_APART)
+    if accesses.are_shared:
+        return accesses.rows
+    if accesses.results >= SEVERAL_RESULTS and accesses.single >= 2 * accesses.results:
+        return min(accesses.rows, ENOUGH_LONG)
+    if accesses.single > FEW_ACCESSES or (accesses.are_apart and accesses.loops > 1):
+        return min(accesses.rows, ENOUGH_APART)
+    return accesses.rows

@@ -15,7 +15,10 @@ from accopt.dialects.accx import WHY
 from accopt.passes.decisions.declined import Declined
 from accopt.passes.decisions.row_sharing import (
     FEW_ACCESSES,
+    MANY_DIVISIONS,
     MOST_OPERATIONS,
+    SEVERAL_FUNCTIONS,
+    SEVERAL_RESULTS,
     RowAccesses,
     check_length,
     rows_that_pay,
@@ -69,6 +72,36 @@ BODIES = {
     "record_in_rows": (f"{NESTED}, float d[restrict n][n][2]", "(d[i][j][0] = d[i][j][1] = j)", 1),
     "member_of_a_record": (RECORDS, "(c[i * n + j].y = c[i * n + j].z + c[i * n + j].x)", 4),
     "planes": (NESTED, "(a[0][i][j] = a[1][i][j] = j)", 4),
+    "sums_of_planes": (
+        f"{NESTED}, float c[restrict n][n][n]",
+        "(a[0][i][j] += c[0][i][j], a[1][i][j] += c[1][i][j], a[2][i][j] += c[2][i][j] + c[3][i][j])",
+        2,
+    ),
+    "quotients": (
+        "double a[restrict n][n][n], double b[restrict n][n]",
+        _sum(f"a[0][i][j] / (a[1][i][j] + {k})" for k in range(MANY_DIVISIONS)),
+        1,
+    ),
+    "few_quotients": (
+        "double a[restrict n][n][n], double b[restrict n][n]",
+        _sum(f"a[0][i][j] / (a[1][i][j] + {k})" for k in range(MANY_DIVISIONS - 1)),
+        4,
+    ),
+    "powers": (
+        "double a[restrict n][n][n], double b[restrict n][n]",
+        _sum(f"pow(a[0][i][j], a[1][i][j] + {k})" for k in range(SEVERAL_FUNCTIONS)),
+        2,
+    ),
+    "extremes": (
+        "double a[restrict n][n][n], double b[restrict n][n]",
+        _sum(f"fmax(a[0][i][j], a[1][i][j] + {k})" for k in range(SEVERAL_FUNCTIONS)),
+        4,
+    ),
+    "windows": (
+        NESTED,
+        _loop("for (int l = 0; l < 3; l++) s += a[1][i * 3 + l][j + k];"),
+        4,
+    ),
     "gathered": (
         GATHERED,
         _loop("s += " + _sum(f"a[0][at[({k} * n + i) * n + j]][j + k]" for k in MANY) + ";"),
@@ -112,6 +145,16 @@ def test_nests(tmp_path: Path) -> None:
         (RowAccesses(8, 40, 241), 4),
         (RowAccesses(8, 3, 24), 8),
         (RowAccesses(8, 3, 24, long_arithmetic=True), 2),
+        (RowAccesses(8, 3, 24, loops=1), 8),
+        (RowAccesses(8, 3, 24, loops=2), 4),
+        (RowAccesses(8, 3, 23, loops=2), 8),
+        (RowAccesses(4, 10, 40, results=SEVERAL_RESULTS), 2),
+        (RowAccesses(4, SEVERAL_RESULTS, 4 * SEVERAL_RESULTS, results=SEVERAL_RESULTS), 4),
+        (RowAccesses(4, 10, 40, results=SEVERAL_RESULTS - 1), 4),
+        (RowAccesses(4, 22, 64, results=SEVERAL_RESULTS), 4),
+        (RowAccesses(4, 6, 24, functions=SEVERAL_FUNCTIONS), 2),
+        (RowAccesses(4, 6, 24, functions=SEVERAL_FUNCTIONS - 1), 4),
+        (RowAccesses(4, 6, 24, divisions=MANY_DIVISIONS - 1), 4),
     ],
 )
 def test_decision(accesses: RowAccesses, rows: int) -> None:
@@ -121,6 +164,11 @@ def test_decision(accesses: RowAccesses, rows: int) -> None:
 def test_branches() -> None:
     with pytest.raises(Declined, match="branches"):
         rows_that_pay(RowAccesses(4, 2, 8, branches=True))
+
+
+def test_divisions() -> None:
+    with pytest.raises(Declined, match="divisions"):
+        rows_that_pay(RowAccesses(4, 15, 54, divisions=MANY_DIVISIONS))
 
 
 def test_records() -> None:

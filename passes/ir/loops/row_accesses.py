@@ -6,7 +6,8 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects import acc, arith, llvm, math, scf
+from xdsl.dialects.builtin import f64
 from xdsl.ir import Operation, SSAValue
 
 from ...decisions.polynomials import ZERO, Polynomial
@@ -87,9 +88,32 @@ def _differs(value: SSAValue, nest: JammedNest) -> bool:
     return False
 
 
+SHORT_FUNCTIONS = frozenset(
+    ("fabs", "fmin", "fmax", "copysign", "fma", "floor", "ceil", "trunc", "rint", "sqrt")
+)
+"""The functions of doubles that are a few instructions (`sqrt` counts as a division)."""
+
+
 def _is_long(op: Operation) -> bool:
     """Whether an operation takes many instructions: a function such as `expf`."""
     return isinstance(op, llvm.CallOp) or op.name.startswith("math.")
+
+
+def _divides_doubles(op: Operation) -> bool:
+    """Whether an operation is a division or a square root of doubles."""
+    divides = isinstance(op, arith.DivfOp | math.SqrtOp)
+    return divides and op.results[0].type == f64
+
+
+def _is_function_of_doubles(op: Operation) -> bool:
+    """Whether an operation is a function of doubles that takes many instructions."""
+    if not op.results or op.results[0].type != f64 or isinstance(op, math.SqrtOp):
+        return False
+    if isinstance(op, llvm.CallOp):
+        return op.callee is None or op.callee.root_reference.data not in SHORT_FUNCTIONS
+    return op.name.startswith("math.") and not isinstance(
+        op, math.AbsFOp | math.FmaOp | math.CopySignOp
+    )
 
 
 @dataclass(frozen=True)
@@ -149,7 +173,18 @@ def row_accesses(nest: JammedNest) -> RowAccesses:
         elements = rows.elements(op.ptr)
         single.add(elements[0])
         together.update(elements)
+    varying = [op for op in _operations(nest) if op.results and _differs(op.results[0], nest)]
     repeated = list(_in_loops(nest))
-    branches, long = any(_is_branch(op, nest) for op in repeated), any(map(_is_long, repeated))
-    records = _stores_records(nest, symbols)
-    return RowAccesses(nest.elements, len(single), len(together), branches, long, records)
+    inside = set(repeated)
+    return RowAccesses(
+        nest.elements,
+        len(single),
+        len(together),
+        branches=any(_is_branch(op, nest) for op in repeated),
+        long_arithmetic=any(map(_is_long, repeated)),
+        stores_records=_stores_records(nest, symbols),
+        divisions=sum(map(_divides_doubles, varying)),
+        functions=sum(map(_is_function_of_doubles, varying)),
+        results=sum(isinstance(op, llvm.StoreOp) and op not in inside for op in _accesses(nest)),
+        loops=sum(isinstance(op, scf.ForOp | scf.WhileOp) for op in _operations(nest)),
+    )
