@@ -137,3 +137,58 @@ void alone(int n, int m, float *restrict a, float *restrict s)
                 a[(i * n + k) * m + j] = 0;
         }
 }
+
+// Rows of kernels constructs, beside loops that are parallel already, and rows of which one loop has a directive.
+// CHECK-LABEL: @of_kernels
+// CHECK:         acc.parallel
+// CHECK:           acc.loop reduction({{.*}}) control(%j
+// CHECK:           acc.loop reduction({{.*}}) control(%j
+// CHECK:           } attributes {{.*}}accx.in_order
+// CHECK:           acc.loop control(%j
+// CHECK:         acc.parallel
+// CHECK:           acc.loop vector{{.*}} reduction({{.*}}) control(%j
+// CHECK:           acc.loop reduction({{.*}}) control(%j
+// CHECK:           } attributes {{.*}}accx.in_order
+// OTHER-LABEL: @of_kernels
+// OTHER-NOT:     in_order
+void of_kernels(int n, int m, const float *restrict a, float *restrict b, float *restrict s)
+{
+#pragma acc kernels present(a[0:n*m], b[0:n*m])
+    for (int i = 0; i < n; i++) {
+        float most = a[i * m], sum = 0;
+        for (int j = 0; j < m; j++)
+            most = a[i * m + j] > most ? a[i * m + j] : most;
+        for (int j = 0; j < m; j++)
+            sum += a[i * m + j] - most;
+        for (int j = 0; j < m; j++)
+            b[i * m + j] = a[i * m + j] / sum;
+    }
+#pragma acc parallel loop gang present(a[0:n*m], s[0:n])
+    for (int i = 0; i < n; i++) {
+        float most = a[i * m], sum = 0;
+#pragma acc loop vector reduction(max:most)
+        for (int j = 0; j < m; j++)
+            most = a[i * m + j] > most ? a[i * m + j] : most;
+        for (int j = 0; j < m; j++)
+            sum += a[i * m + j] - most;
+        s[i] = sum;
+    }
+}
+
+// Not beside a loop over gangs, which the rows' gangs would share, nor a loop with loops inside.
+// CHECK-LABEL: @of_gangs
+// CHECK-NOT:     accx.in_order
+// CHECK:         llvm.return
+void of_gangs(int n, int m, const float *restrict a, float *restrict s)
+{
+#pragma acc kernels present(a[0:n*m], s[0:n])
+    for (int i = 0; i < n; i++) {
+        float most = a[i * m], sum = 0;
+        for (int j = 0; j < m; j++)
+            most = a[i * m + j] > most ? a[i * m + j] : most;
+        for (int j = 0; j < m; j++)
+            for (int k = 0; k < n; k++)
+                sum += a[i * m + j] - most;
+        s[i] = sum;
+    }
+}

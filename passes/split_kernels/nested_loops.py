@@ -27,7 +27,7 @@ from ..ir.dependence.loop_verdicts import Verdict
 from ..ir.dependence.parallel_nests import walks_along_outer
 from ..ir.loops.loop_facts import constant_trip
 from ..ir.loops.product_loads import offset_of
-from ..ir.ops.acc_ops import is_inside, loops_around, reduces_elements
+from ..ir.ops.acc_ops import child_loops, is_inside, loops_around, reduces_elements
 from ..ir.ops.building import Cursor, constant_trips, constant_value
 from ..ir.ops.levels import is_parallel
 from ..ir.ops.machine import machine_of
@@ -189,6 +189,17 @@ def decide_inner_loops(
         directive.attributes[WHY] = StringAttr(f"found independent: {verdict.why}")
         make_parallel(directive, verdict, classifier, module)
         loops.append(directive)
+
+
+def has_rows(construct: acc.ParallelOp) -> bool:
+    """Whether the outermost loop of a construct has `row_loops`; dependences are not judged."""
+    return any(row_loops(loop) for loop in child_loops(construct))
+
+
+def decide_rows(construct: acc.ParallelOp, module: ModuleOp, classifier: LoopClassifier) -> None:
+    """Marks the `row_loops` of a construct that was a kernels construct, whose other loops are decided."""
+    for loop in child_loops(construct):
+        decide_row_loops(loop, construct, module, classifier)
 
 
 def _is_free(verdict: Verdict, inner: scf.ForOp, classifier: LoopClassifier) -> bool:

@@ -3,7 +3,8 @@ Loops without a directive in a parallel loop that has other statements, too. If 
 are independent, or only reduce scalars exactly, they are marked parallel for a GPU: lanes share each row,
 where one thread would process all of it. Statements beside them run as those of a `gang` loop around a
 `vector` loop: every lane computes values, one lane stores. Of several loops in a row some may add up floats,
-whose order counts: they are marked `accx.in_order`, and `keep-sum-order` lets lanes compute the terms.
+whose order counts: they are marked `accx.in_order`, and `keep-sum-order` lets lanes compute the terms. Loops
+that are parallel already, by a directive or as loops of a kernels construct, may be among them.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from xdsl.traits import IsTerminator
 
 from ...dialects.accx import IN_ORDER, WHY
 from ...dialects.volatility import is_ordered
+from ..decisions.levels import Level
 from ..decisions.short_rows import thread_below
 from ..ir.dependence.loop_classifier import LoopClassifier, is_parallel
 from ..ir.dependence.loop_dependence import judge_loop
@@ -27,6 +29,8 @@ from ..ir.loops.kept_sums import keep_sums
 from ..ir.ops.acc_ops import accessed_type, child_loops, is_scalar
 from ..ir.ops.building import Cursor, constant_trips, constant_value
 from ..ir.ops.layout import size_of
+from ..ir.ops.levels import loop_levels
+from ..ir.ops.loop_bounds import LoopLike, body_of, bounds_of
 from ..ir.ops.machine import machine_of
 from ..ir.ops.purity import only_computes
 from ..ir.ops.versions import can_have_versions
@@ -50,12 +54,13 @@ _EXTREMES = (Kind.MAX, Kind.MIN)
 # Which loops.
 
 
-def row_loops(loop: acc.LoopOp) -> list[scf.ForOp]:
+def row_loops(loop: acc.LoopOp) -> list[LoopLike]:
     """
     The loops in the body of the only outermost loop of a construct, also in its conditional statements, if
-    all other statements may stand beside loops that lanes share, and lanes would access neighbouring elements
-    where iterations of `loop` do not; else an empty list. They have the same number of iterations for all
-    rows, so that `keep-short-rows` can give a thread to short rows at launch.
+    one of them has no directive, all other statements may stand beside loops that lanes share, and lanes
+    would access neighbouring elements where iterations of `loop` do not; else an empty list. They have the
+    same number of iterations for all rows, so that `keep-short-rows` can give a thread to short rows at
+    launch.
     """
     construct = loop.parent_op()
     if not isinstance(construct, acc.ParallelOp) or not can_have_versions(construct):
@@ -64,15 +69,26 @@ def row_loops(loop: acc.LoopOp) -> list[scf.ForOp]:
         return []
     if loop.reduction_operands or loop.tile_operands or len(loop.region.blocks) != 1:
         return []
-    found: list[scf.ForOp] = []
-    if not _collect(loop.region.block, found) or not found:
+    found: list[LoopLike] = []
+    if not _collect(loop.region.block, found) or not _undecided(found):
         return []
     if not all(_is_fixed(inner, loop) for inner in found) or _are_short(found):
         return []
     return found if _walks_rows(loop, found) else []
 
 
-def _collect(block: Block, found: list[scf.ForOp]) -> bool:
+def _undecided(found: Sequence[LoopLike]) -> list[scf.ForOp]:
+    """The loops without a directive."""
+    return [inner for inner in found if isinstance(inner, scf.ForOp)]
+
+
+def _is_shared(loop: acc.LoopOp) -> bool:
+    """Whether lanes may share a loop by its directive."""
+    one = len(loop.lowerbound) == 1 and len(loop.region.blocks) == 1 and not loop.tile_operands
+    return one and is_parallel(loop) and Level.GANG not in loop_levels(loop)
+
+
+def _collect(block: Block, found: list[LoopLike]) -> bool:
     """Adds the loops in a block to `found`; whether all other operations may stand beside them."""
     for op in block.ops:
         match op:
@@ -81,6 +97,13 @@ def _collect(block: Block, found: list[scf.ForOp]) -> bool:
                     return False
             case scf.ForOp() if not is_short(op):
                 if any(isinstance(inner, LOOPS) for inner in op.body.walk()):
+                    return False
+                found.append(op)
+            case acc.LoopOp():
+                inside = any(
+                    isinstance(inner, LOOPS) for b in op.region.blocks for inner in b.walk()
+                )
+                if inside or not _is_shared(op):
                     return False
                 found.append(op)
             case _ if not _may_stand_beside(op):
@@ -100,28 +123,30 @@ def _may_stand_beside(op: Operation) -> bool:
             return not is_ordered(op)
         case llvm.AllocaOp():
             return is_scalar(op.elem_type)
+        case acc.ReductionOp() | acc.PrivateOp():  # of a loop beside
+            return True
         case scf.ForOp():
             return all(_may_stand_beside(inner) for inner in op.body.block.ops)
         case _:
             return only_computes(op) or op.has_trait(IsTerminator)
 
 
-def _is_fixed(inner: scf.ForOp, loop: acc.LoopOp) -> bool:
+def _is_fixed(inner: LoopLike, loop: acc.LoopOp) -> bool:
     """Whether `inner` has the same number of iterations, in steps of 1, in all iterations of `loop`."""
-    known = all(is_known_outside(value, loop) for value in (inner.lb, inner.ub))
-    return known and constant_value(inner.step) == 1
+    ((_, low, high, step),) = bounds_of(inner)
+    return all(is_known_outside(v, loop) for v in (low, high)) and constant_value(step) == 1
 
 
-def _are_short(found: Sequence[scf.ForOp]) -> bool:
+def _are_short(found: Sequence[LoopLike]) -> bool:
     """Whether the loops are known to be so short that a thread processes a row faster."""
-    accesses = [op for row in found for op in row.body.walk() if isinstance(op, _ACCESSES)]
+    accesses = [op for row in found for op in body_of(row).walk() if isinstance(op, _ACCESSES)]
     bytes_ = max((size_of(accessed_type(op)) for op in accesses), default=1)
     least = thread_below(bytes_, stores=any(isinstance(op, llvm.StoreOp) for op in accesses))
-    trips = [constant_trips(row.lb, row.ub, row.step) for row in found]
+    trips = [constant_trips(*bounds[1:]) for row in found for bounds in bounds_of(row)]
     return all(count is not None and count < least for count in trips)
 
 
-def _walks_rows(loop: acc.LoopOp, found: Sequence[scf.ForOp]) -> bool:
+def _walks_rows(loop: acc.LoopOp, found: Sequence[LoopLike]) -> bool:
     """
     Whether the loops `found` access neighbouring elements in most accesses that move with them, and `loop`
     does not.
@@ -131,8 +156,8 @@ def _walks_rows(loop: acc.LoopOp, found: Sequence[scf.ForOp]) -> bool:
     accesses = AccessCounter(RegionSymbols(construct))
     along = across = 0
     for inner in found:
-        variable = inner.body.block.args[0]
-        counts = [(op, accesses.count([op], variable)) for op in inner.body.walk()]
+        variable = body_of(inner).block.args[0]
+        counts = [(op, accesses.count([op], variable)) for op in body_of(inner).walk()]
         moving = [(op, own) for op, own in counts if own.contiguous or own.strided]
         outer = accesses.count((op for op, _ in moving), loop.region.block.args[-1])
         along += sum(own.along - own.across for _, own in moving)
@@ -253,12 +278,14 @@ def decide_row_loops(
     fast = machine_of(module).fast_math
     found = row_loops(loop)
     if len(found) > 1:  # sums in elements of arrays, as keep-sums-in-registers keeps them later
-        for inner in found:
+        for inner in _undecided(found):
             keep_sums(inner)
         found = row_loops(loop)
+    undecided = _undecided(found)
+    others = len(found) - len(undecided)
     plans: dict[scf.ForOp, _Plan] = {}
     searches: list[ExtremeSearch] = []
-    for inner in found:
+    for inner in undecided:
         plan = _plan(inner, construct, classifier, fast=fast)
         search = find_search(inner) if plan is None else None
         if search is not None:
@@ -267,7 +294,7 @@ def decide_row_loops(
             plans[inner] = plan
         else:
             return
-    if any(plan.in_order for plan in plans.values()) and len(plans) + len(searches) < 2:
+    if any(plan.in_order for plan in plans.values()) and len(plans) + len(searches) + others < 2:
         return
     for search in searches:
         for part in split_search(search):

@@ -10,7 +10,8 @@ Leaves: no acc.kernels and no `auto` loop. Each top-level loop nest of a kernels
         counted loops without a directive, that are proved independent are marked so, with private and
         reduction clauses for their scalars, and with `accx.conditional` if a test before the construct is
         needed (`guard-against-overlap`); in acc.parallel, only loops without a directive that are the whole
-        body of a parallel loop (`nested_loops.py`). Others are `seq` with the reason in `accx.why`.
+        body of a parallel loop (`nested_loops.py`). Loops along the rows of one loop are shared by lanes
+        (`row_loops.py`). Others are `seq` with the reason in `accx.why`.
         Sequential loops have tiles of several loops only if no iteration depends on another. A sequential
         loop around parallel ones runs on the host if its bounds are known there. For CPU threads, loops
         without a directive that contain loops, in parallel loops of other constructs, are also marked
@@ -45,6 +46,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
+from ...dialects.accx import FROM_KERNELS
 from ..infer_data_attributes.infer_data_attributes import infer_construct
 from ..ir.dependence.loop_classifier import LoopClassifier
 from ..ir.kernels.constructs import one_before, single_gang_parallel
@@ -54,6 +56,7 @@ from ..ir.ops.acc_ops import (
     enclosing_function,
     entry_block,
     has_level,
+    parallel_constructs,
 )
 from ..ir.ops.building import constant_value, erase
 from ..ir.ops.machine import machine_of
@@ -74,7 +77,7 @@ from .kernel_constructs import (
 )
 from .kernel_loops import HostLoops, drop_dead_stores, keep_on_device
 from .kernel_pieces import KernelPiece, cut
-from .nested_loops import decide_inner_loops, has_inner_loops
+from .nested_loops import decide_inner_loops, decide_rows, has_inner_loops, has_rows
 from .ordered_tiles import has_ordered_tiles
 from .repeated_levels import settle_repeated_levels
 
@@ -169,10 +172,25 @@ class SplitKernelsPass(ModulePass):
                         decide_inner_loops(construct, op, classifier, for_threads=for_threads)
                     if for_threads:
                         mark_inner_loops(construct, op, classifier)
+            if not for_threads and not machine_of(op).as_written:
+                split = [c for c in parallel_constructs(function) if _has_rows(c)]
+                if split:
+                    scalars = FunctionScalars(function, op, names, exposed)
+                    classifier = LoopClassifier(scalars, messages)
+                for construct in split:
+                    decide_rows(construct, op, classifier)
             decide_loops(function, op, classifier, plain_loops=False)
             for construct in constructs_of(function, (acc.ParallelOp,)):
                 reduce_in_place(construct)
         messages.save()
+
+
+def _has_rows(construct: acc.ParallelOp) -> bool:
+    """Whether a construct was a kernels construct, and lanes may share rows of its outermost loop."""
+    if FROM_KERNELS not in construct.attributes:
+        return False
+    one_gang = any(constant_value(v) == 1 for v in construct.num_gangs)
+    return not one_gang and has_rows(construct)
 
 
 def _is_to_decide(op: Operation) -> bool:
