@@ -109,12 +109,14 @@ class RowLoop:
 def row_versions(loops: Sequence[RowLoop], *, beside: bool) -> list[RowVersion]:
     """
     The versions for short rows, from the shortest to longer ones; longer rows have the lanes that the
-    schedule gives them. None if that is best for all. `beside`: there are other statements, or several loops.
+    schedule gives them. None if that is best for all. `beside`: there are other statements, or several loops;
+    elements that a row selects by data are wherever they are for any lanes.
     """
     moving = [access for loop in loops for access in loop.accesses if not access.is_fixed()]
     steps = [access.step for access in moving if access.step is not None]
     if beside:
-        return _beside(steps, loops) if 2 * len(steps) > len(moving) else []
+        walking = [access for access in moving if access.along is not None]
+        return _beside(steps, loops) if 2 * len(steps) > len(walking) else []
     trips = loops[0].trips
     known = trips.as_constant is not None
     packed = sum(access.is_packed(trips) for access in moving)

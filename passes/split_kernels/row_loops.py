@@ -24,6 +24,7 @@ from ..decisions.short_rows import thread_below
 from ..ir.dependence.loop_classifier import LoopClassifier, is_parallel
 from ..ir.dependence.loop_dependence import judge_loop
 from ..ir.dependence.loop_verdicts import Verdict
+from ..ir.loops.conditional_sums import split_conditional_sums
 from ..ir.loops.dependent_ops import depending_on
 from ..ir.loops.kept_sums import keep_sums
 from ..ir.ops.acc_ops import accessed_type, child_loops, is_scalar
@@ -281,6 +282,8 @@ def decide_row_loops(
         for inner in _undecided(found):
             keep_sums(inner)
         found = row_loops(loop)
+        for inner in _undecided(found):
+            split_conditional_sums(inner)
     undecided = _undecided(found)
     others = len(found) - len(undecided)
     plans: dict[scf.ForOp, _Plan] = {}

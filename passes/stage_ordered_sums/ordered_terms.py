@@ -12,6 +12,7 @@ from xdsl.traits import IsTerminator
 
 from ..decisions.declined import Declined
 from ..decisions.ordered_sums import turns
+from ..ir.loops.conditional_sums import split_conditional_sums
 from ..ir.loops.dependent_ops import depending_on
 from ..ir.loops.sum_nests import SumNest, count_walks, is_scalar, read_nest
 from ..ir.ops.layout import size_of
@@ -66,6 +67,8 @@ def find_sums(construct: acc.ParallelOp) -> OrderedSums:
 
 def split_body(nest: SumNest, *, along: bool) -> OrderedSums:
     """The parts of a nest's body. Raises `Declined` with the reason if its terms cannot be staged."""
+    if isinstance(nest.terms, scf.ForOp):
+        split_conditional_sums(nest.terms)
     ops = [op for op in nest.body.ops if not op.has_trait(IsTerminator)]
     end = nest.body.last_op
     assert end is not None

@@ -99,5 +99,6 @@ def test_versions_are_ordered_by_length_and_lanes() -> None:
 
 def test_beside_other_statements_rows_need_not_be_packed() -> None:
     assert _beside(RowLoop(M, [SAME_ROW, PACKED, GATHERED], False))
-    for accesses in ((COLUMNS,), (PARTS, GATHERED), (VALUE,), ()):
+    assert _beside(RowLoop(M, [PARTS, GATHERED, GATHERED, GATHERED], False)) == {1: 32, 8: 1024}
+    for accesses in ((COLUMNS,), (PARTS, COLUMNS), (GATHERED,), (VALUE,), ()):
         assert not _beside(RowLoop(M, accesses, True))
