@@ -9,7 +9,7 @@
 // LIMIT: arith.constant 4096 : i64
 
 // The launch's bytes are those of all its gangs; the results of 512 iterations are gathered.
-// CHECK-LABEL: llvm.func @copies
+// CHECK-LABEL: llvm.func @doubled
 // CHECK:         %gathered = llvm.alloca %{{.*}} x !llvm.array<512 x f64>
 // CHECK:         %iterations = arith.divsi
 // CHECK:         %[[LARGE:.*]] = llvm.call @__accopt_streams(%bytes)
@@ -24,7 +24,7 @@
 // CHECK:         llvm.fence seq_cst
 // CHECK-NEXT:  }
 // CHECK-NEXT:  llvm.return
-llvm.func @copies(%begin: i64, %end: i64, %gangs: i64, %args: !llvm.ptr) attributes {accx.kernel} {
+llvm.func @doubled(%begin: i64, %end: i64, %gangs: i64, %args: !llvm.ptr) attributes {accx.kernel} {
   %lo = arith.trunci %begin : i64 to i32
   %hi = arith.trunci %end : i64 to i32
   %c1 = arith.constant 1 : i32
@@ -34,9 +34,59 @@ llvm.func @copies(%begin: i64, %end: i64, %gangs: i64, %args: !llvm.ptr) attribu
   scf.for %i = %lo to %hi step %c1 : i32 {
     %p = llvm.getelementptr %a[%i] : (!llvm.ptr, i32) -> !llvm.ptr, f64
     %v = llvm.load %p {accx.access_groups = [0 : i32]} : !llvm.ptr -> f64
+    %w = arith.addf %v, %v : f64
     %q = llvm.getelementptr %b[%i] : (!llvm.ptr, i32) -> !llvm.ptr, f64
-    llvm.store %v, %q {accx.access_groups = [0 : i32]} : f64, !llvm.ptr
+    llvm.store %w, %q {accx.access_groups = [0 : i32]} : f64, !llvm.ptr
   } {accx.simd, accx.access_groups = [0 : i32]}
+  llvm.return
+}
+
+// A row that is copied, if it is not short: one operation, of any type, also within the array. Rows of 100 stay loops, and so do
+// copies to every second element, or of one element to a row.
+// CHECK-LABEL: llvm.func @copies
+// CHECK:         %long{{.*}} = arith.cmpi sge, %trips{{.*}}, %c256
+// CHECK:         scf.if %long
+// CHECK:           %[[TO:.*]] = llvm.getelementptr %b{{.*}}[%lo
+// CHECK:           %[[FROM:.*]] = llvm.getelementptr %a{{.*}}[%lo
+// CHECK:           %[[BYTES:.*]] = arith.muli %trips{{.*}}, %c2
+// CHECK:           "llvm.intr.memmove"(%[[TO]], %[[FROM]], %[[BYTES]])
+// CHECK:         } else {
+// CHECK:           scf.for %i{{.*}} = %lo{{.*}} to %hi
+// CHECK:         }
+// CHECK-NOT:     memmove
+llvm.func @copies(%begin: i64, %end: i64, %gangs: i64, %args: !llvm.ptr) attributes {accx.kernel} {
+  %lo = arith.trunci %begin : i64 to i32
+  %hi = arith.trunci %end : i64 to i32
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %c100 = arith.constant 100 : i32
+  %a = llvm.load %args : !llvm.ptr -> !llvm.ptr
+  %b = llvm.getelementptr %a[4096] : (!llvm.ptr) -> !llvm.ptr, i16
+  scf.for %i = %lo to %hi step %c1 : i32 {
+    %p = llvm.getelementptr %a[%i] : (!llvm.ptr, i32) -> !llvm.ptr, i16
+    %v = llvm.load %p : !llvm.ptr -> i16
+    %q = llvm.getelementptr %b[%i] : (!llvm.ptr, i32) -> !llvm.ptr, i16
+    llvm.store %v, %q : i16, !llvm.ptr
+  } {accx.simd}
+  scf.for %i = %c0 to %c100 step %c1 : i32 {
+    %p = llvm.getelementptr %a[%i] : (!llvm.ptr, i32) -> !llvm.ptr, i16
+    %v = llvm.load %p : !llvm.ptr -> i16
+    %q = llvm.getelementptr %b[%i] : (!llvm.ptr, i32) -> !llvm.ptr, i16
+    llvm.store %v, %q : i16, !llvm.ptr
+  } {accx.simd}
+  scf.for %i = %lo to %hi step %c1 : i32 {
+    %even = arith.muli %i, %c2 : i32
+    %p = llvm.getelementptr %a[%i] : (!llvm.ptr, i32) -> !llvm.ptr, i16
+    %v = llvm.load %p : !llvm.ptr -> i16
+    %q = llvm.getelementptr %b[%even] : (!llvm.ptr, i32) -> !llvm.ptr, i16
+    llvm.store %v, %q : i16, !llvm.ptr
+  } {accx.simd}
+  scf.for %i = %lo to %hi step %c1 : i32 {
+    %v = llvm.load %a : !llvm.ptr -> i16
+    %q = llvm.getelementptr %b[%i] : (!llvm.ptr, i32) -> !llvm.ptr, i16
+    llvm.store %v, %q : i16, !llvm.ptr
+  } {accx.simd}
   llvm.return
 }
 

@@ -5,12 +5,14 @@ An ordinary store reads the cache line that it changes. Where a loop writes ever
 kernel does not read, and the launch touches more bytes than the last-level cache holds, that read is a third
 of the traffic and useless. The results of some iterations are then gathered in a small buffer and written
 from there by non-temporal stores (`streaming_functions.py`), which bypass the caches. This preserves results:
-iterations of partitioned loops are independent, and each loads before it stores.
+iterations of partitioned loops are independent, and each loads before it stores. A loop that only copies
+leaves the choice of stores to the C library, whose copies avoid that read at smaller sizes, too.
 
 Takes:  the host level, straight loops that LLVM is asked to vectorise (`accx.simd`).
 Leaves: two versions of such a loop, one over pieces and the original, selected by a comparison of the bytes
         that the launch touches, by the trip counts of the loops around it, with the size of the last-level
-        cache. That size is queried when the program first needs it.
+        cache. That size is queried when the program first needs it. A copy becomes `llvm.intr.memmove` for
+        rows that are not short (`copied_rows.py`), unless the program has a `memmove` of its own.
 Fails:  never; `decisions/streams.py` decides which loops stay as they are.
 
 Before:
@@ -27,7 +29,7 @@ After:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -44,8 +46,11 @@ from ..ir.loops.lane_loops import LaneValues, stride
 from ..ir.ops.building import constant_trips, constant_value
 from ..ir.ops.layout import size_of
 from ..ir.values.addresses import base_of
+from .copied_rows import copied_row, emit_copy
 from .streamed_versions import StreamedLoop, emit_versions, sources_of
 from .streaming_functions import add_functions
+
+_MEMMOVE = "memmove"
 
 
 @dataclass(frozen=True)
@@ -60,23 +65,43 @@ class StreamStoresPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if not self.enabled:
             return
-        kernels = [
-            (function, found)
-            for function in op.body.block.ops
-            if isinstance(function, llvm.FuncOp) and KERNEL in function.attributes
-            if (found := _loops(function))
-        ]
-        if kernels and add_functions(op, symbol_table(op), self.bytes):
+        symbols = symbol_table(op)
+        own = symbols.get(_MEMMOVE)
+        kernels: list[tuple[llvm.FuncOp, list[StreamedLoop]]] = []
+        for function in op.body.block.ops:
+            if not isinstance(function, llvm.FuncOp) or KERNEL not in function.attributes:
+                continue
+            marked = _marked(function)
+            if not (isinstance(own, llvm.FuncOp) and own.body.blocks):
+                marked = [loop for loop in marked if not _copied(loop)]
+            if found := _loops(function, marked):
+                kernels.append((function, found))
+        if kernels and add_functions(op, symbols, self.bytes):
             for function, found in kernels:
                 emit_versions(function, found)
 
 
-def _loops(function: llvm.FuncOp) -> list[StreamedLoop]:
-    marked = [
+def _marked(function: llvm.FuncOp) -> list[scf.ForOp]:
+    """The straight loops that LLVM is asked to vectorise, of step 1 and not known to be short."""
+    return [
         op
         for op in function.walk()
         if isinstance(op, scf.ForOp) and SIMD in op.attributes and VECTOR_WIDTH not in op.attributes
+        if constant_value(op.step) == 1 and isinstance(op.lb.type, IntegerType)
+        if (trips := constant_trips(op.lb, op.ub, op.step)) is None or trips >= SHORTEST
     ]
+
+
+def _copied(loop: scf.ForOp) -> bool:
+    """Whether the loop copies a row; then it does so by one operation."""
+    stores = _last_stores(loop)
+    row = copied_row(loop, stores[0]) if len(stores) == 1 else None
+    if row is not None:
+        emit_copy(row)
+    return row is not None
+
+
+def _loops(function: llvm.FuncOp, marked: Sequence[scf.ForOp]) -> list[StreamedLoop]:
     if not marked:
         return []
     read = {base_of(op.ptr) for op in function.walk() if isinstance(op, llvm.LoadOp)}
@@ -85,10 +110,7 @@ def _loops(function: llvm.FuncOp) -> list[StreamedLoop]:
 
 def _candidate(loop: scf.ForOp, function: llvm.FuncOp, read: set[SSAValue]) -> StreamedLoop | None:
     stores = _last_stores(loop)
-    trips = constant_trips(loop.lb, loop.ub, loop.step)
-    if not stores or constant_value(loop.step) != 1 or (trips is not None and trips < SHORTEST):
-        return None
-    if not isinstance(loop.body.block.args[0].type, IntegerType):
+    if not stores:
         return None
     varying = LaneValues(loop)
     described = [

@@ -121,12 +121,12 @@ def _strips(function: llvm.FuncOp, found: StreamedLoop, at: Cursor) -> None:
         else:
             straight.insert(op.clone(values))
     for store, array in zip(found.stores, gathered, strict=True):
-        first = _address(store.ptr, loop, start, body)
+        first = address_in(store.ptr, loop, start, body)
         size = body.mul(count, body.i64(size_of(store.value.type)))
         body.insert(llvm.CallOp(STREAM, first, array, size))
 
 
-def _address(pointer: SSAValue, loop: scf.ForOp, start: SSAValue, at: Cursor) -> SSAValue:
+def address_in(pointer: SSAValue, loop: scf.ForOp, start: SSAValue, at: Cursor) -> SSAValue:
     """The value of a pointer of the loop's body in iteration `start`."""
     values: dict[SSAValue, SSAValue] = {loop.body.block.args[0]: start}
     needed = sources_of(pointer)

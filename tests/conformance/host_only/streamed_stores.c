@@ -71,6 +71,43 @@ static void others(int n, const int *in, int *some, int *back, int *both)
     }
 }
 
+/* Rows that are copied: to other arrays, to themselves, of records, from a part of an array to another. */
+struct record {
+    short s;
+    double d;
+};
+
+static void copies(int n, const float *from, float *to, struct record *a, const struct record *b)
+{
+#pragma acc parallel loop copyin(from[0:n]) copy(to[0:n])
+    for (int i = 5; i < n; i++)
+        to[i] = from[i - 5];
+#pragma acc parallel loop copy(to[0:n])
+    for (int i = 0; i < n / 2; i++)
+        to[i] = to[i + n / 2];
+#pragma acc parallel loop copy(to[0:n])
+    for (int i = n - 1; i >= 0; i--)
+        to[i] = to[i];
+#pragma acc parallel loop copyin(b[0:n]) copy(a[0:n])
+    for (int i = 0; i < n; i++)
+        a[i] = b[i];
+}
+
+static void check_copies(int n)
+{
+    static float from[N], to[N];
+    static struct record a[N], b[N];
+    for (int i = 0; i < N; i++)
+        from[i] = i % 97, to[i] = MARK, a[i].d = a[i].s = MARK, b[i].d = i, b[i].s = i % 31;
+    copies(n, from, to, a, b);
+    for (int i = 0; i < N; i++) {
+        const int source = i < n / 2 ? i + n / 2 : i;
+        CHECK_EQ(to[i], source >= 5 && source < n ? from[source - 5] : MARK);
+        CHECK_EQ(a[i].d, i < n ? i : MARK);
+        CHECK_EQ(a[i].s, i < n ? i % 31 : MARK);
+    }
+}
+
 int main(void)
 {
     static double a[ROWS][N], b[ROWS][N];
@@ -81,6 +118,8 @@ int main(void)
     check_ints();
     check_longs();
     check_shorts();
+    for (int n = 0; n < N; n += n < 20 ? 1 : n / 2 + 1)
+        check_copies(n);
     for (int i = 0; i < ROWS; i++)
         for (int j = 0; j < N; j++)
             a[i][j] = i * i * j % 101, b[i][j] = f[i][j] = MARK;
