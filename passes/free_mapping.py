@@ -22,8 +22,9 @@ After:
   } attributes {accx.remarks = […]}
 
 Options: `target` (`host`: CPU threads are mapped as the clauses say, except nests that `order-nests` will
-reorder, and constructs whose clauses may leave most threads without work: no loop has the gang level, or
-the number of gangs is small or computed at run time). `sizes`: `advice`, or `as-written` to keep everything.
+reorder, tiles of nests that go across memory, and constructs whose clauses may leave most threads without
+work: no loop has the gang level, or the number of gangs is small or computed at run time). `sizes`: `advice`,
+or `as-written` to keep everything.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from .decisions.loop_tree import LoopNode, check_nesting
 from .decisions.nest_order import outer_iterations
 from .decisions.observable_mapping import GangCode, why_kept
 from .decisions.schedule import Target
-from .ir.dependence.parallel_nests import is_in_columns
+from .ir.dependence.parallel_nests import is_in_columns, is_tiled_across
 from .ir.loops.loop_facts import gang_argument, loop_forest
 from .ir.ops.acc_ops import (
     PRIVATIZING_OPS,
@@ -276,5 +277,6 @@ class FreeMappingPass(ModulePass):
                 target != "host"
                 or _leaves_threads_idle(construct)
                 or is_in_columns(construct, outer_iterations(target))
+                or is_tiled_across(construct)
             ):
                 free(construct, lambda name: levels.get(name, Level.SEQ))

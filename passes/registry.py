@@ -131,7 +131,6 @@ IDLE_ON_HOST = frozenset(
         "keep-sums-in-registers",
         "split-column-sums",
         "stage-ordered-sums",
-        "stage-transposed-accesses",
         "group-combined-subscripts",
         "widen-rows",
         "stage-shared-loads",

@@ -76,3 +76,26 @@ void one(int n, float *restrict a)
     for (int i = 0; i < n; i++)
         a[i] += 1.0f;
 }
+
+// SAYS: tile: treated as advice
+// CHECK-LABEL: llvm.func @across
+// CHECK-NOT:     tile
+// CHECK:         acc.loop combined(parallel) control(%i{{[_0-9]*}} : i32, %j
+void across(int n, const float (*restrict b)[n], float (*restrict a)[n])
+{
+#pragma acc parallel loop tile(32, 16) present(a[0:n], b[0:n])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            a[i][j] = b[j][i];
+}
+
+// A tile along rows stays.
+// CHECK-LABEL: llvm.func @along
+// CHECK:         acc.loop combined(parallel) tile({{.*}}) control(%i
+void along(int n, const float (*restrict b)[n], float (*restrict a)[n])
+{
+#pragma acc parallel loop tile(32, 16) present(a[0:n], b[0:n])
+    for (int i = 1; i < n; i++)
+        for (int j = 0; j < n; j++)
+            a[i][j] = b[i - 1][j];
+}

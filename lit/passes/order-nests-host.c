@@ -79,3 +79,26 @@ void ordered(int n, int m, float (*restrict a)[m])
         for (int i = 1; i < n; i++)
             a[i][j] += a[i - 1][j];
 }
+
+// A transposition stays as it is, and its inner loop gets the lanes, so that it can have tiles; without proof it does not.
+// CHECK-LABEL: llvm.func @transposed
+// CHECK:         acc.loop {{.*}}gang control(%i{{[_0-9]*}} : i32)
+// CHECK:           acc.loop vector control(%j{{[_0-9]*}} : i32)
+void transposed(int n, const float (*restrict b)[n], float (*restrict a)[n])
+{
+#pragma acc parallel loop present(a[0:n], b[0:n])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            a[i][j] = b[j][i];
+}
+
+// CHECK-LABEL: llvm.func @perhaps
+// CHECK:         acc.loop {{.*}}gang vector control(%i
+// CHECK:           scf.for %j
+void perhaps(int n, const float (*b)[n], float (*a)[n])
+{
+#pragma acc parallel loop present(a[0:n], b[0:n])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            a[i][j] = b[j][i];
+}

@@ -21,6 +21,11 @@ class Walk:
     trips: int | None = None
 
     @property
+    def both(self) -> bool:
+        """Whether the variable moves along some arrays and across others."""
+        return self.contiguous > 0 and self.strided > 0
+
+    @property
     def along(self) -> bool:
         return self.contiguous > self.strided
 

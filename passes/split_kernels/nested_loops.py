@@ -24,7 +24,7 @@ from ..ir.data.cached_accesses import Symbols
 from ..ir.dependence.loop_classifier import LoopClassifier
 from ..ir.dependence.loop_dependence import judge_loop
 from ..ir.dependence.loop_verdicts import Verdict
-from ..ir.dependence.parallel_nests import walks_along_outer
+from ..ir.dependence.parallel_nests import walks_across
 from ..ir.loops.loop_facts import constant_trip
 from ..ir.loops.product_loads import offset_of
 from ..ir.ops.acc_ops import child_loops, is_inside, loops_around, reduces_elements
@@ -146,7 +146,7 @@ def _only_reads(op: Operation) -> bool:
 def _is_wanted(
     inner: scf.ForOp | None, loop: acc.LoopOp, construct: Operation, *, for_threads: bool
 ) -> bool:
-    return inner is not None and (not for_threads or walks_along_outer(inner, loop, construct))
+    return inner is not None and (not for_threads or walks_across(inner, loop, construct))
 
 
 def has_inner_loops(construct: Operation, *, for_threads: bool) -> bool:
@@ -167,7 +167,8 @@ def decide_inner_loops(
 ) -> None:
     """
     Marks as parallel each `inner_loop` of a construct's parallel loops that is independent, outer ones first;
-    for CPU threads, only those that will change places, for GPUs also `row_loops` where there is none.
+    for CPU threads, only those that will change places or get tiles, for GPUs also `row_loops` where there is
+    none.
     """
     if machine_of(module).as_written or any(constant_value(v) == 1 for v in construct.num_gangs):
         return

@@ -1,17 +1,22 @@
 """
-Load arrays whose neighbouring elements are not on neighbouring lanes through tiles in shared memory.
+Load arrays whose neighbouring elements are not on neighbouring lanes through tiles.
 
 In `for i: for j: b[i][j] = a[j][i]` neighbouring iterations of j store neighbours and load elements a
 row apart: every load of a warp touches 32 sectors. A gang that takes 32 × 32 iterations can load its part
 of a with the lanes along i, store it to a tile in shared memory, and read the tile with the lanes along j.
-A row of the tile has one element more than 32, which avoids bank conflicts on both sides.
+A row of the tile has one element more than 32, which avoids bank conflicts on both sides. On a CPU thread,
+where each such load touches a cache line of its own, the tile is on the stack (`host_tiles.py`).
 
-Takes:  scheduled IR for a GPU. Considers constructs that are one nest of two free parallel loops without
-        user-given sizes whose body is straight-line code.
-Leaves: the nest over tiles of 32 × 32 iterations (gangs), in it an `accx.gang_threads` of 8 × 32
+Takes:  scheduled IR. Considers constructs that are one nest of two free parallel loops whose body is
+        straight-line code, on a GPU without user-given sizes; on CPU threads with any sizes, and with
+        conditions in the body around other accesses.
+Leaves: on a GPU the nest over tiles of 32 × 32 iterations (gangs), in it an `accx.gang_threads` of 8 × 32
         threads, four iterations each; loads that are contiguous in the variable in which the stores are not
         go through an `accx.shared_tile` each, filled before the first of them. The construct has the launch
-        shape this needs. `accx.why` describes the result.
+        shape this needs. `accx.why` describes the result. For CPU threads the nest as it was, and beside it a
+        gang loop over groups of rows, which fills a local array from pieces of rows and then runs their
+        iterations; the number and the distance of the elements of a column select one
+        (`decisions/host_tiles.py`).
 Fails:  never. A nest without such loads, with a store before one of them, or with a loop known to be
         shorter than a tile stays as it is.
 
@@ -33,7 +38,19 @@ After:
         for k in 0 to 4: %b[i(%y + 8 * k) * n + j(%x)] = %tile[%x * 33 + %y + 8 * k]
   } } }
 
-Options: `target` (`host`: no change).
+On CPU threads:
+  scf.if %tiled {
+    acc.loop gang control(%group : i32) = (0) to (ceil(trips_i / rows)) … {
+      %tile = llvm.alloca rows * pitch
+      scf.for %piece = 0 to trips_j step 128 {
+        scf.for %lane, %row: %tile[%row * pitch + %lane] = %a[j(%piece + %lane) * n + i(%row)]
+        scf.for %row { acc.loop vector control(%lane : i32) = … {
+          %b[i(%row) * n + j(%piece + %lane)] = %tile[%row * pitch + %lane]
+      } }
+    }
+  } else { the nest }
+
+Options: `target`.
 """
 
 from __future__ import annotations
@@ -41,6 +58,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -49,29 +67,29 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     i32,
 )
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Region, SSAValue
+from xdsl.passes import ModulePass
 
 from ...dialects.accx_cache import GangBarrierOp, GangThreadsOp, SharedTileOp
-from ...dialects.volatility import is_ordered
 from ..decisions.declined import Declined
 from ..decisions.launch_shape import MAX_GRID
-from ..ir.loops.jamming import Jam, body_of, check_body, explain, set_bounds, trip_count
+from ..decisions.schedule import Target
+from ..ir.loops.jamming import Jam, body_of, explain, set_bounds, trip_count
 from ..ir.ops.acc_ops import (
-    accessed_type,
     has_level,
     parallel_constructs,
     set_operand_groups,
     variable_name,
 )
 from ..ir.ops.building import NSW, Cursor, constant_value, erase
-from ..ir.ops.gpu_pass import GpuPass
 from ..ir.ops.layout import size_of
-from ..ir.ops.purity import is_pure
-from ..ir.ops.schedules import LoopSchedule, given_sizes, set_schedule
+from ..ir.ops.machine import machine_of
+from ..ir.ops.schedules import LoopSchedule, set_schedule
 from ..ir.values.region_values import HostEmitter, RegionSymbols
 from ..ir.values.trip_counts import Arithmetic, Count
 from ..ir.values.trip_counts import trip_count as host_trip_count
-from .transposed import NestAccess, choose_lanes, direction_of
+from .host_tiles import rewrite_for_host
+from .transposed_nests import TransposedNest, bounds_outside, find_nest, operations_for
 
 WIDTH = 32
 """The iterations of a tile along each of the two loops."""
@@ -80,130 +98,6 @@ ROWS = 8
 PITCH = WIDTH + 1
 MAX_SHARED = 24 << 10
 """The most bytes of tiles for one gang, so that several gangs fit on a multiprocessor."""
-
-
-@dataclass(frozen=True)
-class TransposedNest:
-    """
-    A nest of two loops, `outer` around `inner`. The stores are contiguous in the variable of `lanes`, the
-    other loop is `rows`. `ops`: the body, with the operations between the loops. `staged`: the loads that
-    go through tiles.
-    """
-
-    construct: acc.ParallelOp
-    outer: acc.LoopOp
-    inner: acc.LoopOp
-    lanes: acc.LoopOp
-    rows: acc.LoopOp
-    ops: tuple[Operation, ...]
-    staged: tuple[llvm.LoadOp, ...]
-
-
-# The nests that qualify
-# -------------------------------------------------------------------------------------
-
-
-def _only_loop(block: Block) -> tuple[acc.LoopOp, list[Operation]]:
-    """The only loop of a block, and the pure operations around it. Raises `Declined` for other blocks."""
-    loops = [op for op in block.ops if isinstance(op, acc.LoopOp)]
-    rest = [op for op in block.ops if not isinstance(op, acc.LoopOp | acc.YieldOp)]
-    if len(loops) != 1 or not all(is_pure(op) and not op.regions for op in rest):
-        raise Declined("it is not one nest of two loops")
-    return loops[0], rest
-
-
-def _check_free(loop: acc.LoopOp) -> None:
-    """
-    Raises `Declined` unless the loop has one variable, a mapping chosen by the compiler, and no private
-    variables.
-    """
-    if len(loop.lowerbound) != 1 or not has_level(loop.gang) or has_level(loop.worker):
-        raise Declined("its loops are not mapped to gangs and lanes")
-    if loop.reduction_operands or loop.private_operands or loop.firstprivate_operands:
-        raise Declined("a loop has variables of its own")
-    if loop.tile_operands or loop.cache_operands:
-        raise Declined("a loop has a tile or a cache")
-    lower, upper, step = (
-        constant_value(v[0]) for v in (loop.lowerbound, loop.upperbound, loop.step)
-    )
-    if lower is not None and upper is not None and upper - lower < WIDTH * (step or 1):
-        raise Declined("a loop is shorter than a tile")
-
-
-def find_nest(construct: acc.ParallelOp) -> TransposedNest:
-    """The nest of `construct` with its loads to stage. Raises `Declined` with the reason if there is none."""
-    if given_sizes(construct) or len(construct.region.blocks) != 1:
-        raise Declined("the program gives launch sizes")
-    if (
-        construct.private_operands
-        or construct.firstprivate_operands
-        or construct.reduction_operands
-    ):
-        raise Declined("the construct has variables of its own")
-    outer, _ = _only_loop(construct.region.block)
-    inner, between = _only_loop(body_of(outer))
-    for loop in (outer, inner):
-        _check_free(loop)
-    if has_level(outer.vector) or not has_level(inner.vector):
-        raise Declined("its loops are not mapped to gangs and lanes")
-    dependent = set[SSAValue](outer.region.block.args)
-    for op in between:
-        if any(operand in dependent for operand in op.operands):
-            dependent.update(op.results)
-    if any(operand in dependent for operand in inner.operands):
-        raise Declined("the inner loop's bounds change")
-    check_body(inner)
-    body = [op for op in body_of(inner).ops if not isinstance(op, acc.YieldOp)]
-    if any(op.regions for op in body):
-        raise Declined("the body has control flow")
-    accesses = _accesses(construct, body, outer.region.block.args[0], inner.region.block.args[0])
-    lanes_outside = choose_lanes(tuple(accesses.values()))
-    if lanes_outside is None:
-        raise Declined("no load is transposed")
-    staged = _staged(body, accesses, lanes_outside)
-    lanes, rows = (outer, inner) if lanes_outside else (inner, outer)
-    return TransposedNest(construct, outer, inner, lanes, rows, (*between, *body), staged)
-
-
-def _accesses(
-    construct: acc.ParallelOp, body: Sequence[Operation], outer: BlockArgument, inner: BlockArgument
-) -> dict[Operation, NestAccess]:
-    symbols = RegionSymbols(construct)
-    found: dict[Operation, NestAccess] = {}
-    for op in body:
-        if isinstance(op, llvm.LoadOp | llvm.StoreOp):
-            is_store = isinstance(op, llvm.StoreOp)
-            element = size_of(accessed_type(op))
-            sides = (direction_of(op.ptr, element, v, symbols) for v in (outer, inner))
-            found[op] = NestAccess(is_store, *sides)
-        elif not is_pure(op):
-            raise Declined(f"the body holds {op.name}")
-    return found
-
-
-def _staged(
-    body: Sequence[Operation], accesses: dict[Operation, NestAccess], lanes_outside: bool
-) -> tuple[llvm.LoadOp, ...]:
-    """
-    The loads to stage. All must come before the first store, since a tile contains the values from before
-    it. Raises `Declined` otherwise.
-    """
-    staged: list[llvm.LoadOp] = []
-    stored = False
-    for op in body:
-        if isinstance(op, llvm.StoreOp):
-            stored = True
-        if not isinstance(op, llvm.LoadOp) or not accesses[op].is_transposed(lanes_outside):
-            continue
-        if stored:
-            raise Declined("a store precedes a transposed load")
-        if is_ordered(op):
-            raise Declined("a transposed load is volatile or atomic")
-        staged.append(op)
-    tile_bytes = sum(WIDTH * PITCH * size_of(op.dereferenced_value.type) for op in staged)
-    if tile_bytes > MAX_SHARED:
-        raise Declined(f"its tiles would take {tile_bytes} bytes of shared memory")
-    return tuple(staged)
 
 
 # Rewriting ------------------------------------------------------------------------------------------
@@ -330,7 +224,7 @@ class _Threads:
 
     def _fill(self, at: Cursor, places: Sequence[Place], maps: list[Values]) -> None:
         for load in self.nest.staged:
-            needed = _slice(load, self.nest.ops)
+            needed = operations_for(load, self.nest.ops)
             Jam(maps).operations(needed, at)
         for load in self.nest.staged:
             for place, values in zip(places, maps, strict=True):
@@ -343,35 +237,24 @@ class _Threads:
                 type_ = load.dereferenced_value.type
                 found = llvm.LoadOp(self._element(at, load, place), type_)
                 values[load.dereferenced_value] = at.value(found, load.dereferenced_value.name_hint)
-        staged = set[Operation](self.nest.staged)
+        staged = set(self.nest.staged)
         Jam(maps).operations([op for op in self.nest.ops if op not in staged], at)
 
 
-def _slice(load: llvm.LoadOp, ops: Sequence[Operation]) -> list[Operation]:
-    """The load and those of `ops` that compute its address, in order."""
-    needed: set[Operation] = {load}
-    for op in reversed(ops):
-        if op in needed:
-            needed |= {v.owner for v in op.operands if isinstance(v.owner, Operation)}
-    return [op for op in ops if op in needed]
-
-
 def rewrite(nest: TransposedNest) -> None:
-    """Carries out the plan of `nest` (see the contract above)."""
+    """
+    Carries out the plan of `nest` for a GPU (see the contract above). Raises `Declined`, before any change,
+    if it must stay as it is.
+    """
+    if not has_level(nest.inner.gang):
+        raise Declined("its loops are not mapped to gangs and lanes")
+    tile_bytes = sum(WIDTH * PITCH * size_of(op.dereferenced_value.type) for op in nest.staged)
+    if tile_bytes > MAX_SHARED:
+        raise Declined(f"its tiles would take {tile_bytes} bytes of shared memory")
     _launch(nest)
     outer, inner = nest.outer, nest.inner
     before = Cursor.before(outer)
-    between = [
-        op for op in body_of(outer).ops if op is not inner and not isinstance(op, acc.YieldOp)
-    ]
-    # bounds that are computed between the loops do not depend on the outer one
-    needed = {v.owner for v in inner.operands}
-    for op in reversed(between):
-        if op in needed:
-            needed |= {v.owner for v in op.operands}
-    for op in [op for op in between if op in needed]:
-        op.detach()
-        before.point.block.insert_op_before(op, outer)
+    moved = bounds_outside(nest)
     trips = {loop: trip_count(before, loop) for loop in (outer, inner)}
 
     body = Block(arg_types=[i32, i32])
@@ -390,7 +273,7 @@ def rewrite(nest: TransposedNest) -> None:
     assert end is not None
     Cursor.before(end, inner.location).insert(threads)
     for op in reversed(nest.ops):
-        if op.parent is not None and op not in needed:
+        if op.parent is not None and op not in moved:
             erase(op)
     for loop, number in trips.items():
         rounded = before.value(arith.AddiOp(number, before.constant(WIDTH - 1, number.type)))
@@ -438,14 +321,18 @@ def _launch(nest: TransposedNest) -> None:
 
 
 @dataclass(frozen=True)
-class StageTransposedAccessesPass(GpuPass):
-    """See the contract at the top of this file."""
+class StageTransposedAccessesPass(ModulePass):
+    """See the contract at the top of this file. Option `target` overrides the module's target."""
 
     name = "stage-transposed-accesses"
 
-    def rewrite(self, module: ModuleOp) -> None:
-        for construct in parallel_constructs(module):
+    target: Target | None = None
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        on_host = (self.target or machine_of(op).target) == "host"
+        for construct in parallel_constructs(op):
             try:
-                rewrite(find_nest(construct))
+                nest = find_nest(construct, WIDTH, on_threads=on_host)
+                (rewrite_for_host if on_host else rewrite)(nest)
             except Declined:
                 continue

@@ -82,14 +82,30 @@ def is_in_columns(construct: acc.ParallelOp, rows: int) -> bool:
     return False
 
 
-def walks_along_outer(inner: scf.ForOp, loop: acc.LoopOp, construct: Operation) -> bool:
-    """Whether `inner`, in `loop`, walks across memory, and `loop` along it."""
+def is_tiled_across(construct: acc.ParallelOp) -> bool:
+    """
+    Whether a nest of two loops has a tile clause and walks along some arrays and across others in both, as
+    transpositions do.
+    """
+    return any(
+        loop.tile_operands
+        and len(loop.lowerbound) == 2
+        and all(walk.both for walk in walks_of([loop], construct))
+        for loop in child_loops(construct)
+    )
+
+
+def walks_across(inner: scf.ForOp, loop: acc.LoopOp, construct: Operation) -> bool:
+    """
+    Whether `inner`, in `loop`, walks across memory, and `loop` along it, or each along some arrays and across
+    others.
+    """
     accesses, body = AccessCounter(RegionSymbols(construct)), list(inner.body.walk())
     counts = [
         accesses.count(body, v) for v in (loop.region.block.args[-1], inner.body.block.args[0])
     ]
-    outer, across = (Walk(c.along, c.across) for c in counts)
-    return outer.along and across.across
+    outer, own = (Walk(c.along, c.across) for c in counts)
+    return (outer.along and own.across) or (outer.both and own.both)
 
 
 def suits_lanes_better(loop: acc.LoopOp, inner: scf.ForOp, construct: Operation) -> bool:
