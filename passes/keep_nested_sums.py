@@ -52,6 +52,7 @@ from .ir.ops.loop_order import make_sequential
 from .ir.ops.machine import machine_of
 from .ir.ops.notes import note
 from .ir.ops.versions import copy_construct, move_construct, ready_for_versions
+from .ir.values.gathered import gathered_slope
 from .ir.values.region_values import HostEmitter, RegionSymbols
 from .ir.values.stable_loads import distance_from_base
 from .ir.values.trip_counts import Arithmetic, trip_count
@@ -101,15 +102,16 @@ def _is_part(loop: acc.LoopOp) -> bool:
 
 def _access(pointer: SSAValue, loop: acc.LoopOp, symbols: RegionSymbols) -> RowAccess:
     address = distance_from_base(pointer, symbols)
+    inner, outer = (each.region.block.args[-1] for each in (loop, next(loops_around(loop))))
     if address is None:
-        return RowAccess(None, None)
+        moved = gathered_slope(pointer, outer, symbols)
+        return RowAccess(None, None if moved is None else Polynomial.constant(moved))
 
     def slope(variable: SSAValue) -> Polynomial | None:
         parts = address.split(variable)
         return None if parts is None else parts[1]
 
-    around = next(loops_around(loop))
-    return RowAccess(slope(loop.region.block.args[-1]), slope(around.region.block.args[-1]))
+    return RowAccess(slope(inner), slope(outer))
 
 
 def _threads_from(sums: list[acc.LoopOp], construct: acc.ParallelOp) -> int | None:

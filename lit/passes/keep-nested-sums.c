@@ -82,3 +82,34 @@ float rows(int n, int m, const float *restrict a, float *restrict b)
     }
     return all;
 }
+
+// Rows of a table that data select: threads for columns read neighbours. Not if data select the columns, too.
+// CHECK-LABEL: llvm.func @gathered
+// CHECK:         %many_sums{{.*}} = arith.cmpi sge
+// CHECK-NOT:     many_sums{{.*}} = arith
+// CHECK:         llvm.return
+void gathered(int n, int m, int t, const int *restrict k, const float *restrict table, float *restrict b)
+{
+#pragma acc parallel loop present(k[0:n*m], table[0:t*m], b[0:n*m])
+    for (int i = 0; i < n; i++) {
+#pragma acc loop
+        for (int j = 0; j < m; j++) {
+            float sum = 0;
+#pragma acc loop reduction(+:sum)
+            for (int l = 0; l < t; l++)
+                sum += table[k[i * t + l] * m + j];
+            b[i * m + j] = sum;
+        }
+    }
+#pragma acc parallel loop present(k[0:n*m], table[0:t*m], b[0:n*m])
+    for (int i = 0; i < n; i++) {
+#pragma acc loop
+        for (int j = 0; j < m; j++) {
+            float sum = 0;
+#pragma acc loop reduction(+:sum)
+            for (int l = 0; l < t; l++)
+                sum += table[k[l * t + k[j]] * m + l];
+            b[i * m + j] = sum;
+        }
+    }
+}
