@@ -2,11 +2,11 @@
 Choose at run time how many lanes work on each row, in a loop over rows whose lengths are in device memory.
 
 Takes:  data level, before scheduling.
-Leaves: a construct whose outer parallel loop takes rows over gangs and workers and whose one inner
-        parallel loop has its bounds loaded per row, without sizes given by the user, as one version per
-        number of lanes (`decisions/lane_choice.py`): clones with constant num_workers and vector_length,
-        chosen by the mean length of a row, which the runtime reads from the device. `accx.note` on the
-        inner loops says which version they are. Other constructs are untouched.
+Leaves: a construct whose outer parallel loop takes rows over gangs and workers and whose inner parallel
+        loop, or several with the same bounds, has its bounds loaded per row, without sizes given by the
+        user, as one version per number of lanes (`decisions/lane_choice.py`): clones with constant
+        num_workers and vector_length, chosen by the mean length of a row, which the runtime reads from the
+        device. `accx.note` on the inner loops says which version they are. Other constructs are untouched.
 Fails:  never.
 
 Before:
@@ -90,13 +90,13 @@ class Bound:
 @dataclass(frozen=True)
 class Rows:
     """
-    A construct's loop over rows and the loop over a row's entries, whose lower bound is `lower`
+    A construct's loop over rows and the loops over a row's entries, whose lower bound is `lower`
     (None: 0) and whose upper bound is `upper`.
     """
 
     construct: acc.ParallelOp
     outer: acc.LoopOp
-    inner: acc.LoopOp
+    inner: tuple[acc.LoopOp, ...]
     lower: Bound | None
     upper: Bound
 
@@ -115,19 +115,20 @@ def _open_sizes(construct: acc.ParallelOp) -> bool:
     )
 
 
-def _nest(forest: LoopForest) -> tuple[LoopNode, LoopNode] | None:
+def _nest(forest: LoopForest) -> tuple[LoopNode, list[LoopNode]] | None:
     """
-    The loops over rows and over entries, if they are the only parallel loops of the construct; else None.
+    The loop over rows and those over entries, if they are the only parallel loops of the construct; else
+    None.
     """
     if len(forest.roots) != 1:
         return None
     root = forest.roots[0]
     inner = [n for n in root.walk() if n is not root and (n.parallel or bool(n.levels))]
-    if len(inner) != 1 or inner[0] not in root.children or inner[0].children:
+    if not inner or any(n not in root.children or n.children for n in inner):
         return None
     if any(node.routine > Level.SEQ for node in root.walk()):
         return None
-    return root, inner[0]
+    return root, inner
 
 
 def _rows_go_to_workers(forest: LoopForest) -> bool:
@@ -137,10 +138,11 @@ def _rows_go_to_workers(forest: LoopForest) -> bool:
         return False
     root, inner = nest
     plan = plan_construct(forest.roots, Sizes(), "nvptx")
-    levels = plan.loops[root].levels, plan.loops[inner].levels
-    if levels != ({Level.GANG, Level.WORKER}, {Level.VECTOR}):
+    if plan.loops[root].levels != frozenset((Level.GANG, Level.WORKER)):
         return False
-    return inner.trip is None and not inner.host_trip
+    if any(plan.loops[node].levels != frozenset((Level.VECTOR,)) for node in inner):
+        return False
+    return all(node.trip is None and not node.host_trip for node in inner)
 
 
 def _bound(value: SSAValue, outer: acc.LoopOp, symbols: RegionSymbols) -> Bound | None:
@@ -172,6 +174,21 @@ def _bound(value: SSAValue, outer: acc.LoopOp, symbols: RegionSymbols) -> Bound 
     return Bound(array, index, type)
 
 
+def _bounds(
+    loop: acc.LoopOp, outer: acc.LoopOp, symbols: RegionSymbols
+) -> tuple[Bound | None, Bound] | None:
+    """The bounds of a loop over the entries of a row; None if they are not such ones."""
+    if len(loop.lowerbound) != 1 or constant_value(loop.step[0]) != 1:
+        return None
+    upper = _bound(loop.upperbound[0], outer, symbols)
+    if upper is None:
+        return None
+    if constant_value(loop.lowerbound[0]) == 0:
+        return None, upper
+    lower = _bound(loop.lowerbound[0], outer, symbols)
+    return None if lower is None or lower.type != upper.type else (lower, upper)
+
+
 def find_rows(construct: acc.ParallelOp, level_of: LevelOf) -> Rows | None:
     """The loops of `construct` for which lanes can be chosen; None if there are none."""
     if not _open_sizes(construct):
@@ -181,22 +198,16 @@ def find_rows(construct: acc.ParallelOp, level_of: LevelOf) -> Rows | None:
     nest = _nest(forest)
     if nest is None:
         return None
-    outer, inner = (forest.loops[node] for node in nest)
-    if len(outer.lowerbound) != 1 or len(inner.lowerbound) != 1:
+    outer, inner = forest.loops[nest[0]], [forest.loops[node] for node in nest[1]]
+    if len(outer.lowerbound) != 1 or constant_value(outer.step[0]) != 1:
         return None
-    if constant_value(outer.step[0]) != 1 or constant_value(inner.step[0]) != 1:
+    bounds = [_bounds(loop, outer, symbols) for loop in inner]
+    if bounds[0] is None or any(found != bounds[0] for found in bounds):
         return None
-    upper = _bound(inner.upperbound[0], outer, symbols)
-    if upper is None:
-        return None
-    lower = None
-    if constant_value(inner.lowerbound[0]) != 0:
-        lower = _bound(inner.lowerbound[0], outer, symbols)
-        if lower is None or lower.type != upper.type:
-            return None
+    lower, upper = bounds[0]
     if not _rows_go_to_workers(loop_forest(construct, symbols, level_of)):
         return None
-    return Rows(construct, outer, inner, lower, upper)
+    return Rows(construct, outer, tuple(inner), lower, upper)
 
 
 # Versions.
@@ -286,7 +297,7 @@ class ChooseLanesPass(ModulePass):
         for construct in parallel_constructs(op):
             rows = find_rows(construct, lambda name: levels.get(name, Level.SEQ))
             if rows is not None and not make_versions(rows, self.elements):
-                rows.inner.attributes[NOTE] = StringAttr(
+                rows.inner[0].attributes[NOTE] = StringAttr(
                     "lanes not chosen by the rows' lengths: the number of rows is not known before"
                     " the construct"
                 )
