@@ -189,8 +189,10 @@ _ALLOCA_PARENTS = (
 
 def variable(op: llvm.AllocaOp) -> Iterator[str]:
     """The alloca of a variable is in the entry block of its function, construct or loop directive, which
-    tells whose copy it is."""
+    tells whose copy it is; that of an array of variable length may be in a loop that computes its length."""
     parent = op.parent_op()
+    if isinstance(parent, scf.ForOp) and not isinstance(op.size.owner, arith.ConstantOp):
+        return
     if parent is None or parent.name not in _ALLOCA_PARENTS:
         yield "variables must be allocated in the entry block of a function, construct or loop directive"
     elif op.parent_block() is not parent.regions[0].blocks[0]:

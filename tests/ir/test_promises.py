@@ -173,6 +173,14 @@ PROMISES = {
         ("%v = llvm.alloca %one x f64 : (i32) -> !llvm.ptr", NESTED),
         "in the entry block of a function",
     ),
+    "places of arrays of variable length": Promise(
+        "acc",
+        function(
+            "scf.for %i = %zero to %n step %one : i32 { %v = llvm.alloca %n x f64 : (i32) -> !llvm.ptr }"
+        ),
+        ("alloca %n", "alloca %one"),
+        "in the entry block of a function",
+    ),
     "subscripts": Promise(
         "acc",
         function("%a = llvm.getelementptr %p[0, %wide] : (!llvm.ptr, i64) -> !llvm.ptr, i8"),
