@@ -56,7 +56,8 @@ _DATA = Stage(
     "Those with cached sections are inlined into the loops that call them when their levels are known. "
     "If clauses come after data attributes, because a false condition must skip the data actions too. "
     "Data regions come when it is known what each construct maps and whether it runs on the device. "
-    "Constructs get versions for overlapping and disjoint arrays when their data operations are final.",
+    "Constructs get versions for overlapping and disjoint arrays when their data operations are final: first "
+    "for loops that are parallel only then, last for loads behind stores, in whatever the others have made.",
 )
 _SCHEDULED = Stage(
     "scheduled",

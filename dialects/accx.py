@@ -21,6 +21,8 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.shared` | data entry operations | of a data region that may use the program's memory |
 | `accx.edges` | `acc.cache` | some blocks of the nest are not full, in this version of it |
 | `accx.restrict` | data entry operations, `acc.cache` | the clause names a pointer declared `restrict` |
+| `accx.apart` | `acc.parallel` | what it writes through one data operand it accesses through no other |
+| `accx.fallback` | `acc.parallel` | a version that is rarely needed, for arrays that overlap: not tuned |
 | `accx.stage` | `builtin.module` | the stage of the pipeline that it has reached |
 | `accx.machine` | `builtin.module` | the target machine: `#accx.machine` (`accx_machine.py`) |
 | `accx.version` | `builtin.module` | the version of the IR's form (`IR_VERSION`): i32 |
@@ -38,6 +40,7 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.unroll` | loops, back edges | unroll by this i32 (0: completely, 1: do not unroll) |
 | `accx.access_groups` | back edges, memory accesses | loops of independent accesses: array of i32 |
 | `accx.iteration` | memory accesses | of which of n independent iterations (n: of all), n, their loop |
+| `accx.array` | memory accesses | to which of n arrays that no other pointer leads to, n, their kernel |
 | `accx.inferred` | `acc.data`, data operations | of an inferred region: entered whole or not at all |
 | `accx.data_region` | `acc.data`, host loops | what infer-data-regions did here, or why not, for remarks |
 | `accx.from_kernels` | `acc.parallel`, `acc.data` | of a kernels construct: its rules for scalars apply |
@@ -93,6 +96,8 @@ SHARED = "accx.shared"
 DATA_REGION = "accx.data_region"
 LAST_VALUE = "accx.last_value"
 RESTRICT = "accx.restrict"
+APART = "accx.apart"
+FALLBACK = "accx.fallback"
 EDGES = "accx.edges"
 WANTED = "accx.wanted"
 STAGE = "accx.stage"
@@ -116,6 +121,7 @@ UNFUSED = "accx.unfused"
 UNROLL = "accx.unroll"
 ACCESS_GROUPS = "accx.access_groups"
 ITERATION = "accx.iteration"
+ARRAY = "accx.array"
 FROM_KERNELS = "accx.from_kernels"
 FROM_SERIAL = "accx.from_serial"
 ATOMIC = "accx.atomic"

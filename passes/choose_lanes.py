@@ -57,7 +57,7 @@ from .ir.loops.loop_facts import LoopForest, loop_forest
 from .ir.ops.acc_ops import (
     MAPPING_OPS,
     enclosing_module,
-    parallel_constructs,
+    tuned_constructs,
 )
 from .ir.ops.building import PTR, Cursor, constant_value
 from .ir.ops.layout import size_of
@@ -294,7 +294,7 @@ class ChooseLanesPass(ModulePass):
             for inner in op.body.block.ops
             if isinstance(inner, acc.RoutineOp)
         }
-        for construct in parallel_constructs(op):
+        for construct in tuned_constructs(op):
             rows = find_rows(construct, lambda name: levels.get(name, Level.SEQ))
             if rows is not None and not make_versions(rows, self.elements):
                 rows.inner[0].attributes[NOTE] = StringAttr(

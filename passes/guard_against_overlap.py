@@ -5,16 +5,16 @@ C lets two pointers overlap, and a stride be smaller than a row. Loops that are 
 are marked `accx.conditional` by `split-kernels`. This pass makes two versions of such a construct;
 comparisons of addresses and sizes on the host, immediately before the launch, select one.
 
-Takes:  data level; loops marked `accx.conditional`. `dependence/loop_dependence.py` judges them again, now
-        on the construct's own data operations.
+Takes:  data level; loops marked `accx.conditional`. `dependence/loop_dependence.py` judges them again,
+        now on the construct's own data operations.
 Leaves: no `accx.conditional`. Such a construct is in an `scf.if`: the first version is unchanged, in the
-        second the marked loops are `seq`. The test compares, by device addresses, the sections that the
-        loops access of each pair of arrays: those spanned by their subscripts, otherwise those of the data
-        clauses, otherwise (for a GPU) all that is mapped there, which a call of the runtime finds. For rows
-        reached through arrays of pointers, a call of the runtime compares the host addresses of all rows
-        that their clauses name. If the sections cannot be computed before the construct, and in host code,
-        the marked loops are `seq` and there is one version. A wait clause becomes an `acc.wait` before the
-        data operations.
+        second, marked `accx.fallback`, the marked loops are `seq`. The test compares, by device
+        addresses, the sections that the loops access of each pair of arrays: those spanned by their
+        subscripts, otherwise those of the data clauses, otherwise (for a GPU) all that is mapped there,
+        which a call of the runtime finds. For rows reached through arrays of pointers, a call of the
+        runtime compares the host addresses of all rows that their clauses name. If the sections cannot be
+        computed before the construct, and in host code, the marked loops are `seq` and there is one
+        version. A wait clause becomes an `acc.wait` before the data operations.
 Fails:  never. `accx.note` and `accx.why` of the loops explain the result.
 
 Before:
@@ -35,27 +35,26 @@ After:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm
-from xdsl.dialects.builtin import ModuleOp, StringAttr, i64
+from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ..compiler.base.abi import RowSection
-from ..dialects.accx import CONDITIONAL, FROM_KERNELS, IN_ORDER, NOTE, POINTERS
+from ..dialects.accx import CONDITIONAL, FALLBACK, FROM_KERNELS, IN_ORDER, NOTE, POINTERS
 from .decisions.dependence import Requirement
-from .ir.data.sections import TouchedSection, pointer_uses, section_of
 from .ir.dependence.loop_dependence import judge_loop
 from .ir.dependence.loop_verdicts import Overlap, Verdict
 from .ir.dependence.pointer_rows import ApartArray, rows_clause
 from .ir.kernels.constructs import set_one_gang
 from .ir.kernels.outline import wait_ahead
-from .ir.kernels.runtime_calls import DataOp, RuntimeCalls
+from .ir.kernels.runtime_calls import RuntimeCalls
+from .ir.loops.array_spans import ArraySpan, ArraySpans, Untestable
 from .ir.ops.acc_ops import (
-    MAPPING_OPS,
     child_loops,
     enclosing,
     enclosing_function,
@@ -66,7 +65,6 @@ from .ir.ops.acc_ops import (
     variable_name,
 )
 from .ir.ops.building import Cursor
-from .ir.ops.layout import size_of
 from .ir.ops.loop_order import confine_to_gang, make_sequential
 from .ir.ops.versions import (
     queue_outside,
@@ -74,22 +72,8 @@ from .ir.ops.versions import (
 )
 from .ir.values.accesses import DERIVED, root_of
 from .ir.values.addresses import ADDRESS_OPS
-from .ir.values.host_scalars import HostScalars
-from .ir.values.region_values import HostEmitter, RegionSymbols, variable_key
+from .ir.values.region_values import variable_key
 from .ir.variables.private_storage import entry_cursor
-
-
-@dataclass(frozen=True)
-class _Span:
-    """The bytes from address `begin` up to `end` (i64 values), of an array at `base`."""
-
-    base: SSAValue
-    begin: SSAValue
-    end: SSAValue
-
-
-class _Untestable(Exception):
-    """The host cannot test the condition; the message is the reason."""
 
 
 def _marked(parent: Operation) -> list[acc.LoopOp]:
@@ -112,7 +96,7 @@ def _base(root: SSAValue, loop: acc.LoopOp, construct: acc.ParallelOp) -> SSAVal
             pointer = owner.ptr if isinstance(owner, ADDRESS_OPS) else owner.var
         if pointer in construct.data_clause_operands:
             return pointer
-    raise _Untestable(f"the address in '{variable_name(root)}' is not known before the construct")
+    raise Untestable(f"the address in '{variable_name(root)}' is not known before the construct")
 
 
 class _Test:
@@ -120,68 +104,17 @@ class _Test:
 
     def __init__(self, construct: acc.ParallelOp):
         self.construct = construct
-        self.symbols = RegionSymbols(construct)
-        self.emit = HostEmitter(construct)
-        self.spans: dict[tuple[SSAValue, acc.LoopOp], _Span] = {}
+        self.spans = ArraySpans(construct)
+        self.emit = self.spans.emit
 
-    def section(self, base: SSAValue, loop: acc.LoopOp) -> TouchedSection | None:
-        """The section, in units, that the loop accesses through `base`; None if it is not known."""
-        uses = pointer_uses(base, self.construct, self.symbols)
-        inside = replace(uses, accesses=[a for a in uses.accesses if is_inside(a.op, loop)])
-        section = section_of(inside, self.symbols)
-        if not isinstance(section, TouchedSection):
-            return None
-        bounds = (*section.bounds.lows, *section.bounds.highs)
-        return section if HostScalars(self.construct).knows_all(bounds) else None
-
-    def span(self, root: SSAValue, loop: acc.LoopOp) -> _Span:
+    def span(self, root: SSAValue, loop: acc.LoopOp) -> ArraySpan:
         """The span of memory that `loop` accesses in the array with this root."""
-        base = _base(root, loop, self.construct)
-        if (base, loop) not in self.spans:
-            name = variable_name(root)
-            address = self.emit.value(llvm.PtrToIntOp(base, i64), f"{name}_address")
-            try:
-                first, past = self._offsets(base, loop, name)
-            except _Untestable:
-                entry, calls = base.owner, RuntimeCalls.in_module(enclosing_module(self.construct))
-                known = isinstance(entry, DataOp)
-                extent = calls.mapped_extent(self.construct, entry) if known else None
-                if extent is None:
-                    raise
-                begin, end = extent
-            else:
-                begin = self.emit.value(arith.AddiOp(address, first), f"{name}_begin")
-                end = self.emit.value(arith.AddiOp(address, past), f"{name}_end")
-            self.spans[base, loop] = _Span(address, begin, end)
-        return self.spans[base, loop]
-
-    def _offsets(self, base: SSAValue, loop: acc.LoopOp, name: str) -> tuple[SSAValue, SSAValue]:
-        section = self.section(base, loop)
-        if section is not None:
-            size = size_of(section.unit)
-            first = self.emit.minimum(tuple(low * size for low in section.bounds.lows))
-            past = tuple((high + 1) * size for high in section.bounds.highs)
-            return first, self.emit.maximum(past)
-        entry = base.owner
-        assert isinstance(entry, MAPPING_OPS)
-        if not entry.bounds:
-            if isinstance(entry, acc.DevicePtrOp | acc.NoCreateOp) or not _is_variable(entry.var):
-                raise _Untestable(f"which part of '{name}' it accesses is not known")
-            return self.emit.i64(0), self.emit.i64(size_of(entry.var_type))
-        bounds = entry.bounds[0].owner
-        assert isinstance(bounds, acc.DataBoundsOp)
-        if bounds.lowerbound is None or bounds.extent is None or bounds.stride is None:
-            raise _Untestable(f"which part of '{name}' it accesses is not known")
-        first = self.emit.value(arith.MuliOp(bounds.lowerbound, bounds.stride))
-        length = self.emit.value(arith.MuliOp(bounds.extent, bounds.stride))
-        return first, self.emit.value(arith.AddiOp(first, length))
+        return self.spans.span(_base(root, loop, self.construct), loop)
 
     def apart(self, overlap: Overlap, loop: acc.LoopOp) -> SSAValue:
         """An i1: two arrays do not overlap, or are one array where that is allowed."""
         left, right = self.span(overlap.left, loop), self.span(overlap.right, loop)
-        before = self.emit.value(arith.CmpiOp(left.end, right.begin, "ule"))
-        after = self.emit.value(arith.CmpiOp(right.end, left.begin, "ule"))
-        apart = self.emit.value(arith.OrIOp(before, after), "apart")
+        apart = self.spans.apart(left, right)
         if overlap.same is None:
             return apart
         same = self.emit.value(arith.CmpiOp(left.base, right.base, "eq"), "same")
@@ -209,23 +142,23 @@ class _Test:
     def _apart_section(self, array: ApartArray, loop: acc.LoopOp, at: Cursor) -> list[SSAValue]:
         """
         The base, kind and dimensions of memory that must not overlap, by host addresses
-        (`runtime/rows_apart.py`): for rows the section of their clause, for another array the section that
-        `loop` accesses.
+        (`runtime/rows_apart.py`): for rows the section of their clause, for another array the section
+        that `loop` accesses.
         """
         name = variable_name(array.root)
         kind = RowSection.WRITTEN if array.written else RowSection(0)
         if array.levels:
             entry = rows_clause(array.root, self.construct)
             if entry is None:
-                raise _Untestable(f"no data clause names the rows of '{name}'")
+                raise Untestable(f"no data clause names the rows of '{name}'")
             kind |= RowSection.ROWS
             dims = [number for bound in entry.bounds for number in _dimension(bound, name, at)]
         else:
             base = _base(array.root, loop, self.construct)
             entry = base.owner
             if not isinstance(entry, acc.CopyinOp | acc.CreateOp | acc.PresentOp):
-                raise _Untestable(f"the host address of '{name}' is not known")
-            first, past = self._offsets(base, loop, name)
+                raise Untestable(f"the host address of '{name}' is not known")
+            first, past = self.spans.offsets(base, loop, name)
             dims = [first, at.sub(past, first), at.i64(1)]
         address = at.value(llvm.PtrToIntOp(entry.var, i64), f"{name}_address")
         return [address, at.i64(int(kind)), at.i64(len(dims) // 3), *dims]
@@ -277,18 +210,13 @@ def _dimension(bound: SSAValue, name: str, at: Cursor) -> list[SSAValue]:
     bounds = bound.owner
     assert isinstance(bounds, acc.DataBoundsOp)
     if bounds.lowerbound is None or bounds.extent is None or bounds.stride is None:
-        raise _Untestable(f"the number of rows of '{name}' is not known")
+        raise Untestable(f"the number of rows of '{name}' is not known")
     lower, extent, stride = (
         at.to_i64(value) for value in (bounds.lowerbound, bounds.extent, bounds.stride)
     )
     if POINTERS in bounds.attributes:
         stride = at.value(arith.SubiOp(at.i64(0), stride))
     return [lower, extent, stride]
-
-
-def _is_variable(value: SSAValue) -> bool:
-    """Whether a clause's variable is an object of its type."""
-    return isinstance(value.owner, llvm.AllocaOp | llvm.AddressOfOp)
 
 
 # Versions.
@@ -320,7 +248,7 @@ def _settle(construct: acc.ParallelOp) -> None:
     if reason is None and judged:
         try:
             condition = _Test(construct).condition(judged)
-        except _Untestable as untestable:
+        except Untestable as untestable:
             reason = str(untestable)
         else:
             _make_versions(construct, condition, judged)
@@ -333,8 +261,8 @@ def _settle(construct: acc.ParallelOp) -> None:
 
 def _run_in_order(loop: acc.LoopOp, why: str) -> None:
     """
-    Makes a loop sequential; also the others in its row if lanes would compute terms of sums for one of them:
-    a thread for each row is faster than lanes that wait for one.
+    Makes a loop sequential; also the others in its row if lanes would compute terms of sums for one of
+    them: a thread for each row is faster than lanes that wait for one.
     """
     make_sequential(loop, why)
     around = enclosing(loop, acc.LoopOp)
@@ -354,6 +282,7 @@ def _make_versions(
         )
     wait_ahead(construct)
     copy = second_version(construct, condition)
+    copy.attributes[FALLBACK] = UnitAttr()
     for loop in _marked(copy):
         del loop.attributes[CONDITIONAL]
         loop.attributes.pop(NOTE, None)

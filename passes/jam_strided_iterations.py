@@ -60,7 +60,7 @@ from .decisions.shared_work import FULL_DEVICE, enough_iterations
 from .ir.kernels.outline import wait_ahead
 from .ir.loops.jamming import Jam, body_of, check_body, explain, iteration_value, set_bounds
 from .ir.loops.jamming import trip_count as device_trip_count
-from .ir.ops.acc_ops import loops_in, parallel_constructs, set_operand_groups
+from .ir.ops.acc_ops import loops_in, set_operand_groups, tuned_constructs
 from .ir.ops.building import NSW, Cursor, constant_value, erase
 from .ir.ops.schedules import schedule_of, take_elements
 from .ir.ops.versions import queue_outside, second_version
@@ -184,7 +184,7 @@ def _jam_construct(construct: acc.ParallelOp, loop: acc.LoopOp, full_device: int
 
 
 def _candidates(module: ModuleOp) -> Iterator[tuple[acc.ParallelOp, acc.LoopOp]]:
-    for construct in parallel_constructs(module):
+    for construct in tuned_constructs(module):
         for loop in loops_in(construct):
             wanted = schedule_of(loop).elements > 1 and loop.gang is not None
             if wanted and loop.vector is not None and _holds_loops(loop):

@@ -71,7 +71,7 @@ from .ir.ops.acc_ops import (
     is_defined_inside,
     loops_around,
     loops_in,
-    parallel_constructs,
+    tuned_constructs,
 )
 from .ir.ops.building import Cursor, constant_value
 from .ir.ops.gpu_pass import GpuPass
@@ -337,5 +337,5 @@ class KeepShortRowsPass(GpuPass):
     def rewrite(self, module: ModuleOp) -> None:
         if machine_of(module).as_written:
             return
-        for construct in parallel_constructs(module):
+        for construct in tuned_constructs(module):
             keep_short_rows(construct, self.threads)

@@ -65,7 +65,7 @@ def _access(op: llvm.LoadOp | llvm.StoreOp, symbols: RegionSymbols) -> LoopAcces
 def _are_apart(one: LoopAccess, other: LoopAccess) -> bool:
     """Whether two accesses of one iteration are known to touch different memory."""
     if one.root is not other.root:
-        return not may_alias(one.root, other.root, (one.aliased_type, other.aliased_type))
+        return not may_alias(one.root, other.root, (one.aliased_type, other.aliased_type), one.op)
     common = comparable(one, other)
     if common is None:
         return False

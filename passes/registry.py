@@ -29,6 +29,7 @@ PASSES: dict[str, dict[str, str]] = {
         "share-host-memory": "ShareHostMemoryPass",
         "share-data-regions": "ShareDataRegionsPass",
         "compute-borders-first": "ComputeBordersFirstPass",
+        "tell-arrays-apart": "TellArraysApartPass",
     },
     "scheduled": {
         "declare-privates": "DeclarePrivatesPass",

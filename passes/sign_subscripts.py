@@ -48,7 +48,7 @@ from .ir.ops.acc_ops import (
     is_defined_inside,
     loops_around,
     outermost_loop,
-    parallel_constructs,
+    tuned_constructs,
 )
 from .ir.ops.building import NSW, Cursor, constant_value, erase
 from .ir.ops.gpu_pass import GpuPass
@@ -234,5 +234,5 @@ class SignSubscriptsPass(GpuPass):
     name = "sign-subscripts"
 
     def rewrite(self, module: ModuleOp) -> None:
-        for construct in parallel_constructs(module):
+        for construct in tuned_constructs(module):
             sign_subscripts(construct)

@@ -49,9 +49,9 @@ from .ir.ops.acc_ops import (
     has_level,
     is_defined_inside,
     loops_in,
-    parallel_constructs,
     set_operand_groups,
     set_prop,
+    tuned_constructs,
 )
 from .ir.ops.building import NSW, Cursor, constant_value, erase
 from .ir.ops.gpu_pass import GpuPass
@@ -404,5 +404,5 @@ class SplitNumberedLoopsPass(GpuPass):
     name = "split-numbered-loops"
 
     def rewrite(self, module: ModuleOp) -> None:
-        for construct in parallel_constructs(module):
+        for construct in tuned_constructs(module):
             split_numbered(construct)

@@ -62,7 +62,7 @@ from .decisions.declined import Declined
 from .decisions.schedule import Target
 from .decisions.shared_work import StagedPiece, choose_piece
 from .ir.loops.jamming import body_of, check_body, explain, iteration_value, set_bounds, trip_count
-from .ir.ops.acc_ops import PRIVATIZING_OPS, parallel_constructs, variable_name
+from .ir.ops.acc_ops import PRIVATIZING_OPS, tuned_constructs, variable_name
 from .ir.ops.building import NSW, Cursor, constant_value, erase
 from .ir.ops.layout import size_of
 from .ir.ops.machine import machine_of
@@ -382,7 +382,7 @@ def stage(loop: acc.LoopOp, threads: int, staged: Sequence[Staged]) -> None:
 
 
 def _candidates(module: ModuleOp) -> Iterator[tuple[acc.ParallelOp, acc.LoopOp]]:
-    for construct in parallel_constructs(module):
+    for construct in tuned_constructs(module):
         if len(construct.region.blocks) != 1:
             continue
         for op in construct.region.block.ops:

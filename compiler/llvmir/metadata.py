@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
@@ -20,7 +21,7 @@ class Metadata:
         self.named: dict[str, list[str]] = {}
         self._nodes: list[str] = []
         self._numbers: dict[str, str] = {}
-        self._scopes: dict[tuple[int, int], list[str]] = {}
+        self._scopes: dict[tuple[str, int, int], list[str]] = {}
         self._groups: dict[int, str] = {}
 
     def node(self, body: str) -> str:
@@ -82,7 +83,8 @@ class Metadata:
         return self.distinct(f"!{{{', '.join([self.next(), *properties])}}}")
 
     def scalar_type(self, name: str) -> str:
-        """The `!tbaa` node of a scalar type of C: accesses of two different types do not alias, except that
+        """
+        The `!tbaa` node of a scalar type of C: accesses of two different types do not alias, except that
         bytes alias all."""
         root = self.node('!{!"accopt"}')
         byte = self.node(f'!{{!"bytes", {root}, i64 0}}')
@@ -99,22 +101,38 @@ class Metadata:
             out.append(self._groups[number])
         return out
 
-    def iteration_scopes(self, iteration: Attribute) -> str:
+    def scopes(self, iteration: Attribute | None, array: Attribute | None) -> str:
         """
-        The suffix of a memory access of an iteration (`accx.iteration`): it touches nothing that the other
-        iterations beside it do, nor does what all of them share. Each has a scope, and their common reads.
+        The suffix of a memory access of an iteration (`accx.iteration`), which touches nothing that the
+        other iterations beside it do, nor what all of them share, and to an array (`accx.array`) that no
+        other pointer leads to. Each iteration, and their common reads, and each array have a scope.
         """
-        place, count, loop = (each.value.data for each in cast("ArrayAttr[IntegerAttr]", iteration))
-        # Loops of different kernels have the same numbers, and may have other counts.
-        scopes = self._scopes.get((loop, count))
-        if scopes is None:
+        own: list[str] = []
+        others: list[str] = []
+        for kind, fact in (("iteration", iteration), ("array", array)):
+            if fact is not None:
+                place, count, owner = (e.value.data for e in cast("ArrayAttr[IntegerAttr]", fact))
+                # Loops of different kernels have the same numbers, and may have other counts.
+                found = self._scopes_of((kind, owner, count))
+                own.append(found[place])
+                others += (scope for scope in found if scope != found[place])
+        if not own:
+            return ""
+        out = f", !alias.scope {self._list(own)}"
+        return f"{out}, !noalias {self._list(others)}" if others else out
+
+    def _list(self, nodes: Sequence[str]) -> str:
+        return self.node(f"!{{{', '.join(nodes)}}}")
+
+    def _scopes_of(self, key: tuple[str, int, int]) -> list[str]:
+        kind, _, count = key
+        if key not in self._scopes:
             domain = self.distinct(f"!{{{self.next()}}}")
-            scopes = self._scopes[loop, count] = [
-                self.distinct(f"!{{{self.next()}, {domain}}}") for _ in range(count + 1)
+            number = count + 1 if kind == "iteration" else count
+            self._scopes[key] = [
+                self.distinct(f"!{{{self.next()}, {domain}}}") for _ in range(number)
             ]
-        own = scopes[place]
-        others = ", ".join(scope for scope in scopes if scope != own)
-        return f", !alias.scope {self.node(f'!{{{own}}}')}, !noalias {self.node(f'!{{{others}}}')}"
+        return self._scopes[key]
 
     def access_group(self, groups: Attribute) -> str:
         """The operand of `!llvm.access.group` on a memory operation."""

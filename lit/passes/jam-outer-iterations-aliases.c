@@ -46,13 +46,14 @@ void once(int n, int m, float *a, const float *b) {
 // Another kernel has another number of rows.
 // CHECK-LABEL: llvm.func @longer
 // CHECK:         llvm.load %w{{.*}} {accx.iteration = [8 : i32, 8 : i32, 0 : i32]}
-void longer(int n, int m, double (*a)[40][64], const double *w) {
+void longer(int n, int m, double *a, const double *w) {
 #pragma acc parallel loop present(a, w)
   for (int i = 0; i < n; i++)
 #pragma acc loop
-    for (int j = 0; j < 64; j++)
-      for (int k = 0; k < m; k++) {
-        a[i][k][j] -= w[j];
-        a[i][k][j] /= w[k];
+    for (int j = 0; j < m; j++)
+#pragma acc loop seq
+      for (int k = 0; k < 8; k++) {
+        a[(i * 8 + k) * m + j] -= w[j];
+        a[(i * 8 + k) * m + j] /= w[k * m + j];
       }
 }

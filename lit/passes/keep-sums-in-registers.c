@@ -1,4 +1,5 @@
-// RUN: accopt %s --target=nvptx --stop-before split-column-sums | filecheck %s
+// RUN: accopt %s --target=nvptx --stop-before split-column-sums --skip-pass tell-arrays-apart | filecheck %s
+// RUN: accopt %s --target=nvptx --stop-before split-column-sums | filecheck %s --check-prefix APART
 
 // The element is set before the loop: that store comes after it, with the sum.
 // CHECK-LABEL: llvm.func @set_before
@@ -34,6 +35,10 @@ void private_variable(int n, int m, const float *restrict a, float *restrict out
 // The pointers may name the same array; the element moves; the old value is not read first.
 // CHECK-LABEL: llvm.func @overlap
 // CHECK-NOT:   iter_args
+// Where the host finds that they do not, the sum is kept.
+// APART-LABEL: llvm.func @overlap
+// APART:         iter_args
+// APART:         accx.apart
 void overlap(int n, int m, const float *a, float *out) {
 #pragma acc parallel loop copyin(a[0:n*m]) copy(out[0:m])
   for (int j = 0; j < m; j++)

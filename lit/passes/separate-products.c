@@ -1,8 +1,9 @@
 // RUN: accopt %s --stop-before order-product-loops | filecheck %s
 // RUN: accopt %s --stop-before hoist-invariant-loops | filecheck %s --check-prefix=TILED
 
-// The statement gets a construct of its own, before that of the triangle.
+// The statement gets a construct of its own, before that of the triangle, where the arrays do not overlap.
 // CHECK-LABEL: llvm.func @correlation
+// CHECK:         scf.if %apart
 // CHECK:         acc.parallel
 // CHECK:           acc.loop combined(parallel) control(%i
 // CHECK-NOT:         acc.loop
@@ -13,10 +14,13 @@
 // CHECK-NOT:         llvm.store
 // CHECK:             acc.loop control(%j
 // CHECK-NOT:     acc.parallel
-// Plain pointers might overlap: two iterations read each element of the factor if there are two rows.
+// CHECK:         } else {
+// CHECK:           acc.parallel
+// CHECK-NOT:       acc.parallel
+// CHECK:           accx.fallback
 // TILED-LABEL: llvm.func @correlation
-// TILED:         %several{{.*}} = arith.cmpi sgt
-// TILED:         scf.if %several
+// TILED-NOT:     %several
+// TILED:         scf.if %apart
 // TILED-COUNT-4:   acc.cache
 // TILED-NOT:       acc.cache
 // TILED:         } else {

@@ -208,6 +208,7 @@ class ModuleLowering:
             outlined.args,
             loads_pointers=loads_pointers(list(outlined.region.walk())),
             hidden=self.hidden,
+            apart=outlined.apart,
         )
         for arg, inner, alone in zip(old.args, entry.args, distinct, strict=True):
             inner.name_hint = arg.name_hint

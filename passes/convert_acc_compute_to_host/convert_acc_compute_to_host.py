@@ -4,9 +4,9 @@ Turn every scheduled `acc.parallel` into a kernel function for CPU threads and i
 
 A kernel runs gangs `[gang_begin, gang_end)`, the whole body once per gang; if the body is a single gang
 loop, the chunks of all these gangs run as one loop. Worker and vector loops run in one thread, the
-innermost partitioned loops marked for SIMD. Reductions over gangs are deterministic: every gang stores its
-partial result to the launch's scratch memory, and the kernel call that finishes last folds them into the
-variable in the order of gangs.
+innermost partitioned loops marked for SIMD. Reductions over gangs are deterministic: every gang stores
+its partial result to the launch's scratch memory, and the kernel call that finishes last folds them into
+the variable in the order of gangs.
 
 Functions that kernels reach become `@f.acc_device`, global variables in `declare` clauses
 `@g.acc_device` (`device_symbols.py`).
@@ -27,19 +27,20 @@ After:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr, i32, i64
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, UnitAttr, i32, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ...compiler.base.diagnostics import SourceLoc
-from ...dialects.accx import KERNEL, PUNS, SITE, TYPED, LaunchHostOp
+from ...dialects.accx import ARRAY, KERNEL, PUNS, SITE, TYPED, LaunchHostOp
 from ...dialects.accx_compress import DECODES, PACKED
+from ..ir.kernels.arguments import distinct_arguments, hidden_variables, loads_pointers
 from ..ir.kernels.device_symbols import DeviceVersions, Gangs
 from ..ir.kernels.host_loops import HostLoopLowering
 from ..ir.kernels.loop_nests import GangRange
@@ -77,9 +78,12 @@ class _Kernels:
     )
     blocks: dict[Block, None] = field(default_factory=dict[Block, None])
     """The places of the replaced constructs."""
+    hidden: set[SSAValue] = field(default_factory=set[SSAValue])
+    """The variables to which no pointer leads (`hidden_variables`)."""
     typed: bool = False
     """
-    Whether all memory is accessed by its declared type: the program has no unions and no compressed arrays.
+    Whether all memory is accessed by its declared type: the program has no unions and no compressed
+    arrays.
     """
 
     def convert(self, construct: acc.ParallelOp) -> None:
@@ -138,6 +142,7 @@ class _Kernels:
         at = Cursor.before(end, kernel.loc)
         body = kernel.region.blocks[0]
         loaded = _load_arguments(at, body, entry.args[3])
+        self._tell_arrays(kernel, list(loaded.values()))
         sizes = [loaded[size] for size in sizes]
         prologue, operations = _split(body, kernel.body_start)
         for op in prologue:
@@ -148,6 +153,33 @@ class _Kernels:
         partials.finish(at, entry.args[0], entry.args[1])
         hoist_allocas(func, entry_cursor(func))
         return func, gangs, partials
+
+    def _tell_arrays(self, kernel: OutlinedKernel, pointers: Sequence[SSAValue]) -> None:
+        """
+        Marks accesses to arrays that no other pointer of the kernel leads to; `pointers`: its arguments.
+        """
+        distinct = distinct_arguments(
+            kernel.args,
+            loads_pointers=loads_pointers(list(kernel.region.walk())),
+            hidden=self.hidden,
+            apart=kernel.apart,
+        )
+        alone = [p for p, is_distinct in zip(pointers, distinct, strict=True) if is_distinct]
+        owner = len(self.functions)
+        for place, pointer in enumerate(alone):
+            fact = ArrayAttr([IntegerAttr(n, i32) for n in (place, len(alone), owner)])
+            work = [pointer]
+            while work:
+                for use in work.pop().uses:
+                    match use.operation:
+                        case llvm.GEPOp() as op:
+                            work.append(op.result)
+                        case llvm.LoadOp() as op:
+                            op.attributes[ARRAY] = fact
+                        case llvm.StoreOp() as op if use.index == 1:
+                            op.attributes[ARRAY] = fact
+                        case _:
+                            pass
 
     def _is_unset(self, op: Operation) -> bool:
         """Whether `op` is an uninitialised private variable, of which gangs may share one copy."""
@@ -162,7 +194,9 @@ class _Kernels:
         sizes: list[SSAValue],
         partials: GangPartials,
     ) -> Gangs:
-        """Puts the body into the loop over gangs and lowers it; returns the gang that the body runs for."""
+        """
+        Puts the body into the loop over gangs and lowers it; returns the gang that the body runs for.
+        """
         begin, end, num_gangs = func.body.blocks[0].args[:3]
         privatised = [
             *kernel.privatised,
@@ -284,7 +318,8 @@ class ConvertAccComputeToHostPass(ModulePass):
             if isinstance(inner, acc.ParallelOp):
                 constructs.append(inner)
             typed &= not (PACKED in inner.attributes or DECODES in inner.attributes)
-        kernels = _Kernels(op, symbols, Recipes(op), sites, typed=typed)
+        hidden = hidden_variables(v for c in constructs for v in c.data_clause_operands)
+        kernels = _Kernels(op, symbols, Recipes(op), sites, hidden=hidden, typed=typed)
         for construct in constructs:
             kernels.convert(construct)
         for block in kernels.blocks:

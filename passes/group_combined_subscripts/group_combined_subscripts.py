@@ -78,7 +78,7 @@ from ..decisions.spread import (
     pays_alone,
 )
 from ..ir.loops.jamming import body_of, check_body, explain
-from ..ir.ops.acc_ops import has_level, loops_in, parallel_constructs
+from ..ir.ops.acc_ops import has_level, loops_in, tuned_constructs
 from ..ir.ops.building import constant_value
 from ..ir.ops.machine import machine_of
 from ..ir.ops.purity import is_pure_call, only_reads
@@ -297,7 +297,7 @@ class GroupCombinedSubscriptsPass(ModulePass):
         if target != "nvptx" or self.side == 1:
             return
         sides = (self.side,) if self.side else SIDES
-        for construct in parallel_constructs(op):
+        for construct in tuned_constructs(op):
             for order, each in _attempts(reassociate, sides):
                 try:
                     self._rewrite(construct, each, order)

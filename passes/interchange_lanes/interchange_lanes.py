@@ -52,7 +52,7 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, IntegerType, ModuleOp,
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from ...dialects.accx import ACCESS_GROUPS, INTERLEAVE, LANES, SIMD, UNROLL, VECTOR_WIDTH
+from ...dialects.accx import ACCESS_GROUPS, INTERLEAVE, LANES, SIMD, TYPED, UNROLL, VECTOR_WIDTH
 from ..ir.loops.lane_loops import (
     Lanes,
     LaneValues,
@@ -63,6 +63,7 @@ from ..ir.loops.lane_loops import (
 from ..ir.loops.loop_flow import loop_flow
 from ..ir.ops.building import Cursor
 from ..ir.ops.machine import machine_of
+from ..ir.values.iteration_order import order_matters
 from ..ir.variables.private_storage import entry_cursor
 from .fusing import fuse_products, keep_in_order
 from .lane_code import Lane
@@ -307,12 +308,16 @@ class Interchange:
         )
 
     def mark(self, loop: scf.ForOp) -> None:
-        groups = ArrayAttr([IntegerAttr(next(self.groups), i32)])
-        for op in loop.body.walk():
-            if isinstance(op, llvm.LoadOp | llvm.StoreOp):
+        """
+        Tells LLVM to vectorise a loop over lanes; not if it might then change the order of accesses within an
+        iteration (`iteration_order.py`).
+        """
+        accesses = [op for op in loop.body.walk() if isinstance(op, llvm.LoadOp | llvm.StoreOp)]
+        if not order_matters(loop, accesses, typed=TYPED in self.function.attributes):
+            groups = ArrayAttr([IntegerAttr(next(self.groups), i32)])
+            for op in (loop, *accesses):
                 op.attributes[ACCESS_GROUPS] = groups
-        loop.attributes[ACCESS_GROUPS] = groups
-        loop.attributes[SIMD] = UnitAttr()
+            loop.attributes[SIMD] = UnitAttr()
         loop.attributes[UNROLL] = IntegerAttr(1, i32)
         loop.attributes[VECTOR_WIDTH] = IntegerAttr(self.lanes.width, i32)
         loop.attributes[INTERLEAVE] = IntegerAttr(self.lanes.count, i32)
@@ -365,5 +370,7 @@ class InterchangeLanesPass(ModulePass):
                 lanes = lanes_of(loop, in_order=in_order) if self.enabled else None
                 if lanes is not None:
                     Interchange(loop, lanes, function, groups, fuses=fuses).run()
-                elif self.enabled and not mark_around_short_loops(loop, next(groups)):
+                elif self.enabled and not mark_around_short_loops(
+                    loop, next(groups), typed=TYPED in function.attributes
+                ):
                     _take_inner_loops(loop, function, groups, fuses=fuses)

@@ -15,6 +15,7 @@ from ...dialects.accx import ACCESS_GROUPS
 from ..ir.loops.lane_loops import UNROLLED_TRIPS
 from ..ir.ops.building import constant_trips
 from ..ir.values.addresses import base_of
+from ..ir.values.iteration_order import order_matters
 
 
 def _accesses(loop: scf.ForOp) -> list[Operation] | None:
@@ -45,14 +46,17 @@ def _accesses(loop: scf.ForOp) -> list[Operation] | None:
     return found
 
 
-def mark_around_short_loops(loop: scf.ForOp, group: int) -> bool:
+def mark_around_short_loops(loop: scf.ForOp, group: int, *, typed: bool) -> bool:
     """
     Tells LLVM that the iterations of a partitioned loop are independent (access group `group`), if all loops
-    in it are short. Returns whether they are. Whether it vectorises the loop is left to LLVM.
+    in it are short, and the order of accesses cannot change (`iteration_order.py`; `typed` as there). Returns
+    whether they are. Whether it vectorises the loop is left to LLVM.
     """
     accesses = _accesses(loop)
     if accesses is None:
         return False
+    if order_matters(loop, accesses, typed=typed):
+        return True
     for op in (loop, *accesses):
         known = op.attributes.get(ACCESS_GROUPS)
         others = known.data if isinstance(known, ArrayAttr) else ()

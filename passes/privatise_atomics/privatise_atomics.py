@@ -78,8 +78,8 @@ from ..ir.ops.acc_ops import (
     has_level,
     loops_around,
     loops_in,
-    parallel_constructs,
     set_operand_groups,
+    tuned_constructs,
     variable_name,
 )
 from ..ir.ops.building import Cursor, constant_value, erase
@@ -428,5 +428,5 @@ class PrivatiseAtomicsPass(ModulePass):
         target = self.target or machine_of(op).target
         if target != "nvptx":
             return
-        for construct in parallel_constructs(op):
+        for construct in tuned_constructs(op):
             privatise(construct, self.copies, self.gangs)

@@ -15,6 +15,7 @@ from ..ir.data.cached_accesses import Cached
 from ..ir.data.cached_sections import first_directive
 from ..ir.kernels.arguments import distinct_arguments
 from ..ir.ops.acc_ops import is_restrict
+from ..ir.values.accesses import told_apart
 from ..ir.values.addresses import AddressOp, base_of
 from .nest import CachedNest
 from .uniformity import has_effects
@@ -56,6 +57,6 @@ def _may_be(pointer: SSAValue, cached: Cached) -> bool:
         return True
     if isinstance(pointer.owner, llvm.AllocaOp | acc.PrivateOp | acc.ReductionOp):
         return False
-    if is_restrict(base) or is_restrict(pointer):
+    if is_restrict(base) or is_restrict(pointer) or told_apart(base, pointer, cached.op):
         return False
     return not any(distinct_arguments([base, pointer], loads_pointers=False))

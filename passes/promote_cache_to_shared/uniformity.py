@@ -16,6 +16,7 @@ from ..ir.data.cached_accesses import Cached
 from ..ir.kernels.arguments import distinct_arguments
 from ..ir.ops.acc_ops import MAPPING_OPS, is_inside, is_restrict
 from ..ir.ops.purity import is_pure, is_pure_call
+from ..ir.values.accesses import told_apart
 from ..ir.values.addresses import AddressOp, base_of
 from ..ir.values.region_values import same_variable, variable_of
 
@@ -46,6 +47,8 @@ def overlapping_store(cached: Cached) -> llvm.StoreOp | None:
             ):
                 continue
             if is_restrict(cached.base) or is_restrict(root):
+                continue
+            if told_apart(cached.base, root, inner):
                 continue
             if not any(distinct_arguments([cached.base, root], loads_pointers=False)):
                 return inner

@@ -49,6 +49,7 @@ from xdsl.passes import ModulePass
 
 from ...compiler.base.diagnostics import error
 from ...dialects.accx import (
+    FALLBACK,
     GIVEN_SIZES,
     NOTE,
     SCHEDULES,
@@ -380,7 +381,8 @@ class Policy:
     def decide(self, construct: acc.ParallelOp, key: str, roots: Roots, sizes: Sizes) -> Schedule:
         """The schedule of one construct, whose name in `choices` is `key`."""
         chosen = self.choices.get(key)
-        tuning = replace(self.tuning, most=self.most.get(key.partition("#")[0], 0))
+        most = self.most.get(key.partition("#")[0], 0)
+        tuning = replace(self.tuning, most=1 if FALLBACK in construct.attributes else most)
         if self.target == "host" or (chosen is None and not self.list_space):
             return plan_construct(roots, sizes, self.target, self.strategy, Level.GANG, tuning)
         space = alternatives(roots, sizes, self.strategy, tuning)

@@ -68,7 +68,7 @@ from ..ir.loops.gang_shares import (
     shared_where,
     trips_before,
 )
-from ..ir.ops.acc_ops import parallel_constructs
+from ..ir.ops.acc_ops import tuned_constructs
 from ..ir.ops.gpu_pass import GpuPass
 from ..ir.values.region_values import HostEmitter
 from ..ir.values.trip_counts import Arithmetic
@@ -120,7 +120,7 @@ class SplitColumnSumsPass(GpuPass):
     name = "split-column-sums"
 
     def rewrite(self, module: ModuleOp) -> None:
-        for construct in parallel_constructs(module):
+        for construct in tuned_constructs(module):
             try:
                 split_sums(construct)
             except Declined:

@@ -63,7 +63,7 @@ from ..ir.loops.gang_shares import (
     shared_where,
     trips_before,
 )
-from ..ir.ops.acc_ops import parallel_constructs
+from ..ir.ops.acc_ops import tuned_constructs
 from ..ir.ops.gpu_pass import GpuPass
 from ..ir.values.region_values import HostEmitter, RegionSymbols
 from ..ir.values.trip_counts import Arithmetic, Count, trip_count
@@ -150,7 +150,7 @@ class StageOrderedSumsPass(GpuPass):
     name = "stage-ordered-sums"
 
     def rewrite(self, module: ModuleOp) -> None:
-        for construct in parallel_constructs(module):
+        for construct in tuned_constructs(module):
             for stage in (stage_sums, stage_rows):
                 try:
                     stage(construct)

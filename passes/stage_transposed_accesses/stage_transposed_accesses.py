@@ -77,8 +77,8 @@ from ..decisions.schedule import Target
 from ..ir.loops.jamming import Jam, body_of, explain, set_bounds, trip_count
 from ..ir.ops.acc_ops import (
     has_level,
-    parallel_constructs,
     set_operand_groups,
+    tuned_constructs,
     variable_name,
 )
 from ..ir.ops.building import NSW, Cursor, constant_value, erase
@@ -330,7 +330,7 @@ class StageTransposedAccessesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         on_host = (self.target or machine_of(op).target) == "host"
-        for construct in parallel_constructs(op):
+        for construct in tuned_constructs(op):
             try:
                 nest = find_nest(construct, WIDTH, on_threads=on_host)
                 (rewrite_for_host if on_host else rewrite)(nest)

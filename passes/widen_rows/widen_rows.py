@@ -78,9 +78,9 @@ from ..ir.ops.acc_ops import (
     NONE,
     has_level,
     loops_in,
-    parallel_constructs,
     set_operand_groups,
     set_prop,
+    tuned_constructs,
 )
 from ..ir.ops.building import NSW, Cursor, constant_value, erase
 from ..ir.ops.machine import machine_of
@@ -440,7 +440,7 @@ class WidenRowsPass(ModulePass):
         if target != "nvptx":
             return
         shape = ThreadShape(self.lanes, self.workers, self.row_lanes)
-        for construct in parallel_constructs(op):
+        for construct in tuned_constructs(op):
             loop = _innermost(construct)
             if loop is None:
                 continue

@@ -64,7 +64,8 @@ class Writes:
         if self.unknown and not isinstance(root.owner, llvm.AllocaOp):
             return True
         return any(
-            variable_key(root) == variable_key(written) or may_alias(root, written, (type_, stored))
+            variable_key(root) == variable_key(written)
+            or may_alias(root, written, (type_, stored), load)
             for written, stored in self.stores
         )
 

@@ -71,12 +71,14 @@ def distinct_arguments(
     *,
     loads_pointers: bool,
     hidden: Collection[SSAValue] | None = None,
+    apart: bool = False,
 ) -> list[bool]:
     """
     For each host-side value that becomes a kernel argument, whether no other pointer of the kernel leads to
     the same memory: the argument comes from a `restrict` pointer, it is one of the variables `hidden` (by
     default those that `hidden_variables` finds), or it is an object of its own and so are all other
-    arguments. `loads_pointers`: the kernel also reaches memory through pointers that it loads.
+    arguments. `loads_pointers`: the kernel also reaches memory through pointers that it loads. `apart`: the
+    arrays of data operations are known to be apart (`accx.apart`).
     """
     if hidden is None:
         hidden = hidden_variables(args)
@@ -88,7 +90,7 @@ def distinct_arguments(
         variable = owner.var if isinstance(owner, DATA_ENTRY) else arg
         is_pointer = isinstance(arg.type, llvm.LLVMPointerType)
         pointers.append(is_pointer)
-        own = is_pointer and isinstance(owner, DATA_ENTRY) and _declared_restrict(owner)
+        own = is_pointer and isinstance(owner, DATA_ENTRY) and (apart or _declared_restrict(owner))
         known = _object(variable) if is_pointer and variable is not arg else None
         objects.append(variable if own and known is None else known)
         restrict.append(own or (is_pointer and is_restrict(variable)) or variable in hidden)

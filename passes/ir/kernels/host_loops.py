@@ -1,11 +1,11 @@
 """
 Lowering of `acc.loop` and private variables for code that one CPU thread runs.
 
-`HostLoopLowering` rewrites the loops of one function: a gang loop runs the iterations of the gangs that the
-thread executes, in contiguous chunks; worker, vector and seq loops run all iterations. Private variables
-become stack slots; a loop reduction accumulates into a stack slot that starts at the identity and is
-combined with the variable after the loop, or at the end of the kernel for a gang loop (OpenACC 3.4, 2.9.11:
-the result is then valid after the region).
+`HostLoopLowering` rewrites the loops of one function: a gang loop runs the iterations of the gangs that
+the thread executes, in contiguous chunks; worker, vector and seq loops run all iterations. Private
+variables become stack slots; a loop reduction accumulates into a stack slot that starts at the identity
+and is combined with the variable after the loop, or at the end of the kernel for a gang loop (OpenACC
+3.4, 2.9.11: the result is then valid after the region).
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 
 from ....compiler.base.diagnostics import SourceLoc, error
 from ....dialects import llvm_ext
-from ....dialects.accx import ACCESS_GROUPS, LANES, SIMD
+from ....dialects.accx import ACCESS_GROUPS, LANES, SIMD, TYPED
 from ..ops.building import Cursor, constant_value, erase
 from ..ops.schedules import schedule_of
 from ..values.addresses import base_of
+from ..values.iteration_order import order_matters
 from ..variables.combiners import Kind
 from ..variables.host_copies import ReductionCopy, private_copy, reduction_copy
 from ..variables.private_storage import entry_cursor, hoist_allocas
@@ -147,7 +148,8 @@ class HostLoopLowering:
         _move_body(loop, body, inductions)
         innermost = body.point.block.parent_op()
         if dims and self.gangs is not None and isinstance(innermost, scf.ForOp):
-            mark_simd(loop, innermost, next(self.groups))
+            typed = TYPED in self.function.attributes
+            mark_simd(loop, innermost, next(self.groups), typed=typed)
         erase(loop)
 
     def _crosses_gangs(self, reduction: ReductionCopy) -> bool:
@@ -228,14 +230,16 @@ def replace_yields(region: Region) -> None:
             erase(last)
 
 
-def mark_simd(loop: acc.LoopOp, innermost: scf.ForOp, group: int) -> None:
+def mark_simd(loop: acc.LoopOp, innermost: scf.ForOp, group: int, *, typed: bool) -> None:
     """
     Tells LLVM that the iterations of the innermost `scf.for` of a partitioned loop are independent
     (access group `group`), if it contains no loop, atomic or call. Private and reduction variables
     are not in the group: iterations share their stack slots until LLVM promotes them to registers.
 
     LLVM then vectorises where it expects a gain. It is told to vectorise (`accx.simd`) only for
-    straight-line arithmetic on memory, because it warns the user where it cannot comply.
+    straight-line arithmetic on memory, because it warns the user where it cannot comply. It is told
+    nothing if it might then change the order of accesses within an iteration (`iteration_order.py`;
+    `typed` as there).
     """
     if all(select_device_type(level) is None for level in (loop.gang, loop.worker, loop.vector)):
         return
@@ -259,6 +263,8 @@ def mark_simd(loop: acc.LoopOp, innermost: scf.ForOp, group: int) -> None:
                     accesses.append(op)
             case _:
                 simple &= isinstance(op, SIMD_OPERATIONS)
+    if order_matters(innermost, accesses, typed=typed):
+        return
     if simple:
         innermost.attributes[SIMD] = UnitAttr()
     groups = ArrayAttr([IntegerAttr(group, i32)])

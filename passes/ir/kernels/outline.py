@@ -39,6 +39,7 @@ from xdsl.traits import SymbolOpInterface
 from ....compiler.base.abi import ASYNC_NOVAL, ASYNC_SYNC
 from ....compiler.base.diagnostics import SourceLoc, error
 from ....dialects import llvm_ext
+from ....dialects.accx import APART
 from ....dialects.dense import integers
 from ..ops.acc_ops import (
     MAPPING_OPS,
@@ -82,7 +83,8 @@ class OutlinedKernel:
     arguments only. `args[i]` is the host-side value for argument `i` of the region's entry block.
     `privatised` are the operations of the construct made again in the region, `reductions` those of them
     that are in the construct's own reduction clause (a loop's need no action at the end of the region).
-    `num_gangs` (1 to 3 values), `num_workers` and `vector_length` are host-side values.
+    `num_gangs` (1 to 3 values), `num_workers` and `vector_length` are host-side values. `apart`: what it
+    writes through one data operation it accesses through no other (`accx.apart`).
     """
 
     name: str
@@ -95,6 +97,7 @@ class OutlinedKernel:
     num_gangs: list[SSAValue]
     num_workers: SSAValue | None
     vector_length: SSAValue | None
+    apart: bool = False
 
     def argument(self, value: SSAValue) -> SSAValue:
         """The region's argument for the host-side `value`, added if there is none."""
@@ -301,6 +304,7 @@ def outline_region(construct: acc.ParallelOp, name: str) -> OutlinedKernel:
         num_gangs=list(construct.num_gangs),
         num_workers=construct.num_workers[0] if construct.num_workers else None,
         vector_length=construct.vector_length[0] if construct.vector_length else None,
+        apart=APART in construct.attributes,
     )
 
 

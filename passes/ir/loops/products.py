@@ -18,10 +18,11 @@ from ....dialects.volatility import is_ordered
 from ...decisions.shared_sections import ProductShape, why_not
 from ..data.cached_accesses import Symbols
 from ..kernels.arguments import distinct_arguments
-from ..ops.acc_ops import enclosing, has_level, is_defined_inside, is_restrict, parallel_constructs
+from ..ops.acc_ops import enclosing, has_level, is_defined_inside, is_restrict, tuned_constructs
 from ..ops.building import constant_trips, constant_value
 from ..ops.levels import loop_levels
 from ..ops.loop_bounds import bounds_of
+from ..values.accesses import told_apart
 from ..values.values_outside import is_known_outside
 from .product_guards import guards_around
 from .product_loads import Factor, Loads, offset_of, read_loads
@@ -30,9 +31,11 @@ OWN = (llvm.AllocaOp, acc.PrivateOp, acc.ReductionOp)
 """Operations that make a variable private to one iteration."""
 
 
-def _apart(left: SSAValue, right: SSAValue) -> bool:
+def _apart(left: SSAValue, right: SSAValue, loop: Operation) -> bool:
     """Whether two arrays share no element that the loop writes."""
     if isinstance(left.owner, OWN) or is_restrict(left) or is_restrict(right):
+        return True
+    if told_apart(left, right, loop):
         return True
     return any(distinct_arguments([left, right], loads_pointers=False))
 
@@ -79,7 +82,7 @@ def find_accumulators(
                     return None
             elif places[other][0] is base:
                 return None
-            elif not _apart(base, places[other][0]):
+            elif not _apart(base, places[other][0], loop):
                 if other not in shared:
                     return None
                 found.independent = True
@@ -174,7 +177,7 @@ def free_constructs(module: ModuleOp) -> list[acc.ParallelOp]:
     """Constructs whose launch sizes the compiler chooses and that have no cache directive of their own."""
     return [
         op
-        for op in parallel_constructs(module)
+        for op in tuned_constructs(module)
         if not (op.num_gangs or op.num_workers or op.vector_length)
         and not any(isinstance(inner, acc.CacheOp) for inner in op.walk())
     ]

@@ -26,6 +26,7 @@ from xdsl.traits import SymbolTable
 
 from ....compiler.base.diagnostics import SourceLoc
 from ....compiler.base.names import c_name
+from ....dialects.accx import FALLBACK
 from ....dialects.together import HandsOnOp
 from .building import constant_value, erase
 from .complex_values import is_complex
@@ -116,6 +117,11 @@ def parallel_constructs(root: Operation) -> list[acc.ParallelOp]:
 
     visit(root)
     return found
+
+
+def tuned_constructs(root: Operation) -> list[acc.ParallelOp]:
+    """The parallel constructs in `root` that should be fast, thus not those with `accx.fallback`."""
+    return [op for op in parallel_constructs(root) if FALLBACK not in op.attributes]
 
 
 def values_inside(region: Region) -> set[SSAValue]:

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import i8
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.traits import SymbolTable
 
+from ....dialects.accx import APART
 from ....dialects.accx_element import ElementOp
 from ...decisions.dependence import Subscripts
 from ...decisions.polynomials import Polynomial
@@ -26,6 +27,7 @@ from ..ops.acc_ops import (
     alloca_count,
     bit_width,
     callee_of,
+    enclosing,
     is_restrict,
     is_scalar,
 )
@@ -49,8 +51,8 @@ Place = tuple[Hashable, Subscripts, tuple[StepUnit, ...]]
 class LoopAccess:
     """
     A load or store at `subscripts` from `root`, counted in `units`. `ranges` are the loops between the
-    access and the analysed loop, innermost first; `atomic` marks an atomic operation, `punned` an access to
-    a part of a union, which may have been stored as another type.
+    access and the analysed loop, innermost first; `atomic` marks an atomic operation, `punned` an access
+    to a part of a union, which may have been stored as another type.
     """
 
     op: Operation
@@ -154,7 +156,7 @@ def _is_object(root: SSAValue) -> bool:
     return callee_of(owner) in ALLOCATORS
 
 
-def _may_share(left: Attribute, right: Attribute) -> bool:
+def share_type(left: Attribute, right: Attribute) -> bool:
     """
     Whether C lets accesses of these two types reach the same memory (C17 6.5p7): they are equal, one is a
     character type, or one is a whole structure, which may contain the other.
@@ -172,10 +174,16 @@ def aliased_type(pointer: SSAValue, type: Attribute) -> Attribute:
     return i8 if is_punned(pointer) else type
 
 
-def may_alias(left: SSAValue, right: SSAValue, types: tuple[Attribute, Attribute]) -> bool:
+def may_alias(
+    left: SSAValue,
+    right: SSAValue,
+    types: tuple[Attribute, Attribute],
+    at: Operation | None = None,
+) -> bool:
     """
     Whether C allows two different roots to reach the same memory with accesses of these types
-    (`aliased_type`).
+    (`aliased_type`), of which one writes. `at`: an operation of the construct that makes them, if its
+    `accx.apart` counts.
     """
     if _is_object(left) and _is_object(right):
         return False
@@ -187,7 +195,21 @@ def may_alias(left: SSAValue, right: SSAValue, types: tuple[Attribute, Attribute
             isinstance(other, BlockArgument) or not address_escapes(one)
         ):
             return False
-    return _may_share(*types) and not (_never_changes(left) or _never_changes(right))
+    if not share_type(*types) or _never_changes(left) or _never_changes(right):
+        return False
+    return at is None or not told_apart(left, right, at)
+
+
+def told_apart(left: SSAValue, right: SSAValue, at: Operation) -> bool:
+    """
+    Whether the construct around `at` reaches two different arrays by data operands, and what it writes
+    through one of them it does not access through the other (`accx.apart`).
+    """
+    construct = enclosing(at, acc.ParallelOp)
+    if construct is None or APART not in construct.attributes:
+        return False
+    roots = {root_of(operand) for operand in construct.data_clause_operands}
+    return {root_of(left), root_of(right)} <= roots
 
 
 def _never_changes(root: SSAValue) -> bool:

@@ -92,11 +92,12 @@ def _is_changed(load: llvm.LoadOp, op: Operation, loop: acc.LoopOp, symbols: Reg
         if target is root:
             return not _misses(op, load, loop, symbols)
         stored = aliased_type(op.ptr, op.value.type)
-        return may_alias(target, root, (stored, aliased_type(load.ptr, load.results[0].type)))
+        types = stored, aliased_type(load.ptr, load.results[0].type)
+        return may_alias(target, root, types, op)
     pointers = [value for value in op.operands if isinstance(value.type, llvm.LLVMPointerType)]
     roots = [root_of(pointer) for pointer in pointers]
     return isinstance(op, llvm.CallOp) or any(
-        target is root or may_alias(target, root, (i8, i8)) for target in roots
+        target is root or may_alias(target, root, (i8, i8), op) for target in roots
     )
 
 

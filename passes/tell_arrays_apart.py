@@ -1,0 +1,320 @@
+"""
+Test before a construct whether its arrays overlap, so that loads need not stay behind stores to other
+arrays.
+
+Iterations of parallel loops are independent, but within one of them a store through a pointer may change
+what another pointer leads to, unless it is declared `restrict`. An iteration that stores several results
+then loads its operands again after each store, and computes what it has from them again. Callers know
+that arrays do not overlap, and so does the host when it launches the construct.
+
+Takes:  data level, data operations final.
+Leaves: constructs in which an iteration loads from an array after it has stored to another
+        (`decisions/reordered_loads.py`), and that reach memory through data operands only, have
+        `accx.apart`. If that is not known before the program runs, this is the first version in an
+        `scf.if` on a test of the spans that the construct accesses; the second, for arrays that overlap,
+        is unchanged and has `accx.fallback`. A wait clause becomes an `acc.wait` before the data
+        operations. Others are unchanged: those with `accx.fallback`, calls of functions with effects,
+        loads of pointers, or arrays of which neither subscripts, clauses nor the runtime tell the span.
+Fails:  never.
+
+Before:
+  acc.parallel dataOperands(%x, %y, %z) { … x[i] = z[i]; y[i] = 2 * z[i] … }
+After:
+  %spans = … addresses of the first and last bytes
+  %apart = llvm.call @__accopt_spans_apart(%spans, %written, %count) : (!llvm.ptr, i64, i64) -> i1
+  scf.if %apart {
+    acc.parallel dataOperands(%x, %y, %z) { … } attributes {accx.apart}
+  } else {
+    acc.parallel dataOperands(%x, %y, %z) { … } attributes {accx.fallback}
+  }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import ModuleOp, UnitAttr, i1, i8, i64
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint
+
+from ..dialects.accx import APART, FALLBACK, PUNS, RESTRICT
+from ..dialects.accx_compress import PACKED
+from ..dialects.volatility import is_ordered
+from .decisions.reordered_loads import OrderedAccess, Repeated, Step, loads_after_stores
+from .ir.data.host_memory import HostMemory
+from .ir.data.sections import pointer_uses
+from .ir.kernels.outline import wait_ahead
+from .ir.loops.array_spans import ArraySpan, ArraySpans, Untestable
+from .ir.ops.acc_ops import (
+    PRIVATIZING_OPS,
+    enclosing_function,
+    is_inside,
+    parallel_constructs,
+    uses_inside,
+)
+from .ir.ops.building import PTR, Cursor, put_first
+from .ir.ops.levels import is_parallel
+from .ir.ops.machine import machine_of
+from .ir.ops.notes import note
+from .ir.ops.purity import is_pure, is_pure_call
+from .ir.ops.versions import queue_outside, second_version
+from .ir.values.accesses import aliased_type, may_alias, root_of
+from .ir.values.addresses import base_of
+from .ir.variables.private_storage import entry_cursor
+
+SPANS_APART = "__accopt_spans_apart"
+_COPIES = ("llvm.intr.memcpy", "llvm.intr.memmove", "llvm.intr.memset")
+
+
+class _Unknown(Exception):
+    """The construct reaches memory in a way that the host cannot compare."""
+
+
+def _array(pointer: SSAValue, construct: acc.ParallelOp) -> SSAValue | None:
+    """
+    The data operand through which the construct reaches an address; None for a variable of its own.
+    Raises `_Unknown` for any other.
+    """
+    base = base_of(pointer)
+    while isinstance(base.owner, acc.CacheOp):
+        base = base_of(base.owner.var)
+    if base in construct.data_clause_operands:
+        return base
+    owner = base.owner
+    if isinstance(owner, PRIVATIZING_OPS) or (
+        isinstance(owner, llvm.AllocaOp) and is_inside(owner, construct)
+    ):
+        return None
+    raise _Unknown
+
+
+@dataclass
+class _Reader:
+    """Reads the accesses of a construct in their order."""
+
+    construct: acc.ParallelOp
+
+    def steps(self, region: Region) -> list[Step]:
+        return [step for block in region.blocks for op in block.ops for step in self._step(op)]
+
+    def _access(self, pointer: SSAValue, type_: Attribute, *, writes: bool) -> list[Step]:
+        array = _array(pointer, self.construct)
+        return [] if array is None else [OrderedAccess(array, aliased_type(pointer, type_), writes)]
+
+    def _step(self, op: Operation) -> list[Step]:
+        match op:
+            case llvm.LoadOp():
+                if isinstance(op.dereferenced_value.type, llvm.LLVMPointerType) or is_ordered(op):
+                    raise _Unknown
+                return self._access(op.ptr, op.dereferenced_value.type, writes=False)
+            case llvm.StoreOp():
+                if isinstance(op.value.type, llvm.LLVMPointerType) or is_ordered(op):
+                    raise _Unknown
+                return self._access(op.ptr, op.value.type, writes=True)
+            case acc.AtomicReadOp() | acc.AtomicWriteOp() | acc.AtomicUpdateOp():
+                return self._pointers(op)
+            case acc.LoopOp():
+                inner = self.steps(op.region)
+                return inner if is_parallel(op) else [Repeated(inner)]
+            case scf.ForOp() | scf.WhileOp() | scf.ExecuteRegionOp():
+                return [Repeated([s for region in op.regions for s in self.steps(region)])]
+            case _ if op.name in _COPIES:
+                return self._pointers(op)
+            case _ if op.regions:
+                return [step for region in op.regions for step in self.steps(region)]
+            case _ if is_pure(op) or is_pure_call(op) or op.name.startswith("acc."):
+                return []
+            case llvm.AllocaOp():
+                return []
+            case _:
+                raise _Unknown
+
+    def _pointers(self, op: Operation) -> list[Step]:
+        """An operation that may read and write what its operands point to."""
+        inner = [step for region in op.regions for step in self.steps(region)]
+        for value in op.operands:
+            if isinstance(value.type, llvm.LLVMPointerType):
+                inner += self._access(value, i8, writes=True)
+        return inner
+
+
+def _used_arrays(construct: acc.ParallelOp) -> list[SSAValue]:
+    """The data operands through which the construct, or a copy that it makes, reaches memory."""
+    copied = {
+        value
+        for operand in construct.operands
+        if isinstance(operand.owner, PRIVATIZING_OPS)
+        for value in operand.owner.operands
+    }
+    return [
+        operand
+        for operand in dict.fromkeys(construct.data_clause_operands)
+        if operand in copied or uses_inside(operand, construct)
+    ]
+
+
+def _attributes(array: SSAValue) -> Mapping[str, Attribute]:
+    return array.owner.attributes if isinstance(array.owner, Operation) else {}
+
+
+@dataclass
+class _Arrays:
+    """The arrays of a construct, those that it may write first."""
+
+    construct: acc.ParallelOp
+    memory: HostMemory
+
+    def __post_init__(self) -> None:
+        self.spans = ArraySpans(self.construct)
+        arrays = _used_arrays(self.construct)
+        self.written = [array for array in arrays if self._is_written(array)]
+        self.read = [array for array in arrays if array not in self.written]
+
+    def _is_written(self, array: SSAValue) -> bool:
+        uses = pointer_uses(array, self.construct, self.spans.symbols)
+        return uses.writes or bool(uses.as_variable) or not uses.accesses
+
+    def known_apart(self, one: SSAValue, other: SSAValue) -> bool:
+        """
+        Whether two arrays, of which the construct writes one, do not overlap in any run of the program.
+        """
+        if any(RESTRICT in _attributes(array) for array in (one, other)):
+            return True
+        return all(
+            self.memory.distinct(left, right)
+            for left in self.memory.roots(one)
+            for right in self.memory.roots(other)
+        )
+
+    def tested(self) -> tuple[list[SSAValue], list[SSAValue]]:
+        """The arrays to test, written and read ones, each of which may overlap another."""
+        every = [*self.written, *self.read]
+        unknown: set[SSAValue] = set()
+        for place, one in enumerate(self.written):
+            for other in every[place + 1 :]:
+                if not self.known_apart(one, other):
+                    unknown |= {one, other}
+        return [a for a in self.written if a in unknown], [a for a in self.read if a in unknown]
+
+
+def _matters(construct: acc.ParallelOp, *, typed: bool) -> bool:
+    """
+    Whether loads come after stores. `typed`: LLVM knows that accesses of different types do not overlap.
+    """
+
+    def may_overlap(store: OrderedAccess, load: OrderedAccess) -> bool:
+        assert isinstance(store.array, SSAValue) and isinstance(load.array, SSAValue)
+        assert isinstance(store.type, Attribute) and isinstance(load.type, Attribute)
+        types = (store.type, load.type) if typed else (i8, i8)
+        return may_alias(root_of(store.array), root_of(load.array), types)
+
+    return loads_after_stores(_Reader(construct).steps(construct.region), may_overlap)
+
+
+def _test(arrays: _Arrays, written: Sequence[SSAValue], read: Sequence[SSAValue]) -> SSAValue:
+    """Emits the test before the construct. Raises `Untestable`."""
+    construct, emit = arrays.construct, arrays.spans.emit
+    found: list[ArraySpan] = [arrays.spans.span(array, construct) for array in (*written, *read)]
+    entry = entry_cursor(enclosing_function(construct))
+    entry.loc = construct.location
+    memory = entry.alloca(llvm.LLVMArrayType(2 * len(found), i64), "spans")
+    for index, span in enumerate(found):
+        emit.store(span.begin, emit.field(memory, 16 * index))
+        emit.store(span.end, emit.field(memory, 16 * index + 8))
+    call = llvm.CallOp(
+        SPANS_APART, memory, emit.i64(len(written)), emit.i64(len(found)), return_type=i1
+    )
+    return emit.value(call, "apart")
+
+
+def _spans_apart() -> llvm.FuncOp:
+    """
+    The function `i1 __accopt_spans_apart(ptr spans, i64 written, i64 count)`: whether none of the first
+    `written` spans, a begin and an end each, overlaps another.
+    """
+    block = Block(arg_types=[PTR, i64, i64])
+    function = llvm.FuncOp(
+        SPANS_APART,
+        llvm.LLVMFunctionType([PTR, i64, i64], i1),
+        llvm.LinkageAttr("internal"),
+        body=Region(block),
+        extra_attrs={"no_inline": UnitAttr()},
+    )
+    spans, written, count = block.args
+    at = Cursor(InsertPoint.at_end(block), function.location)
+    result = at.alloca(i1, "result")
+    at.store(at.constant(1, i1), result)
+    one = at.i64(1)
+    outer, body = at.for_loop(at.i64(0), written, one, "one")
+    first = outer.body.block.args[0]
+    begin, end = _bounds(body, spans, first)
+    inner, pair = body.for_loop(body.add(first, one), count, one, "other")
+    other_begin, other_end = _bounds(pair, spans, inner.body.block.args[0])
+    before = pair.value(arith.CmpiOp(end, other_begin, "ugt"))
+    after = pair.value(arith.CmpiOp(other_end, begin, "ugt"))
+    meets = pair.if_then(pair.value(arith.AndIOp(before, after), "meet"))
+    meets.store(meets.constant(0, i1), result)
+    at.insert(llvm.ReturnOp(at.load(result, i1)))
+    return function
+
+
+def _bounds(at: Cursor, spans: SSAValue, index: SSAValue) -> tuple[SSAValue, SSAValue]:
+    place = at.offset(spans, at.mul(index, at.i64(16)))
+    return at.load(place, i64, "begin"), at.load(at.field(place, 8), i64, "end")
+
+
+def _settle(construct: acc.ParallelOp, memory: HostMemory, *, typed: bool) -> bool:
+    """Marks a construct, or makes its versions; whether the module needs the function of the test."""
+    try:
+        if not _matters(construct, typed=typed):
+            return False
+    except _Unknown:
+        return False
+    if any(PACKED in _attributes(array) for array in construct.data_clause_operands):
+        return False
+    arrays = _Arrays(construct, memory)
+    written, read = arrays.tested()
+    if not written:
+        construct.attributes[APART] = UnitAttr()
+        return False
+    if not queue_outside(construct):
+        return False
+    try:
+        condition = _test(arrays, written, read)
+    except Untestable as untestable:
+        text = f"loads stay behind stores, as arrays may overlap: {untestable}"
+        note(construct, [(construct, text)])
+        return False
+    wait_ahead(construct)
+    copy = second_version(construct, condition)
+    construct.attributes[APART] = UnitAttr()
+    copy.attributes[FALLBACK] = UnitAttr()
+    text = (
+        "arrays that it writes overlap no others (tested at launch), else loads stay behind stores"
+    )
+    note(construct, [(construct, text)])
+    return True
+
+
+@dataclass(frozen=True)
+class TellArraysApartPass(ModulePass):
+    """See the contract at the top of this file."""
+
+    name = "tell-arrays-apart"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        typed = machine_of(op).target == "host" and PUNS not in op.attributes
+        memory = HostMemory(op)
+        tests = [
+            _settle(construct, memory, typed=typed)
+            for construct in parallel_constructs(op)
+            if FALLBACK not in construct.attributes
+        ]
+        if any(tests):
+            function = _spans_apart()
+            function.location = op.location
+            put_first(op.body.block, function)
