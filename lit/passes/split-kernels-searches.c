@@ -1,14 +1,17 @@
 // RUN: accopt %s --emit=data --target=nvptx | filecheck %s
 
-// A loop that keeps where the greatest value is becomes two loops that combine values, and one iteration of its own.
+// A loop that keeps where the greatest value is becomes one that combines values and places, and one iteration of its own.
 
 // CHECK-LABEL: @argmax(
 // CHECK: acc.loop combined(parallel) control(%r
+// CHECK: recipe(@reduction_max_i64)
 // CHECK: acc.loop reduction(%found{{.*}} control(%c
-// CHECK: arith.cmpf ogt
-// CHECK: acc.loop reduction(%first{{.*}} control(%c
+// CHECK: arith.addf {{.*}} : f32
+// CHECK: arith.bitcast
+// CHECK: arith.shli {{.*}} : i64
 // CHECK: arith.cmpf oeq
-// CHECK: arith.cmpi slt
+// CHECK: arith.cmpi sgt
+// CHECK-NOT: acc.loop reduction
 // CHECK: %[[SOME:.*]] = arith.cmpi slt, {{.*}}, %cols
 // CHECK: scf.if %[[SOME]] -> (f32, i32)
 // CHECK: arith.cmpf ogt, {{.*}}, %prob_elt :
@@ -21,6 +24,29 @@ void argmax(int rows, int cols, const float *prob, int *best)
         float most = prob[r * cols];
         int place = 0;
         for (int c = 1; c < cols; c++)
+            if (prob[r * cols + c] > most) {
+                most = prob[r * cols + c];
+                place = c;
+            }
+        best[r] = place;
+    }
+}
+
+// Values or places of 64 bits need two loops, one for each.
+// CHECK-LABEL: @wide(
+// CHECK: acc.loop reduction(%found{{.*}} control(%c
+// CHECK: arith.cmpf ogt
+// CHECK: acc.loop reduction(%first{{.*}} control(%c
+// CHECK: arith.cmpf oeq
+// CHECK: arith.cmpi slt
+// CHECK: scf.if
+void wide(int rows, long cols, const float *prob, long *best)
+{
+#pragma acc parallel loop default(present)
+    for (int r = 0; r < rows; r++) {
+        float most = prob[r * cols];
+        long place = 0;
+        for (long c = 1; c < cols; c++)
             if (prob[r * cols + c] > most) {
                 most = prob[r * cols + c];
                 place = c;

@@ -115,11 +115,11 @@ def declare(slot: llvm.AllocaOp, at: Cursor, name: str | None) -> None:
     at.insert(slot, name)
 
 
-def keep_in_variables(kernels: acc.KernelsOp) -> list[SSAValue]:
+def keep_in_variables(kernels: acc.KernelsOp, *, in_one: bool) -> list[SSAValue]:
     """
     Keeps what the outermost loops of a kernels region carry in variables of the function, where each such
     value is only combined by one operator; returns the variables, which no other code uses. Loops that search
-    are split before.
+    are split before, into one loop for value and place if `in_one`.
     """
     kept: list[SSAValue] = []
     if len(kernels.region.blocks) != 1:
@@ -127,7 +127,7 @@ def keep_in_variables(kernels: acc.KernelsOp) -> list[SSAValue]:
     entry = entry_cursor(enclosing_function(kernels))
     for op in list(kernels.region.block.ops):
         if isinstance(op, scf.ForOp) and (search := find_search(op)) is not None:
-            split_search(search)
+            split_search(search, in_one=in_one)
     for loop in list(kernels.region.block.ops):
         if not isinstance(loop, scf.ForOp) or not loop.iter_args or operators_of(loop) is None:
             continue

@@ -300,7 +300,7 @@ def decide_row_loops(
     if any(plan.in_order for plan in plans.values()) and len(plans) + len(searches) + others < 2:
         return
     for search in searches:
-        for part in split_search(search):
+        for part in split_search(search, in_one=True):
             plan = _plan(part, construct, classifier, fast=fast)
             if plan is not None:
                 plans[part] = plan

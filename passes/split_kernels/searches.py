@@ -17,6 +17,9 @@ After:
   if (low < n)
       for i = first: if (a[i] > most) { most = a[i]; place = i; }
 
+On GPUs, one loop computes value and place together where they are of 32 bits each: the greatest integer of 64 bits
+whose upper half orders values, and whose lower half is greater for nearer places.
+
 The comparison in the last part leaves the variables alone where no value is greater than the first one. A NaN
 is not greater than another number, as in C; if all values are NaNs, the last part does nothing.
 """
@@ -26,7 +29,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import AnyFloat, IntegerType
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerType, f32, i32, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
@@ -255,10 +258,23 @@ def _better(
     return at.value(arith.CmpfOp(new, old, OGT if greatest else OLT))
 
 
-def split_search(search: ExtremeSearch) -> list[scf.ForOp]:
-    """Replaces a search's loop as the module's description shows; returns the two loops that combine."""
+def split_search(search: ExtremeSearch, *, in_one: bool) -> list[scf.ForOp]:
+    """
+    Replaces a search's loop as the module's description shows; returns the loops that combine. `in_one`: one
+    loop where that is possible.
+    """
+    at = Cursor.before(search.loop)
+    if in_one and _has_keys(search):
+        loops, place = _find_key(search, at)
+    else:
+        loops, place = _find_value(search, at)
+    _finish(search, at, place)
+    return loops
+
+
+def _find_value(search: ExtremeSearch, at: Cursor) -> tuple[list[scf.ForOp], SSAValue]:
+    """Emits the loops for the value and for its place; returns these, and the place."""
     loop = search.loop
-    at = Cursor.before(loop)
     body, block = _combining(search, at, _operator(search).neutral(at), "found")
     value = _value_in(search, body, block.args[0])
     better = _better(search, body, value, block.args[1], greatest=search.greatest)
@@ -266,7 +282,7 @@ def split_search(search: ExtremeSearch) -> list[scf.ForOp]:
     extreme = block.parent_op()
     assert isinstance(extreme, scf.ForOp)
 
-    last = at.sub(loop.ub, at.constant(1, loop.ub.type)) if search.first else loop.lb
+    last = _last(search, at)
     body, block = _combining(search, at, last, "first" if search.first else "last")
     value = _value_in(search, body, block.args[0])
     equal = (
@@ -279,9 +295,88 @@ def split_search(search: ExtremeSearch) -> list[scf.ForOp]:
     body.insert(scf.YieldOp(body.value(arith.SelectOp(body.value(nearer), place, block.args[1]))))
     nearest = block.parent_op()
     assert isinstance(nearest, scf.ForOp)
+    return [extreme, nearest], nearest.results[0]
 
+
+def _last(search: ExtremeSearch, at: Cursor) -> SSAValue:
+    """The iteration that is searched last."""
+    loop = search.loop
+    return at.sub(loop.ub, at.constant(1, loop.ub.type)) if search.first else loop.lb
+
+
+# Value and place in one number.
+
+
+_NONE = -(1 << 63)
+"""The key of no value."""
+_SIGN = -(1 << 31)
+
+
+def _has_keys(search: ExtremeSearch) -> bool:
+    """Whether the value and the number of an iteration have 32 bits each."""
+    loop = search.loop
+    of_32 = loop.lb.type == i32 or all(map(_is_of_32_bits, (loop.lb, loop.ub)))
+    return of_32 and search.value.type in (i32, f32)
+
+
+def _is_of_32_bits(bound: SSAValue) -> bool:
+    if isinstance(bound.owner, arith.ExtSIOp | arith.ExtUIOp):
+        return bound.owner.input.type == i32
+    constant = constant_value(bound)
+    return constant is not None and _SIGN <= constant < -_SIGN
+
+
+def _find_key(search: ExtremeSearch, at: Cursor) -> tuple[list[scf.ForOp], SSAValue]:
+    """Emits the loop for the greatest key; returns it, and the place that the key contains."""
+    loop = search.loop
+    body, block = _combining(search, at, at.i64(_NONE), "found")
+    value = _value_in(search, body, block.args[0])
+    number = body.to_integer(body.sub(block.args[0], loop.lb), i32)
+    key = _key(search, body, value, number)
+    better = body.value(arith.CmpiOp(key, block.args[1], SGT))
+    body.insert(scf.YieldOp(body.value(arith.SelectOp(better, key, block.args[1]))))
+    extreme = block.parent_op()
+    assert isinstance(extreme, scf.ForOp)
+    found = extreme.results[0]
+    number = at.to_integer(found, i32)
+    if search.first:
+        number = at.value(arith.XOrIOp(number, at.i32(-1)))
+    assert isinstance(loop.lb.type, IntegerType)
+    distance = number if loop.lb.type == i32 else at.value(arith.ExtUIOp(number, loop.lb.type))
+    none = at.value(arith.CmpiOp(found, at.i64(_NONE), EQ))
+    place = arith.SelectOp(none, _last(search, at), at.value(arith.AddiOp(loop.lb, distance)))
+    return [extreme], at.value(place, "first" if search.first else "last")
+
+
+def _key(search: ExtremeSearch, at: Cursor, value: SSAValue, number: SSAValue) -> SSAValue:
+    """
+    A number (i64) that is the greater, the better `value` is, and of equal values, the nearer the iteration
+    `number` (i32) is. Zeros of both signs are equal; a NaN is no value.
+    """
+    if value.type == f32:
+        zero = at.value(arith.ConstantOp(FloatAttr(0.0, f32)))
+        bits = at.value(arith.BitcastOp(at.value(arith.AddfOp(value, zero)), i32))
+        flipped = at.value(arith.AndIOp(at.value(arith.ShRSIOp(bits, at.i32(31))), at.i32(~_SIGN)))
+        order = at.value(arith.XOrIOp(bits, flipped))
+    else:
+        order = at.value(arith.XOrIOp(value, at.i32(_SIGN))) if search.unsigned else value
+    if not search.greatest:
+        order = at.value(arith.XOrIOp(order, at.i32(-1)))
+    if search.first:
+        number = at.value(arith.XOrIOp(number, at.i32(-1)))
+    high = at.value(arith.ShLIOp(at.value(arith.ExtSIOp(order, i64)), at.i64(32)))
+    key = at.value(arith.OrIOp(high, at.value(arith.ExtUIOp(number, i64))))
+    if value.type != f32:
+        return key
+    is_number = at.value(arith.CmpfOp(value, value, OEQ))
+    return at.value(arith.SelectOp(is_number, key, at.i64(_NONE)))
+
+
+def _finish(search: ExtremeSearch, at: Cursor, place: SSAValue) -> None:
+    """Emits the search's iteration `place` instead of its loop."""
+    loop = search.loop
     known: dict[SSAValue, SSAValue] = {}
-    known.update(zip(loop.body.block.args, (nearest.results[0], *loop.iter_args), strict=True))
+    known.update(zip(loop.body.block.args, (place, *loop.iter_args), strict=True))
     end = loop.body.block.last_op
     assert end is not None
     some = at.value(arith.CmpiOp(loop.lb, loop.ub, SLT))
@@ -299,4 +394,3 @@ def split_search(search: ExtremeSearch) -> list[scf.ForOp]:
             old.replace_all_uses_with(new)
     loop.detach()
     loop.erase()
-    return [extreme, nearest]

@@ -161,7 +161,11 @@ class SplitKernelsPass(ModulePass):
             ):
                 continue
             constructs = [inner for inner in directives if isinstance(inner, COMPUTE_OPS)]
-            kept = {k: keep_in_variables(k) for k in constructs if isinstance(k, acc.KernelsOp)}
+            kept = {
+                k: keep_in_variables(k, in_one=not for_threads)
+                for k in constructs
+                if isinstance(k, acc.KernelsOp)
+            }
             classifier = LoopClassifier(FunctionScalars(function, op, names, exposed), messages)
             for construct in constructs:
                 if isinstance(construct, acc.KernelsOp):
