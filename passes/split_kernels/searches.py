@@ -17,8 +17,8 @@ After:
   if (low < n)
       for i = first: if (a[i] > most) { most = a[i]; place = i; }
 
-On GPUs, one loop computes value and place together where they are of 32 bits each: the greatest integer of 64 bits
-whose upper half orders values, and whose lower half is greater for nearer places.
+On GPUs, one loop computes value and place together where they are of 32 bits each: the greatest integer of 64
+bits whose upper half orders values, and whose lower half is greater for nearer places.
 
 The comparison in the last part leaves the variables alone where no value is greater than the first one. A NaN
 is not greater than another number, as in C; if all values are NaNs, the last part does nothing.
@@ -274,7 +274,6 @@ def split_search(search: ExtremeSearch, *, in_one: bool) -> list[scf.ForOp]:
 
 def _find_value(search: ExtremeSearch, at: Cursor) -> tuple[list[scf.ForOp], SSAValue]:
     """Emits the loops for the value and for its place; returns these, and the place."""
-    loop = search.loop
     body, block = _combining(search, at, _operator(search).neutral(at), "found")
     value = _value_in(search, body, block.args[0])
     better = _better(search, body, value, block.args[1], greatest=search.greatest)
