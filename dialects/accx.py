@@ -22,6 +22,7 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.edges` | `acc.cache` | some blocks of the nest are not full, in this version of it |
 | `accx.restrict` | data entry operations, `acc.cache` | the clause names a pointer declared `restrict` |
 | `accx.apart` | `acc.parallel` | what it writes through one data operand it accesses through no other |
+| `accx.aligned` | `acc.parallel` | for each data operand the bytes of which its address is a multiple |
 | `accx.fallback` | `acc.parallel` | a version that is rarely needed, for arrays that overlap: not tuned |
 | `accx.stage` | `builtin.module` | the stage of the pipeline that it has reached |
 | `accx.machine` | `builtin.module` | the target machine: `#accx.machine` (`accx_machine.py`) |
@@ -97,6 +98,7 @@ DATA_REGION = "accx.data_region"
 LAST_VALUE = "accx.last_value"
 RESTRICT = "accx.restrict"
 APART = "accx.apart"
+ALIGNED = "accx.aligned"
 FALLBACK = "accx.fallback"
 EDGES = "accx.edges"
 WANTED = "accx.wanted"

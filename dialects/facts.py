@@ -77,6 +77,7 @@ FACTS: dict[str, Fact] = {
     accx.SHARED: Fact(UnitAttr, _ENTRIES),
     accx.RESTRICT: Fact(UnitAttr, (*_ENTRIES, "acc.cache")),
     accx.APART: Fact(UnitAttr, ("acc.parallel",)),
+    accx.ALIGNED: Fact(ArrayAttr, ("acc.parallel",), IntegerAttr),
     accx.FALLBACK: Fact(UnitAttr, ("acc.parallel",)),
     accx.EDGES: Fact(UnitAttr, ("acc.cache",)),
     accx.STAGE: Fact(StringAttr, _MODULE),

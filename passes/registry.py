@@ -74,6 +74,7 @@ PASSES: dict[str, dict[str, str]] = {
         "privatise-atomics": "PrivatiseAtomicsPass",
         "lower-acc-atomics": "LowerAccAtomicsPass",
         "load-early": "LoadEarlyPass",
+        "align-objects": "AlignObjectsPass",
         "unroll-inner-loops": "UnrollInnerLoopsPass",
         "count-saturated-stores": "CountSaturatedStoresPass",
         "coarsen-threads": "CoarsenThreadsPass",
@@ -137,6 +138,7 @@ IDLE_ON_HOST = frozenset(
         "stage-shared-loads",
         "privatise-atomics",
         "load-early",
+        "align-objects",
         "unroll-inner-loops",
         "coarsen-threads",
     )

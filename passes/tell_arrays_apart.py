@@ -13,8 +13,9 @@ Leaves: constructs in which an iteration loads from an array after it has stored
         `accx.apart`. If that is not known before the program runs, this is the first version in an
         `scf.if` on a test of the spans that the construct accesses; the second, for arrays that overlap,
         is unchanged and has `accx.fallback`. A wait clause becomes an `acc.wait` before the data
-        operations. Others are unchanged: those with `accx.fallback`, calls of functions with effects,
-        loads of pointers, or arrays of which neither subscripts, clauses nor the runtime tell the span.
+        operations. Others are unchanged: those with `accx.fallback`, calls of functions with effects and
+        branches, loads of pointers, or arrays of which neither subscripts, clauses nor the runtime tell
+        the span.
 Fails:  never.
 
 Before:
@@ -32,7 +33,7 @@ After:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm, scf
@@ -45,13 +46,18 @@ from ..dialects.accx import APART, FALLBACK, PUNS, RESTRICT
 from ..dialects.accx_compress import PACKED
 from ..dialects.volatility import is_ordered
 from .decisions.reordered_loads import OrderedAccess, Repeated, Step, loads_after_stores
+from .decisions.short_rows import MOST_SHORT_ITERATIONS
 from .ir.data.host_memory import HostMemory
 from .ir.data.sections import pointer_uses
-from .ir.kernels.outline import wait_ahead
+from .ir.kernels.outline import symbol_table, wait_ahead
 from .ir.loops.array_spans import ArraySpan, ArraySpans, Untestable
+from .ir.loops.loop_facts import constant_trip
 from .ir.ops.acc_ops import (
     PRIVATIZING_OPS,
+    callee_of,
+    enclosing,
     enclosing_function,
+    enclosing_module,
     is_inside,
     parallel_constructs,
     uses_inside,
@@ -66,6 +72,8 @@ from .ir.values.accesses import aliased_type, may_alias, root_of
 from .ir.values.addresses import base_of
 from .ir.variables.private_storage import entry_cursor
 
+DEEPEST_CALL = 3
+"""The functions that call one another whose accesses are read."""
 SPANS_APART = "__accopt_spans_apart"
 _COPIES = ("llvm.intr.memcpy", "llvm.intr.memmove", "llvm.intr.memset")
 
@@ -74,35 +82,57 @@ class _Unknown(Exception):
     """The construct reaches memory in a way that the host cannot compare."""
 
 
-def _array(pointer: SSAValue, construct: acc.ParallelOp) -> SSAValue | None:
-    """
-    The data operand through which the construct reaches an address; None for a variable of its own.
-    Raises `_Unknown` for any other.
-    """
-    base = base_of(pointer)
-    while isinstance(base.owner, acc.CacheOp):
-        base = base_of(base.owner.var)
-    if base in construct.data_clause_operands:
-        return base
-    owner = base.owner
-    if isinstance(owner, PRIVATIZING_OPS) or (
-        isinstance(owner, llvm.AllocaOp) and is_inside(owner, construct)
-    ):
-        return None
-    raise _Unknown
-
-
 @dataclass
 class _Reader:
-    """Reads the accesses of a construct in their order."""
+    """
+    Reads the accesses of a construct in their order, also those of functions that it calls: `arguments` are
+    the pointers that they are called with, by parameter.
+    """
 
     construct: acc.ParallelOp
+    symbols: Mapping[str, Operation]
+    arguments: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    calls: int = 0
+
+    def _array(self, pointer: SSAValue) -> SSAValue | None:
+        """
+        The data operand through which the construct reaches an address; None for a variable of its own.
+        Raises `_Unknown` for any other.
+        """
+        base = base_of(pointer)
+        while isinstance(base.owner, acc.CacheOp) or base in self.arguments:
+            cached = base.owner.var if isinstance(base.owner, acc.CacheOp) else None
+            base = base_of(cached or self.arguments[base])
+        if base in self.construct.data_clause_operands:
+            return base
+        owner = base.owner
+        if isinstance(owner, PRIVATIZING_OPS):
+            return None
+        if isinstance(owner, llvm.AllocaOp) and (
+            is_inside(owner, self.construct)
+            or enclosing_function(owner) is not enclosing_function(self.construct)
+        ):
+            return None
+        raise _Unknown
+
+    def _call(self, op: llvm.CallOp) -> list[Step]:
+        """What a function does that every thread calls on its own."""
+        callee = self.symbols.get(callee_of(op) or "")
+        if not isinstance(callee, llvm.FuncOp) or len(callee.body.blocks) != 1:
+            raise _Unknown
+        if self.calls == DEEPEST_CALL:
+            raise _Unknown
+        self.calls += 1
+        self.arguments |= dict(zip(callee.body.block.args, op.args, strict=False))
+        found = self.steps(callee.body)
+        self.calls -= 1
+        return found
 
     def steps(self, region: Region) -> list[Step]:
         return [step for block in region.blocks for op in block.ops for step in self._step(op)]
 
     def _access(self, pointer: SSAValue, type_: Attribute, *, writes: bool) -> list[Step]:
-        array = _array(pointer, self.construct)
+        array = self._array(pointer)
         return [] if array is None else [OrderedAccess(array, aliased_type(pointer, type_), writes)]
 
     def _step(self, op: Operation) -> list[Step]:
@@ -119,7 +149,7 @@ class _Reader:
                 return self._pointers(op)
             case acc.LoopOp():
                 inner = self.steps(op.region)
-                return inner if is_parallel(op) else [Repeated(inner)]
+                return inner if is_parallel(op) and not _is_short(op) else [Repeated(inner)]
             case scf.ForOp() | scf.WhileOp() | scf.ExecuteRegionOp():
                 return [Repeated([s for region in op.regions for s in self.steps(region)])]
             case _ if op.name in _COPIES:
@@ -128,8 +158,10 @@ class _Reader:
                 return [step for region in op.regions for step in self.steps(region)]
             case _ if is_pure(op) or is_pure_call(op) or op.name.startswith("acc."):
                 return []
-            case llvm.AllocaOp():
+            case llvm.AllocaOp() | llvm.ReturnOp():
                 return []
+            case llvm.CallOp():
+                return self._call(op)
             case _:
                 raise _Unknown
 
@@ -140,6 +172,13 @@ class _Reader:
             if isinstance(value.type, llvm.LLVMPointerType):
                 inner += self._access(value, i8, writes=True)
         return inner
+
+
+def _is_short(loop: acc.LoopOp) -> bool:
+    """Whether one thread may run the iterations of a loop inside another one: there are few."""
+    trips = constant_trip(loop)
+    around = enclosing(loop, acc.LoopOp)
+    return around is not None and trips is not None and trips <= MOST_SHORT_ITERATIONS
 
 
 def _used_arrays(construct: acc.ParallelOp) -> list[SSAValue]:
@@ -212,7 +251,10 @@ def _matters(construct: acc.ParallelOp, *, typed: bool) -> bool:
         types = (store.type, load.type) if typed else (i8, i8)
         return may_alias(root_of(store.array), root_of(load.array), types)
 
-    return loads_after_stores(_Reader(construct).steps(construct.region), may_overlap)
+    return loads_after_stores(
+        _Reader(construct, symbol_table(enclosing_module(construct))).steps(construct.region),
+        may_overlap,
+    )
 
 
 def _test(arrays: _Arrays, written: Sequence[SSAValue], read: Sequence[SSAValue]) -> SSAValue:

@@ -174,3 +174,57 @@ void anywhere(int n, int *a, int *b, int *at) {
     b[i] = at[b[i]];
   }
 }
+
+// Functions of each thread are read too, unless they use variables of the program or have branches; so are iterations
+// that one thread runs after one another as there are few, not those on lanes.
+// HOST-LABEL:  llvm.func @objects_of_a_function
+// CHECK-LABEL: llvm.func @objects_of_a_function
+// CHECK:         accx.apart
+// PTX-LABEL:   .entry objects_of_a_function_{{[0-9]+}}_kernel
+// PTX-COUNT-2:   ld.global.nc.v2.b64
+// PTX-NOT:       ld.global
+// PTX-LABEL:   .entry objects_of_a_function_{{[0-9]+}}_2_kernel
+// CHECK-LABEL: llvm.func @of_a_variable
+// CHECK-NOT:     accx.apart
+// CHECK-LABEL: llvm.func @few_lanes
+// CHECK:         accx.apart
+// CHECK-LABEL: llvm.func @many_lanes
+// CHECK-NOT:     accx.apart
+static void turn(const double *v, double factor, double *w) {
+#pragma acc loop seq
+  for (int k = 0; k < 4; k++)
+    w[k] = v[k] * factor + v[3 - k];
+}
+void objects_of_a_function(int n, double *v, double *w) {
+#pragma acc parallel loop present(v[0:4*n], w[0:4*n])
+  for (int i = 0; i < n; i++)
+    turn(v + 4 * i, 0.5, w + 4 * i);
+}
+double angle;
+#pragma acc declare create(angle)
+static void turn_by_it(const double *v, double *w) {
+#pragma acc loop seq
+  for (int k = 0; k < 4; k++)
+    w[k] = v[k] * angle + v[3 - k];
+}
+void of_a_variable(int n, double *v, double *w) {
+#pragma acc parallel loop present(v[0:4*n], w[0:4*n])
+  for (int i = 0; i < n; i++)
+    turn_by_it(v + 4 * i, w + 4 * i);
+}
+void few_lanes(int n, double *p, double (*a)[4], double (*b)[4]) {
+#pragma acc parallel loop gang present(p[0:4], a[0:n], b[0:n])
+  for (int i = 0; i < n; i++) {
+#pragma acc loop vector
+    for (int k = 0; k < 4; k++)
+      b[i][k] = p[k] * a[i][0];
+  }
+}
+void many_lanes(int n, double *p, double (*a)[400], double (*b)[400]) {
+#pragma acc parallel loop gang present(p[0:400], a[0:n], b[0:n])
+  for (int i = 0; i < n; i++) {
+#pragma acc loop vector
+    for (int k = 0; k < 400; k++)
+      b[i][k] = p[k] * a[i][0];
+  }
+}

@@ -7,7 +7,7 @@ construct: grid = gangs, block = (lanes, workers, 1), `asyncObject` = the OpenAC
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.dialects import acc, arith, gpu, llvm
@@ -165,7 +165,7 @@ class ModuleLowering:
         cursor = Cursor.before(construct)
         synchronise = self._workers_synchronise(outlined)
         launch = _launch_sizes(cursor, outlined, synchronise, self.options.longest)
-        k, function = self._kernel(outlined, launch)
+        k, function = self._kernel(outlined, launch, _alignments(construct))
         if (resident := construct.attributes.get(accx.RESIDENT)) is not None:
             function.attributes[nvvm.MINCTASM] = resident
         queue = construct_queue(construct, cursor, ASYNC_ON_DEVICE)
@@ -192,7 +192,9 @@ class ModuleLowering:
                 return True
         return False
 
-    def _kernel(self, outlined: OutlinedKernel, launch: _LaunchSizes) -> tuple[Kernel, gpu.FuncOp]:
+    def _kernel(
+        self, outlined: OutlinedKernel, launch: _LaunchSizes, alignments: Mapping[SSAValue, int]
+    ) -> tuple[Kernel, gpu.FuncOp]:
         old = outlined.region.blocks[0]
         entry = Block(arg_types=[arg.type for arg in old.args])
         region = Region(entry)
@@ -229,14 +231,17 @@ class ModuleLowering:
         k.insert(gpu.ReturnOp([]))
         lowering.loops.watches.finish()
         k.finish()
-        return k, _function(k, region, outlined, distinct, launch)
+        function = _function(k, region, outlined, launch)
+        aligned = [alignments.get(arg, 1) for arg in outlined.args]
+        attributes = argument_attributes(k.entry.args, distinct, aligned, self.calls)
+        function.attributes["arg_attrs"] = ArrayAttr(attributes)
+        return k, function
 
 
 def _function(
     k: Kernel,
     region: Region,
     outlined: OutlinedKernel,
-    distinct: Sequence[bool],
     launch: _LaunchSizes,
 ) -> gpu.FuncOp:
     """The `gpu.func` of a lowered kernel."""
@@ -253,9 +258,22 @@ def _function(
         known_block_size=known,
     )
     function.attributes["gpu.kernel"] = UnitAttr()
-    function.attributes["arg_attrs"] = ArrayAttr(argument_attributes(args, distinct))
     function.location = outlined.loc
     return function
+
+
+def _alignments(construct: acc.ParallelOp) -> dict[SSAValue, int]:
+    """The data operands of whose addresses `accx.aligned` tells the alignment in bytes."""
+    aligned = construct.attributes.get(accx.ALIGNED)
+    if not isinstance(aligned, ArrayAttr):
+        return {}
+    operands = construct.data_clause_operands
+    assert len(operands) == len(aligned.data), "accx.aligned has a number for each data operand"
+    return {
+        operand: bytes.value.data
+        for operand, bytes in zip(operands, aligned.data, strict=True)
+        if isinstance(bytes, IntegerAttr)
+    }
 
 
 def _device_module(module: ModuleOp) -> DeviceModule:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from xdsl.dialects import acc, llvm
-from xdsl.dialects.builtin import DictionaryAttr, UnitAttr
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, UnitAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects import llvm_ext
@@ -18,6 +18,7 @@ from ..values.accesses import address_escapes
 from ..values.addresses import base_of
 from .exchanges import has_barrier, is_exchanged
 from .outline import DATA_ENTRY
+from .routine_calls import Calls
 
 _ALLOCATORS = frozenset(("malloc", "calloc", "aligned_alloc", "acc_malloc"))
 
@@ -137,16 +138,23 @@ def is_only_read(pointer: SSAValue) -> bool:
     return True
 
 
-def argument_attributes(args: Sequence[SSAValue], distinct: Sequence[bool]) -> list[DictionaryAttr]:
-    """The attributes of a kernel's arguments. `distinct` may be shorter than `args`; the rest get none."""
+def argument_attributes(
+    args: Sequence[SSAValue], distinct: Sequence[bool], aligned: Sequence[int], calls: Calls
+) -> list[DictionaryAttr]:
+    """
+    The attributes of a kernel's arguments. `distinct`, and `aligned`, the bytes of which an address is a
+    multiple, may be shorter than `args`; the rest get none.
+    """
     out: list[DictionaryAttr] = []
-    synchronised = has_barrier(args)
+    synchronised = has_barrier(args, calls)
     for position, arg in enumerate(args):
         attrs: dict[str, Attribute] = {}
         if isinstance(arg.type, llvm.LLVMPointerType):
             alone = position < len(distinct) and distinct[position]
             if alone and not (synchronised and is_exchanged(arg)):
                 attrs["llvm.noalias"] = UnitAttr()
+            if position < len(aligned) and aligned[position] > 1:
+                attrs["llvm.align"] = IntegerAttr(aligned[position], 64)
             if is_only_read(arg):
                 attrs["llvm.readonly"] = UnitAttr()
         out.append(DictionaryAttr(attrs))

@@ -19,6 +19,7 @@ from ....dialects import llvm_ext, nvvm
 from ....dialects.accx import UNROLL
 from ..ops.building import constant_value
 from ..ops.purity import is_pure_call
+from .routine_calls import Calls
 
 _BARRIERS = (gpu.BarrierOp, nvvm.BarrierOp, nvvm.SyncWarpOp)
 
@@ -35,13 +36,17 @@ def leave_whole(module: Operation) -> None:
                 del op.attributes[UNROLL]
 
 
-def has_barrier(args: Sequence[SSAValue]) -> bool:
-    """Whether the kernel with these arguments, or a function it may call, contains a barrier."""
+def has_barrier(args: Sequence[SSAValue], calls: Calls) -> bool:
+    """
+    Whether the kernel with these arguments, or a function it may call, contains a barrier: routines of level
+    `seq` have none.
+    """
     block = args[0].owner if args else None
     if not isinstance(block, Block) or block.parent is None:
         return False
     return any(
-        isinstance(op, _BARRIERS) or (isinstance(op, llvm.CallOp) and not is_pure_call(op))
+        isinstance(op, _BARRIERS)
+        or (isinstance(op, llvm.CallOp) and not (is_pure_call(op) or calls.is_sequential(op)))
         for op in block.parent.walk()
     )
 

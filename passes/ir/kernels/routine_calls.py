@@ -55,6 +55,11 @@ class Calls:
             or routine.gang_dim is not None
         )
 
+    def is_sequential(self, op: llvm.CallOp) -> bool:
+        """Whether a call is of a `seq` routine of the program: no thread in it waits for another."""
+        name = callee_of(op)
+        return name in self.routines and not self.has_parallelism(name)
+
     def bound_name(self, name: str) -> str:
         """The function that device code calls for `name` (the `bind` clause)."""
         routine = self.routines.get(name)
