@@ -100,6 +100,7 @@ FACTS: dict[str, Fact] = {
     accx.ATOMIC: Fact(UnitAttr, ("scf.while",)),
     accx.POINTERS: Fact(UnitAttr, ("acc.bounds",)),
     accx.ITERATION: Fact(ArrayAttr, _ACCESSES, IntegerAttr),
+    accx.INDEPENDENT: Fact(UnitAttr, ("scf.for",)),
     accx.ARRAY: Fact(ArrayAttr, _ACCESSES, IntegerAttr),
     accx.SPECULATIVE: Fact(UnitAttr, ("llvm.load",)),
     accx.HANDED_OVER: Fact(UnitAttr, ("llvm.load", "llvm.store")),

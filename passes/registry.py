@@ -79,6 +79,7 @@ PASSES: dict[str, dict[str, str]] = {
         "count-saturated-stores": "CountSaturatedStoresPass",
         "coarsen-threads": "CoarsenThreadsPass",
         "combine-extremes": "CombineExtremesPass",
+        "mark-independent-loops": "MarkIndependentLoopsPass",
     },
     "gpu": {
         "lower-elements": "LowerElementsPass",

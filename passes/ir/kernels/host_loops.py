@@ -22,7 +22,7 @@ from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 
 from ....compiler.base.diagnostics import SourceLoc, error
 from ....dialects import llvm_ext
-from ....dialects.accx import ACCESS_GROUPS, LANES, SIMD, TYPED
+from ....dialects.accx import ACCESS_GROUPS, INDEPENDENT, LANES, SIMD, TYPED
 from ..ops.building import Cursor, constant_value, erase
 from ..ops.schedules import schedule_of
 from ..values.addresses import base_of
@@ -99,6 +99,10 @@ class HostLoopLowering:
                     pass
         for loop in loops:
             self.lower(loop)
+        typed = TYPED in self.function.attributes
+        for op in region.walk():
+            if op.attributes.pop(INDEPENDENT, None) is not None and isinstance(op, scf.ForOp):
+                _tell_independent(op, next(self.groups), typed=typed)
         _erase_clause_operations(region)
         hoist_allocas(self.function, entry_cursor(self.function))
 
@@ -243,14 +247,42 @@ def mark_simd(loop: acc.LoopOp, innermost: scf.ForOp, group: int, *, typed: bool
     """
     if all(select_device_type(level) is None for level in (loop.gang, loop.worker, loop.vector)):
         return
-    accesses: list[Operation] = []
     # LLVM counts the iterations of loops with constant steps only.
     simple = not loop.reduction_operands and constant_value(innermost.step) is not None
-    for op in innermost.body.walk():
+    if _has_loops(innermost):
+        if not loop.reduction_operands:
+            innermost.attributes[LANES] = UnitAttr()  # `interchange-lanes` looks into it
+    else:
+        _tell_independent(innermost, group, typed=typed, simple=simple)
+
+
+def _has_loops(loop: scf.ForOp) -> bool:
+    """Whether a loop contains another one, before any atomic operation or call."""
+    for op in loop.body.walk():
         match op:
             case scf.ForOp() | scf.WhileOp() | acc.LoopOp() | scf.ExecuteRegionOp():
-                if not loop.reduction_operands:
-                    innermost.attributes[LANES] = UnitAttr()  # `interchange-lanes` looks into it
+                return True
+            case llvm.CallOp() | llvm_ext.AtomicRMWOp() | llvm_ext.CmpXchgOp():
+                return False
+            case llvm.LoadOp(ordering=ordering) | llvm.StoreOp(ordering=ordering):
+                if ordering is not None and ordering.value.data != 0:
+                    return False
+            case _:
+                pass
+    return False
+
+
+def _tell_independent(loop: scf.ForOp, group: int, *, typed: bool, simple: bool = False) -> None:
+    """
+    Puts the accesses of a loop whose iterations are independent into access group `group`, unless it
+    contains a loop, atomic or call, or the order within iterations matters. LLVM is told to vectorise a
+    `simple` loop if it is straight-line code.
+    """
+    accesses: list[Operation] = []
+    straight = True
+    for op in loop.body.walk():
+        match op:
+            case scf.ForOp() | scf.WhileOp() | acc.LoopOp() | scf.ExecuteRegionOp():
                 return
             case llvm.CallOp() | llvm_ext.AtomicRMWOp() | llvm_ext.CmpXchgOp():
                 return
@@ -258,17 +290,17 @@ def mark_simd(loop: acc.LoopOp, innermost: scf.ForOp, group: int, *, typed: bool
                 if ordering is not None and ordering.value.data != 0:
                     return
                 if isinstance(base_of(op.ptr).owner, llvm.AllocaOp):
-                    simple &= isinstance(op.ptr.owner, llvm.AllocaOp)
+                    straight &= isinstance(op.ptr.owner, llvm.AllocaOp)
                 else:
                     accesses.append(op)
             case _:
-                simple &= isinstance(op, SIMD_OPERATIONS)
-    if order_matters(innermost, accesses, typed=typed):
+                straight &= isinstance(op, SIMD_OPERATIONS)
+    if order_matters(loop, accesses, typed=typed):
         return
-    if simple:
-        innermost.attributes[SIMD] = UnitAttr()
+    if straight and simple:
+        loop.attributes[SIMD] = UnitAttr()
     groups = ArrayAttr([IntegerAttr(group, i32)])
-    for op in (innermost, *accesses):
+    for op in (loop, *accesses):
         op.attributes[ACCESS_GROUPS] = groups
 
 
