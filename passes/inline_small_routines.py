@@ -38,7 +38,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from xdsl.context import Context
-from xdsl.dialects import acc, llvm
+from xdsl.dialects import acc, llvm, scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
@@ -139,9 +139,10 @@ def _device_code(module: ModuleOp) -> Iterator[Operation]:
 
 def _front(call: Operation) -> Block:
     """
-    The block at whose start the variables of the innermost loop or construct around a call are allocated.
+    The block at whose start the variables of the innermost counted loop or construct around a call are
+    allocated.
     """
-    home = enclosing(call, acc.LoopOp, *COMPUTE_OPS)
+    home = enclosing(call, acc.LoopOp, scf.ForOp, *COMPUTE_OPS)
     assert home is not None
     return home.regions[0].blocks[0]
 

@@ -187,6 +187,14 @@ _ALLOCA_PARENTS = (
 )
 
 
+def declared(op: llvm.AllocaOp) -> Iterator[str]:
+    """As `variable`, but the variables of a loop without a directive may be in its body until `split-kernels`,
+    as each iteration has its own."""
+    parent = op.parent_op()
+    if not isinstance(parent, scf.ForOp):
+        yield from variable(op)
+
+
 def variable(op: llvm.AllocaOp) -> Iterator[str]:
     """The alloca of a variable is in the entry block of its function, construct or loop directive, which
     tells whose copy it is; that of an array of variable length may be in a loop that computes its length."""

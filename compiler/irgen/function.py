@@ -116,6 +116,8 @@ class FunctionState:
     dispatch: Block | None = None
     """The switch that the `goto *p` among `labels` share, which takes a label's number."""
     allocas: list[AllocaScope] = field(default_factory=list[AllocaScope])
+    array_scopes: list[AllocaScope] = field(default_factory=list[AllocaScope])
+    """The places of arrays that the bodies of loops without a directive declare in the innermost region."""
     constructs: list[EnclosingConstruct] = field(default_factory=list[EnclosingConstruct])
     exits: list[Callable[[], None]] = field(default_factory=list["Callable[[], None]"])
     case_blocks: dict[int, Block] = field(default_factory=dict[int, Block])
@@ -206,19 +208,26 @@ class FunctionState:
         return self.b.value(llvm.AddressOfOp(symbol, PTR), hint)
 
     def allocate(self, decl: c.VarDecl) -> SSAValue:
-        """Storage for a variable of constant size, at the beginning of the innermost region."""
+        """
+        Storage for a variable of constant size, at the beginning of the innermost region; for an array that a
+        loop in it declares, of the innermost loop's body, so that it is known to belong to an iteration.
+        """
         found = self.addresses.get(decl)
         if found is None:
             align = max(decl.type.align, decl.alignment or 1)
-            found = self.scratch(self.module.types.convert(decl.type), align, decl.name)
+            own = isinstance(decl.type, ArrayType) and self.array_scopes
+            scope = self.array_scopes[-1] if own else self.allocas[-1]
+            found = self.scratch(self.module.types.convert(decl.type), align, decl.name, scope)
             if decl.qual.is_constant and isinstance(found.owner, llvm.AllocaOp):
                 found.owner.attributes[CONSTANT] = UnitAttr()
             self.addresses[decl] = found
         return found
 
-    def scratch(self, t: Attribute, align: int, hint: str) -> SSAValue:
-        """An alloca in the innermost OpenACC region or the function's entry block."""
-        scope = self.allocas[-1]
+    def scratch(
+        self, t: Attribute, align: int, hint: str, scope: AllocaScope | None = None
+    ) -> SSAValue:
+        """An alloca in `scope`, or in the innermost OpenACC region or the function's entry block."""
+        scope = scope or self.allocas[-1]
         if scope.one is None:
             one = arith.ConstantOp(IntegerAttr(1, i32))
             one.result.name_hint = "one"
@@ -311,6 +320,7 @@ class FunctionState:
         saved = self.targets, self.labels, self.dispatch
         addresses, members = dict(self.addresses), dict(self.members)
         self.targets, self.labels, self.dispatch = JumpTargets(), {}, None
+        array_scopes, self.array_scopes = self.array_scopes, []
         self.constructs.append(EnclosingConstruct(name, kind, loc))
         if own is not None:
             self.allocas.append(AllocaScope(own))
@@ -318,8 +328,19 @@ class FunctionState:
         if own is not None:
             self.allocas.pop()
         self.constructs.pop()
+        self.array_scopes = array_scopes
         self.targets, self.labels, self.dispatch = saved
         self.addresses, self.members = addresses, members
+
+    @contextmanager
+    def loop_body(self, block: Block) -> Generator[None]:
+        """Marks the statements emitted inside as the body of a counted loop without a directive."""
+        if len(self.allocas) < 2:
+            yield  # not in a region: the iterations of a function's loop run in order
+            return
+        self.array_scopes.append(AllocaScope(block))
+        yield
+        self.array_scopes.pop()
 
     def leaves_construct(self, what: str, loc: SourceLoc) -> Exception:
         """The error for a jump out of the innermost construct."""

@@ -103,7 +103,7 @@ def _emit_counted(fn: FunctionState, s: c.For, loop: CountedLoop) -> None:
     block = Block(arg_types=[counter.lower.type, *(v.type for v in initial)])
     block.args[0].name_hint = value_name(loop.var.name)
     fn.b.at(s.loc)
-    with fn.region(block, flat=False) as region:
+    with fn.region(block, flat=False) as region, fn.loop_body(block):
         _bind(fn, carried, block.args[1:])
         enter_iteration(fn, loop, counter, block.args[0])
         bodies.emit_body(fn, s.body)

@@ -77,6 +77,7 @@ from .kernel_constructs import (
 )
 from .kernel_loops import HostLoops, drop_dead_stores, keep_on_device
 from .kernel_pieces import KernelPiece, cut
+from .loop_variables import hoist_loop_variables
 from .nested_loops import decide_inner_loops, decide_rows, has_inner_loops, has_rows
 from .ordered_tiles import has_ordered_tiles
 from .repeated_levels import settle_repeated_levels
@@ -107,6 +108,7 @@ def _split(
     _move_variables_out(kernels)
     settle_repeated_levels(kernels)
     decide_loops(kernels, module, classifier, plain_loops=True)
+    hoist_loop_variables(kernels)
     block = kernels.parent_block()
     assert block is not None
     if len(kernels.region.blocks) > 1:
@@ -159,6 +161,7 @@ class SplitKernelsPass(ModulePass):
                 or (for_threads and inner_loops(inner))
                 for inner in directives
             ):
+                hoist_loop_variables(function)
                 continue
             constructs = [inner for inner in directives if isinstance(inner, COMPUTE_OPS)]
             kept = {
@@ -184,6 +187,7 @@ class SplitKernelsPass(ModulePass):
                 for construct in split:
                     decide_rows(construct, op, classifier)
             decide_loops(function, op, classifier, plain_loops=False)
+            hoist_loop_variables(function)
             for construct in constructs_of(function, (acc.ParallelOp,)):
                 reduce_in_place(construct)
         messages.save()
