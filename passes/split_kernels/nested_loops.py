@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from xdsl.dialects import acc, llvm, scf
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...dialects.accx import WHY
@@ -37,7 +37,7 @@ from ..ir.values.values_outside import is_known_outside
 from ..ir.variables.scalar_classes import ScalarClass
 from ..ir.variables.scalar_uses import Decision
 from .judged_loops import is_short, make_parallel, to_acc_loop
-from .row_loops import allow_wrapping, decide_row_loops, row_loops
+from .row_loops import allow_wrapping, decide_row_loops, only_loop, row_loops
 
 _OWN = (ScalarClass.PRIVATE, ScalarClass.SHARED)
 
@@ -80,24 +80,13 @@ def inner_loop(loop: acc.LoopOp, *, for_threads: bool) -> scf.ForOp | None:
     return found if fixed or _is_triangle(found, loop) else None
 
 
-def _only_loop(block: Block) -> scf.ForOp | None:
-    """The only loop of a block that only computes and reads beside it; None if there is none."""
-    loops = [op for op in block.ops if op.regions]
-    alone = all(
-        op in loops or op.has_trait(IsTerminator) or is_pure(op) or _only_reads(op)
-        for op in block.ops
-    )
-    first = loops[0] if len(loops) == 1 and alone else None
-    return first if isinstance(first, scf.ForOp) and not first.results else None
-
-
 def _fills_lanes(inner: scf.ForOp, loop: acc.LoopOp) -> bool:
     """
     Whether `inner`, the short loops tightly around it, and those in it around sequential ones, have
     iterations enough to fill the lanes together, so that `join-short-loops` may make one loop of them.
     """
     inside = [inner]
-    while (deeper := _only_loop(inside[-1].body.block)) is not None:
+    while (deeper := only_loop(inside[-1].body.block)) is not None:
         inside.append(deeper)
     if not any(isinstance(op, scf.ForOp) for op in inside[-1].body.block.ops):
         inside.pop()  # it runs over the terms of a sum in memory
@@ -176,7 +165,7 @@ def decide_inner_loops(
     for loop in loops:
         inner = inner_loop(loop, for_threads=for_threads)
         if inner is None and not for_threads:
-            decide_row_loops(loop, construct, module, classifier)
+            loops += decide_row_loops(loop, construct, module, classifier)
         if inner is None or not _is_wanted(inner, loop, construct, for_threads=for_threads):
             continue
         verdict = judge_loop(inner, construct, classifier.scalars.of(inner))

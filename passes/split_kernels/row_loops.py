@@ -33,7 +33,7 @@ from ..ir.ops.layout import size_of
 from ..ir.ops.levels import loop_levels
 from ..ir.ops.loop_bounds import LoopLike, body_of, bounds_of
 from ..ir.ops.machine import machine_of
-from ..ir.ops.purity import only_computes
+from ..ir.ops.purity import is_pure, only_computes
 from ..ir.ops.versions import can_have_versions
 from ..ir.values.accesses import root_of
 from ..ir.values.region_values import RegionSymbols
@@ -97,9 +97,10 @@ def _collect(block: Block, found: list[LoopLike]) -> bool:
                 if not all(_collect(inner, found) for r in op.regions for inner in r.blocks):
                     return False
             case scf.ForOp() if not is_short(op):
-                if any(isinstance(inner, LOOPS) for inner in op.body.walk()):
-                    return False
                 found.append(op)
+            case scf.ForOp() if _has_long_loop(op):
+                if not _collect(op.body.block, found):
+                    return False
             case acc.LoopOp():
                 inside = any(
                     isinstance(inner, LOOPS) for b in op.region.blocks for inner in b.walk()
@@ -112,6 +113,34 @@ def _collect(block: Block, found: list[LoopLike]) -> bool:
             case _:
                 pass
     return True
+
+
+def _has_long_loop(op: scf.ForOp) -> bool:
+    """Whether a loop contains others with more iterations than one thread should run."""
+    return any(isinstance(inner, scf.ForOp) and not is_short(inner) for inner in op.body.walk())
+
+
+def only_loop(block: Block) -> scf.ForOp | None:
+    """The only loop of a block that only computes and reads beside it; None if there is none."""
+    loops = [op for op in block.ops if op.regions]
+    alone = all(
+        op in loops or op.has_trait(IsTerminator) or is_pure(op) or _only_reads(op)
+        for op in block.ops
+    )
+    first = loops[0] if len(loops) == 1 and alone else None
+    return first if isinstance(first, scf.ForOp) and not first.results else None
+
+
+def _only_reads(op: Operation) -> bool:
+    return isinstance(op, llvm.LoadOp) and not is_ordered(op)
+
+
+def _nest(loop: LoopLike) -> list[LoopLike]:
+    """`loop` and the loops that are, one after the other, the whole body of the one before."""
+    nest = [loop]
+    while (deeper := only_loop(body_of(nest[-1]).block)) is not None and not is_short(deeper):
+        nest.append(deeper)
+    return nest
 
 
 def _may_stand_beside(op: Operation) -> bool:
@@ -143,21 +172,23 @@ def _are_short(found: Sequence[LoopLike]) -> bool:
     accesses = [op for row in found for op in body_of(row).walk() if isinstance(op, _ACCESSES)]
     bytes_ = max((size_of(accessed_type(op)) for op in accesses), default=1)
     least = thread_below(bytes_, stores=any(isinstance(op, llvm.StoreOp) for op in accesses))
-    trips = [constant_trips(*bounds[1:]) for row in found for bounds in bounds_of(row)]
+    trips = [
+        constant_trips(*bounds[1:]) for row in found for part in _nest(row) for bounds in bounds_of(part)
+    ]
     return all(count is not None and count < least for count in trips)
 
 
 def _walks_rows(loop: acc.LoopOp, found: Sequence[LoopLike]) -> bool:
     """
-    Whether the loops `found` access neighbouring elements in most accesses that move with them, and `loop`
-    does not.
+    Whether the loops `found`, or those that are all of their bodies, access neighbouring elements in most
+    accesses that move with them, and `loop` does not.
     """
     construct = loop.parent_op()
     assert isinstance(construct, acc.ParallelOp)
     accesses = AccessCounter(RegionSymbols(construct))
     along = across = 0
     for inner in found:
-        variable = body_of(inner).block.args[0]
+        variable = body_of(_nest(inner)[-1]).block.args[0]
         counts = [(op, accesses.count([op], variable)) for op in body_of(inner).walk()]
         moving = [(op, own) for op, own in counts if own.contiguous or own.strided]
         outer = accesses.count((op for op, _ in moving), loop.region.block.args[-1])
@@ -242,13 +273,16 @@ class _Plan:
 def _plan(
     inner: scf.ForOp, construct: acc.ParallelOp, classifier: LoopClassifier, *, fast: bool
 ) -> _Plan | None:
-    """How lanes share a loop; None if they may not."""
+    """How lanes share a loop, and those that are all of its body; None if they may not."""
     operators = operators_of(inner) if inner.iter_args else []
     if operators is None:
         return None
     verdict = judge_loop(inner, construct, classifier.scalars.of(inner), reduced=True)
     if not _may_be_shared(verdict):
         return None
+    for deeper in _nest(inner)[1:]:
+        if not judge_loop(deeper, construct, classifier.scalars.of(deeper)).independent:
+            return None
     reduced = _reduced(verdict)
     free = _have_no_order(inner, operators, fast=fast)
     in_order = not free or any(_has_order(decision, fast=fast) for decision in reduced)
@@ -262,6 +296,8 @@ def _has_terms(loop: scf.ForOp, reduced: Sequence[Decision]) -> bool:
     Whether what depends on the values that `loop` reduces only computes, so that lanes may run the rest of
     its iterations before.
     """
+    if any(isinstance(op, LOOPS) for op in loop.body.walk()):
+        return False
     uses = {use for decision in reduced for use in decision.uses}
     pointers = [decision.pointer for decision in reduced]
     ordered = depending_on(loop.body.block, [*loop.body.block.args[1:], *pointers])
@@ -270,9 +306,10 @@ def _has_terms(loop: scf.ForOp, reduced: Sequence[Decision]) -> bool:
 
 def decide_row_loops(
     loop: acc.LoopOp, construct: acc.ParallelOp, module: ModuleOp, classifier: LoopClassifier
-) -> None:
+) -> list[acc.LoopOp]:
     """
-    Marks the `row_loops` of `loop` as parallel if lanes may share all of them, else none. Those that search
+    Marks the `row_loops` of `loop` as parallel if lanes may share all of them, else none, and returns their
+    directives. Those that search
     the greatest or least value of a row are split into loops that lanes may share. A single loop of sums in
     order is left to `stage-ordered-sums`.
     """
@@ -296,14 +333,15 @@ def decide_row_loops(
         elif plan is not None:
             plans[inner] = plan
         else:
-            return
+            return []
     if any(plan.in_order for plan in plans.values()) and len(plans) + len(searches) + others < 2:
-        return
+        return []
     for search in searches:
         for part in split_search(search, in_one=True):
             plan = _plan(part, construct, classifier, fast=fast)
             if plan is not None:
                 plans[part] = plan
+    directives: list[acc.LoopOp] = []
     for inner, plan in plans.items():
         verdict = plan.verdict
         directive = _reduce(inner, plan.operators, module)
@@ -313,3 +351,5 @@ def decide_row_loops(
         for decision in _reduced(verdict):
             allow_wrapping(decision.uses)
         make_parallel(directive, verdict, classifier, module)
+        directives.append(directive)
+    return directives
