@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import gcd
 
-from .inequalities import Facts, bounds_from_below
+from .inequalities import Facts, bounds_from_below, note_least
 from .linearised import SubscriptPair, dimensions
 from .polynomials import Polynomial
 from .ranges import LoopRange
@@ -63,7 +63,7 @@ class _Apart:
 @dataclass(frozen=True)
 class LoopContext:
     """
-    The analysed loop: its variable, step (positive; None if not known), and trip count, if constant.
+    The analysed loop: its variable, step (positive; None if not constant), and trip count, if constant.
     `inner` and `outer` are the loops inside and around it, innermost first; those in `inner` enclose both
     accesses unless `right` is given. `bounds` are the loop's own, if known.
     """
@@ -76,11 +76,15 @@ class LoopContext:
     bounds: LoopRange | None = None
     right: tuple[LoopRange, ...] | None = None
     """The inner loops around the second access, if they differ from those around the first."""
+    distance: Polynomial | None = None
+    """The step, if it is not constant but known: `2 * half`."""
 
     @property
     def stride(self) -> Polynomial:
         if self.step is not None:
             return Polynomial.constant(self.step)
+        if self.distance is not None:
+            return self.distance
         return Polynomial.symbol(Unknown(self.variable, "step"))
 
     @property
@@ -106,7 +110,9 @@ class LoopContext:
         for inner in dict.fromkeys((self.inner, self.inner_of_right)):
             facts = facts.union(Facts.of_loops([*inner, own, *self.outer]))
         if self.step is None:
-            facts.least[Unknown(self.variable, "step")] = 1
+            positive = self.stride - 1
+            facts = facts.union(Facts((positive,)))
+            note_least(positive, (), facts.least)
         return facts
 
 

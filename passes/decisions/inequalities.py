@@ -70,17 +70,23 @@ def _note_symbols(loop: LoopRange, outer: Sequence[LoopRange], least: dict[Hasha
     Records lower bounds of symbols that follow from `last - lower >= 0`: with `last = n - 1` and `lower = i
     + 1`, `n` is at least `i + 2`, so at least 2 where `i` counts from 0.
     """
-    span = loop.last - loop.lower
+    note_least(loop.last - loop.lower, outer, least)
+
+
+def note_least(span: Polynomial, outer: Sequence[LoopRange], least: dict[Hashable, int]) -> None:
+    """Records lower bounds of symbols that follow from `span >= 0` in the loops `outer`."""
     variables = {other.variable for other in outer}
     for symbol in span.symbols - variables:
         parts = span.split(symbol)
-        if parts is None or parts[1].as_constant != 1:
+        factor = None if parts is None else parts[1].as_constant
+        if parts is None or factor is None or factor <= 0:
             continue
         lows = bounds_from_below([-parts[0]], outer, Facts())
         if lows is None or len(lows) != 1:
             continue
         value = lows[0].as_constant
         if value is not None:
+            value = -(-value // factor)
             least[symbol] = max(value, least.get(symbol, value))
 
 

@@ -1,6 +1,6 @@
 """
-Variables that the bodies of loops without a directive declare. While loops are judged they are in these bodies,
-so that each iteration is known to have its own; later passes expect them in the entry of the innermost loop
+Variables that the bodies of loops without a directive declare. While loops are judged they are in these
+bodies, so that each iteration is known to have its own; later passes expect them in the entry of the innermost loop
 directive or construct, where every thread has its copy.
 """
 

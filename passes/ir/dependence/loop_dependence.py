@@ -21,7 +21,7 @@ from ...decisions.polynomials import Polynomial
 from ...decisions.ranges import LoopRange
 from ..ops.acc_ops import PRIVATIZING_OPS, bit_width, is_defined_inside, own_copies, variable_name
 from ..ops.building import constant_value
-from ..ops.loop_bounds import LoopLike, body_of
+from ..ops.loop_bounds import LoopLike, body_of, step_of
 from ..values.accesses import LoopAccess, comparable, is_scalar_variable, may_alias, root_of
 from ..values.loop_symbols import Limit, LoopSymbols
 from ..values.region_values import HostExpression, variable_key
@@ -154,6 +154,7 @@ class _Judge:
         step = constant_value(self.symbols.step_of(variable))
         if step is not None and step <= 0:
             step = None
+        distance = None if step is not None else self.fixed_step(variable)
         return LoopContext(
             variable,
             step,
@@ -162,7 +163,15 @@ class _Judge:
             (*earlier, *self.symbols.outer_ranges),
             own,
             None if inner == others else others,
+            distance,
         )
+
+    def fixed_step(self, variable: SSAValue) -> Polynomial | None:
+        """The step of one of the loop's variables, if it is a polynomial of values from before the loop."""
+        step = self.symbols.polynomial(self.symbols.step_of(variable))
+        if step is None or not all(map(self.symbols.is_invariant, step.symbols)):
+            return None
+        return step
 
     def pairs(self, variable: SSAValue, places: Sequence[_AccessPlace]) -> None:
         """Records the conditions under which all pairs of places are independent, or raises `_Dependent`."""
@@ -246,6 +255,11 @@ class _Judge:
                 context, clauses = self.signed(context)
                 again = requirement(first, second, context, self.known, widths) if clauses else None
                 found = None if again is None else (*again, *clauses)
+            if found is None:
+                exact = self.with_last_values(context)
+                if exact != context:
+                    again = requirement(first, second, exact, self.known, widths)
+                    found = None if again is None else (*again, *clauses)
             self.known_pairs[key] = found
         return self.known_pairs[key]
 
@@ -276,6 +290,31 @@ class _Judge:
         inner, outer = ranges(context.inner), ranges(context.outer)
         narrowed = replace(context, inner=inner, outer=outer, bounds=bounds, right=right)
         return narrowed, tuple(((poly,),) for poly in found)
+
+    def with_last_values(self, context: LoopContext) -> LoopContext:
+        """
+        The loops in steps of a constant with the exact last values of their variables, where the host knows
+        them: for `j < n` in steps of 8 the last one is 8 * ((n - 1) / 8), so that `j + 7` is in the row if 8
+        divides `n`.
+        """
+
+        def exact(loop: LoopRange) -> LoopRange:
+            assert isinstance(loop.variable, SSAValue)
+            step = step_of(loop.variable)
+            span = loop.last - loop.lower
+            if step is None or step < 2 or not all(map(self.known, span.symbols)):
+                return loop
+            steps = HostExpression(arith.DivSIOp, (span, Polynomial.constant(step)))
+            last = loop.lower + Polynomial.symbol(steps) * step
+            return LoopRange(loop.variable, loop.lower, last)
+
+        return replace(
+            context,
+            inner=tuple(map(exact, context.inner)),
+            outer=tuple(map(exact, context.outer)),
+            bounds=None if context.bounds is None else exact(context.bounds),
+            right=None if context.right is None else tuple(map(exact, context.right)),
+        )
 
     def overlap(self, variable: SSAValue, left: _AccessPlace, right: _AccessPlace) -> None:
         one, other = left.access, right.access

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects import acc, scf
-from xdsl.ir import Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from .building import constant_value
 
@@ -27,6 +27,14 @@ def bounds_of(loop: Operation) -> list[Bounds]:
             return list(zip(args, loop.lowerbound, loop.upperbound, loop.step, strict=True))
         case _:
             return []
+
+
+def step_of(variable: SSAValue) -> int | None:
+    """The step of the counted loop with this variable, if it is constant."""
+    block = variable.owner
+    loop = block.parent_op() if isinstance(block, Block) else None
+    found = [] if loop is None else [step for v, _, _, step in bounds_of(loop) if v is variable]
+    return constant_value(found[0]) if found else None
 
 
 def surely_runs(loop: LoopLike) -> bool:
