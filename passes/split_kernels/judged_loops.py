@@ -9,7 +9,6 @@ from xdsl.ir import Operation
 from ...dialects.accx import CONDITIONAL, WHY
 from ..decisions.device import WARP
 from ..decisions.levels import Level
-from ..decisions.short_rows import MOST_SHORT_ITERATIONS
 from ..ir.dependence.loop_classifier import LoopClassifier
 from ..ir.dependence.loop_dependence import judge_loop
 from ..ir.dependence.loop_verdicts import Verdict
@@ -26,14 +25,16 @@ from ..ir.ops.acc_ops import (
     replace_inside,
     set_prop,
 )
-from ..ir.ops.building import constant_value
 from ..ir.ops.levels import is_parallel, loop_levels
 from ..ir.ops.loop_bounds import LoopLike
 from ..ir.ops.loop_order import confine_to_gang, make_sequential
+from ..ir.ops.machine import machine_of
 from ..ir.variables.scalar_classes import ScalarClass
 from ..ir.variables.scalar_clauses import add_private
 from .inner_loops import inner_loops
+from .mixed_loops import is_mixed
 from .ordered_tiles import drop_ordered_tiles
+from .short_loops import has_at_most, is_short
 
 _HARMLESS = (ScalarClass.SHARED, ScalarClass.PRIVATE)
 
@@ -99,18 +100,6 @@ def _note_condition(loop: acc.LoopOp, verdict: Verdict) -> None:
         loop.attributes[CONDITIONAL] = UnitAttr()
 
 
-def is_short(loop: scf.ForOp) -> bool:
-    """Whether a loop is known to have too few iterations to give each a thread."""
-    return _has_at_most(loop, MOST_SHORT_ITERATIONS)
-
-
-def _has_at_most(loop: scf.ForOp, iterations: int) -> bool:
-    lower, upper, step = (constant_value(value) for value in (loop.lb, loop.ub, loop.step))
-    if lower is None or upper is None or step is None or step <= 0:
-        return False
-    return upper - lower <= iterations * step
-
-
 def _leaves_lanes_outside(loop: scf.ForOp, construct: Operation) -> bool:
     """
     Whether a loop is known to have no more iterations than a warp has lanes, and the parallel loop around
@@ -121,7 +110,7 @@ def _leaves_lanes_outside(loop: scf.ForOp, construct: Operation) -> bool:
         around is not None
         and is_inside(around, construct)
         and is_parallel(around)
-        and _has_at_most(loop, WARP)
+        and has_at_most(loop, WARP)
         and suits_lanes_better(around, loop, construct)
     )
 
@@ -139,6 +128,12 @@ def decide_loops(
     can test before a construct are left to `guard-against-overlap`.
     """
     host = parent if isinstance(parent, COMPUTE_OPS) else None
+
+    def is_free(inner: scf.ForOp) -> bool:
+        return judge_loop(inner, host, classifier.scalars.of(inner)).independent
+
+    by_lanes = machine_of(module).target != "host"
+    left: set[Operation] = set()
     candidates: list[LoopLike] = [
         op
         for op in parent.walk()
@@ -146,6 +141,11 @@ def decide_loops(
         or (plain_loops and isinstance(op, scf.ForOp))
     ]
     for loop in candidates:
+        if loop in left:
+            loop.attributes[WHY] = StringAttr(
+                "a thread runs each iteration of the loop around it, as another loop in it runs in order"
+            )
+            continue
         if isinstance(loop, scf.ForOp) and is_short(loop) and _is_within_parallel(loop, parent):
             loop.attributes[WHY] = StringAttr("it has few iterations")
             continue
@@ -162,6 +162,8 @@ def decide_loops(
         if isinstance(loop, acc.LoopOp):
             _settle(loop, verdict, classifier, module)
         elif verdict.independent:
+            if by_lanes and not _is_within_parallel(loop, parent) and is_mixed(loop, is_free):
+                left.update(op for op in loop.body.walk() if isinstance(op, scf.ForOp))
             directive = to_acc_loop(loop)
             directive.attributes[WHY] = StringAttr(f"found independent: {verdict.why}")
             make_parallel(directive, verdict, classifier, module)

@@ -1,7 +1,7 @@
 """
 Variables that the bodies of loops without a directive declare. While loops are judged they are in these
-bodies, so that each iteration is known to have its own; later passes expect them in the entry of the innermost loop
-directive or construct, where every thread has its copy.
+bodies, so that each iteration is known to have its own; later passes expect them in the entry of the
+innermost loop directive or construct, where every thread has its copy.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from ..ir.ops.building import constant_value
 
 def hoist_loop_variables(parent: Operation) -> None:
     """
-    Moves variables of constant size from the bodies of loops in `parent` to the entry of the loop directive or
-    construct around; from a kernels construct to the function, so that its pieces can share them.
+    Moves variables of constant size from the bodies of loops in `parent` to the entry of the loop directive
+    or construct around; from a kernels construct to the function, so that its pieces can share them.
     """
     for op in list(parent.walk()):
         if not isinstance(op, llvm.AllocaOp) or not isinstance(op.parent_op(), scf.ForOp):

@@ -36,8 +36,9 @@ from ..ir.values.region_values import RegionSymbols
 from ..ir.values.values_outside import is_known_outside
 from ..ir.variables.scalar_classes import ScalarClass
 from ..ir.variables.scalar_uses import Decision
-from .judged_loops import is_short, make_parallel, to_acc_loop
+from .judged_loops import make_parallel, to_acc_loop
 from .row_loops import allow_wrapping, decide_row_loops, only_loop, row_loops
+from .short_loops import is_short
 
 _OWN = (ScalarClass.PRIVATE, ScalarClass.SHARED)
 

@@ -44,8 +44,9 @@ from ..ir.variables.scalar_classes import ScalarClass
 from ..ir.variables.scalar_clauses import add_reduction, replace_in, scalar_type
 from ..ir.variables.scalar_uses import Decision
 from .carried_values import LOOPS, declare, in_variables, operators_of, uses_of
-from .judged_loops import is_short, make_parallel, to_acc_loop
+from .judged_loops import make_parallel, to_acc_loop
 from .searches import ExtremeSearch, find_search, split_search
+from .short_loops import is_short
 
 _ACCESSES = (llvm.LoadOp, llvm.StoreOp)
 _OWN = (ScalarClass.PRIVATE, ScalarClass.SHARED)
