@@ -188,8 +188,8 @@ _ALLOCA_PARENTS = (
 
 
 def declared(op: llvm.AllocaOp) -> Iterator[str]:
-    """As `variable`, but the variables of a loop without a directive may be in its body until `split-kernels`,
-    as each iteration has its own."""
+    """As `variable`, but the variables of a loop without a directive may be in its body until
+    `split-kernels`, as each iteration has its own."""
     parent = op.parent_op()
     if not isinstance(parent, scf.ForOp):
         yield from variable(op)

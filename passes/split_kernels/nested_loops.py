@@ -188,9 +188,11 @@ def has_rows(construct: acc.ParallelOp) -> bool:
 
 
 def decide_rows(construct: acc.ParallelOp, module: ModuleOp, classifier: LoopClassifier) -> None:
-    """Marks the `row_loops` of a construct that was a kernels construct, whose other loops are decided."""
-    for loop in child_loops(construct):
-        decide_row_loops(loop, construct, module, classifier)
+    """
+    Marks the `row_loops` of a construct that was a kernels construct, whose other loops are decided, and
+    loops inside of them.
+    """
+    decide_inner_loops(construct, module, classifier, for_threads=False)
 
 
 def _is_free(verdict: Verdict, inner: scf.ForOp, classifier: LoopClassifier) -> bool:

@@ -174,7 +174,10 @@ def _are_short(found: Sequence[LoopLike]) -> bool:
     bytes_ = max((size_of(accessed_type(op)) for op in accesses), default=1)
     least = thread_below(bytes_, stores=any(isinstance(op, llvm.StoreOp) for op in accesses))
     trips = [
-        constant_trips(*bounds[1:]) for row in found for part in _nest(row) for bounds in bounds_of(part)
+        constant_trips(*bounds[1:])
+        for row in found
+        for part in _nest(row)
+        for bounds in bounds_of(part)
     ]
     return all(count is not None and count < least for count in trips)
 

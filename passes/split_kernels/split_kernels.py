@@ -187,11 +187,6 @@ class SplitKernelsPass(ModulePass):
                 for construct in split:
                     decide_rows(construct, op, classifier)
             decide_loops(function, op, classifier, plain_loops=False)
-            if kept and not for_threads:
-                classifier = LoopClassifier(FunctionScalars(function, op, names, exposed), messages)
-                for piece in constructs_of(function, (acc.ParallelOp,)):
-                    if FROM_KERNELS in piece.attributes:
-                        decide_inner_loops(piece, op, classifier, for_threads=False)
             hoist_loop_variables(function)
             for construct in constructs_of(function, (acc.ParallelOp,)):
                 reduce_in_place(construct)
