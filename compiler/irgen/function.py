@@ -336,7 +336,7 @@ class FunctionState:
     def loop_body(self, block: Block) -> Generator[None]:
         """Marks the statements emitted inside as the body of a counted loop without a directive."""
         if len(self.allocas) < 2:
-            yield  # not in a region: the iterations of a function's loop run in order
+            yield  # outside of regions iterations are sequential
             return
         self.array_scopes.append(AllocaScope(block))
         yield

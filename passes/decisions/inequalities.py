@@ -108,9 +108,10 @@ def bounds_from_below(
             if not factor.terms:
                 following[rest] = None
                 continue
-            if not facts.proves(-factor):
+            grows = facts.proves(factor)
+            if grows or not facts.proves(-factor):
                 following[rest + factor * loop.lower] = None
-            if not facts.proves(factor):
+            if not grows:
                 following[rest + factor * loop.last] = None
         candidates = list(following)
         if len(candidates) > MAX_CANDIDATES:

@@ -77,9 +77,10 @@ def _bound(
             if parts is None:
                 return None
             factor = parts[1] * direction
-            if not proves(-factor):
+            rises = bool(factor.terms) and proves(factor)
+            if rises or not proves(-factor):
                 following.append(parts[0] + parts[1] * loop.last)
-            if not proves(factor) or not factor.terms:
+            if not rises:
                 following.append(parts[0] + parts[1] * loop.lower)
         candidates = list(_tightest(following, direction))
         if len(candidates) > MAX_CANDIDATES:

@@ -143,7 +143,7 @@ def decide_loops(
     for loop in candidates:
         if loop in left:
             loop.attributes[WHY] = StringAttr(
-                "a thread runs each iteration of the loop around it, as another loop in it runs in order"
+                "a thread runs each iteration of the loop around it, which has a sequential loop"
             )
             continue
         if isinstance(loop, scf.ForOp) and is_short(loop) and _is_within_parallel(loop, parent):

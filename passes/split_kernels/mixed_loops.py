@@ -1,8 +1,8 @@
 """
-Parallel loops of kernels constructs in whose iterations some loops have to run in order, and others do not.
+Parallel loops of kernels constructs in whose iterations some loops are sequential, and others are not.
 
 If lanes shared the latter, a gang would have one iteration, and all of its lanes but one would wait while the
-others run: a recurrence over a row that is filled before, the steps of a factorisation. Such an iteration
+former run: a recurrence over a row that is filled before, the steps of a factorisation. Such an iteration
 belongs to one thread, unless lanes can share all of its loops (`row_loops.py`).
 """
 
@@ -32,7 +32,7 @@ def is_mixed(loop: acc.LoopOp | scf.ForOp, is_free: Callable[[scf.ForOp], bool])
 
 
 def _kinds(block: Block, is_free: Callable[[scf.ForOp], bool]) -> tuple[bool, bool]:
-    """Whether a block contains free loops, and loops that must run in order and have no free ones in them."""
+    """Whether a block contains free loops, and sequential loops that have no free ones in them."""
     free = ordered = False
     for op in block.ops:
         match op:

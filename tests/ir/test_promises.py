@@ -168,13 +168,22 @@ PROMISES = {
         "the operand 'p' is not the result of acc.private",
     ),
     "places of variables": Promise(
-        "acc",
+        "data",
         function("%v = llvm.alloca %one x f64 : (i32) -> !llvm.ptr"),
         ("%v = llvm.alloca %one x f64 : (i32) -> !llvm.ptr", NESTED),
         "in the entry block of a function",
     ),
-    "places of arrays of variable length": Promise(
+    "places of variables of loops": Promise(
         "acc",
+        function("%v = llvm.alloca %one x f64 : (i32) -> !llvm.ptr"),
+        (
+            "%v = llvm.alloca %one x f64 : (i32) -> !llvm.ptr",
+            "%t = arith.constant true scf.if %t { %v = llvm.alloca %one x f64 : (i32) -> !llvm.ptr }",
+        ),
+        "in the entry block of a function",
+    ),
+    "places of arrays of variable length": Promise(
+        "data",
         function(
             "scf.for %i = %zero to %n step %one : i32 { %v = llvm.alloca %n x f64 : (i32) -> !llvm.ptr }"
         ),

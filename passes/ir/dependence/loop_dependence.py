@@ -250,6 +250,7 @@ class _Judge:
         if key not in self.known_pairs:
             first, second, widths = sides
             context = self.context(variable, one, other)
+            clauses: Requirement = ()
             found = requirement(first, second, context, self.known, widths)
             if found is None:
                 context, clauses = self.signed(context)

@@ -8,8 +8,9 @@ from itertools import product
 
 import pytest
 from accopt.passes.decisions.dependence import LoopContext, Requirement, requirement, stays_within
+from accopt.passes.decisions.inequalities import Facts, bounds_from_below
 from accopt.passes.decisions.polynomials import Polynomial
-from accopt.passes.decisions.ranges import LoopRange
+from accopt.passes.decisions.ranges import LoopRange, extremes
 
 Values = dict[object, int]
 
@@ -91,6 +92,14 @@ def test_what_an_inner_bound_adds_is_not_forgotten() -> None:
     assert requirement((AI * 2 - AJ,), (AI * 2 - AJ,), loop(inner), is_size) is None
 
 
+def test_a_factor_that_is_certainly_zero() -> None:
+    """Facts may prove a factor neither positive nor negative; the rest still counts."""
+    facts = Facts((AM, -AM))
+    assert bounds_from_below([AJ * AM - 1], [LoopRange("j", C(0), AN)], facts) == [C(-1)]
+    found = extremes(AJ * AM - 1, [LoopRange("j", C(0), AN)], facts.proves)
+    assert found is not None and found.lows and found.highs
+
+
 def test_wider_accesses_meet_more() -> None:
     assert requirement((AI * 2,), (AI * 2,), loop(), is_size, (2, 2)) == ()
     assert requirement((AI * 2,), (AI * 2,), loop(), is_size, (3, 3)) is None
@@ -164,6 +173,7 @@ def test_never_wrong(seed: int) -> None:
         inner = random_loops(rng, "jl", lefts)
         other = random_loops(rng, "pq", rights)
         dims, step = rng.choice([1, 1, 2]), rng.choice([1, 1, 1, 2])
+        length = rng.choice([AN, AN * 2, AM + 1]) if rng.random() < 0.25 else None
         left = tuple(random_subscript(rng, lefts) for _ in range(dims))
         if rng.random() < 0.5:
             other = inner
@@ -172,13 +182,15 @@ def test_never_wrong(seed: int) -> None:
             right = tuple(random_subscript(rng, rights) for _ in range(dims))
         widths = rng.choice([1, 1, 2]), rng.choice([1, 1, 2])
         bounds = tuple(inner), tuple(outer), own, tuple(other) if other is not inner else None
-        needs = requirement(left, right, LoopContext("i", step, None, *bounds), is_size, widths)
+        context = LoopContext("i", None if length else step, None, *bounds, length)
+        needs = requirement(left, right, context, is_size, widths)
         if needs is None:
             continue
         claims += 1
         for n, m in product((-1, 0, 1, 2, 3, 5), repeat=2):
             values: Values = {"n": n, "m": m}
-            if not holds(needs, values):
+            step = step if length is None else evaluate(length, values)
+            if step <= 0 or not holds(needs, values):
                 continue
             for given in iterations(outer, values):
                 sides = (left, inner, widths[0]), (right, other, widths[1])
@@ -216,6 +228,15 @@ def test_wrapped_values_meet_only_where_the_test_fails(seed: int) -> None:
         values: Values = {"n": n, "m": m, "o": outer}
         if holds(needs, values):
             assert not wraps_together(poly, [own, inner], values), (poly, values)
+
+
+def test_steps_of_a_length_known_at_run_time() -> None:
+    own, half = LoopRange("i", C(0), AN - 1), LoopRange("j", C(0), AM - 1)
+    context = LoopContext("i", None, None, (half,), (), own, None, AM * 2)
+    assert requirement((AI + AJ,), (AI + AJ + AM,), context, is_size) == ()
+    assert requirement((AI + AJ,), (AI + AJ + AM + 1,), context, is_size) is None
+    unknown = LoopContext("i", None, None, (half,), (), own)
+    assert requirement((AI + AJ,), (AI + AJ + AM,), unknown, is_size) is None
 
 
 def test_what_cannot_wrap_needs_no_test() -> None:
