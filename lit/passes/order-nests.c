@@ -13,6 +13,7 @@
 // SAYS-COUNT-5: remark: loop over 'i' made the innermost
 // SAYS:         remark: loop over 'j' made the innermost
 // SAYS:         remark: loop over 'j' made the innermost: its few iterations read the same elements
+// SAYS-COUNT-2: remark: loop over 'x' made the innermost
 // SAYS-NOT:     made the innermost
 void columns(long n, int m, float *restrict a)
 {
@@ -159,4 +160,22 @@ void scaled(int n, const float *restrict a, float *restrict b)
 #pragma acc loop
         for (int i = 0; i < n; i++)
             b[j * n + i] = a[i] * j;
+}
+
+// Elements at rounded positions, or chosen by data, say nothing about the order: the results do.
+// CHECK-LABEL: llvm.func @resized
+// CHECK:         acc.loop combined(parallel) control(%y{{[_0-9]*}} : i32, %x
+// CHECK:         acc.loop combined(parallel) control(%y{{[_0-9]*}} : i32, %x
+void resized(int h, int w, float sy, float sx, const float *restrict a, const int *restrict k, float *restrict b)
+{
+#pragma acc parallel loop collapse(2) present(a[0:h*w], b[0:h*w])
+    for (int x = 0; x < w; x++)
+        for (int y = 0; y < h; y++) {
+            int i = (int)(y * sy), j = (int)(x * sx), l = j + 1 < w ? j + 1 : w - 1;
+            b[y * w + x] = a[i * w + j] + a[i * w + l];
+        }
+#pragma acc parallel loop collapse(2) present(a[0:h*w], b[0:h*w], k[0:h*w])
+    for (int x = 0; x < w; x++)
+        for (int y = 0; y < h; y++)
+            b[y * w + x] = a[k[y * w + x]] + a[k[y * w + x] + 1];
 }

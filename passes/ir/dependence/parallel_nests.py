@@ -141,9 +141,14 @@ def _is_cached(op: Operation) -> bool:
 
 
 def walks_of(nest: Sequence[acc.LoopOp], construct: Operation) -> list[Walk]:
-    """How the accesses of a nest move with each of its variables, the outermost first."""
+    """
+    How the accesses of a nest move with each of its variables, the outermost first. Those at addresses that
+    are computed from data, or rounded, as `a[(int)(x * scale)]`, say nothing beside others.
+    """
     accesses = AccessCounter(RegionSymbols(construct))
-    body = [op for op in nest[-1].region.walk() if not _is_cached(op)]
+    every = [op for op in nest[-1].region.walk() if isinstance(op, llvm.LoadOp | llvm.StoreOp)]
+    used = [op for op in every if not _is_cached(op)]
+    body = [op for op in used if accesses.is_known(op)] or used
     walks: list[Walk] = []
     for loop in nest:
         for variable, *bounds in zip(

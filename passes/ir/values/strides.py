@@ -148,10 +148,23 @@ class StairSlopes:
     def __init__(self, symbols: RegionSymbols):
         self._symbols = symbols
         self._slopes: dict[tuple[SSAValue, SSAValue], int | None] = {}
+        self._known: dict[SSAValue, bool] = {}
 
     def polynomial(self, value: SSAValue | Index) -> Polynomial | None:
         found = self._symbols.polynomial(value)
         return from_value(value, self._symbol) if found is None else found
+
+    def is_known(self, value: SSAValue | Polynomial | None) -> bool:
+        """Whether a value is a polynomial, and so are the operands of choices and quotients in it."""
+        if isinstance(value, SSAValue):
+            if value not in self._known:
+                self._known[value] = self.is_known(self.polynomial(value))
+            return self._known[value]
+        if not isinstance(value, Polynomial):
+            return False
+        stairs = [s for s in value.symbols if isinstance(s, SSAValue) and _is_stair(s)]
+        parts = [v for s in stairs if isinstance(s.owner, Operation) for v in s.owner.operands[-2:]]
+        return all(map(self.is_known, parts))
 
     def slope(self, stair: SSAValue, variable: SSAValue) -> int | None:
         """
@@ -201,8 +214,15 @@ class AccessCounter:
         counts = AccessCounts()
         for op in ops:
             if isinstance(op, llvm.LoadOp | llvm.StoreOp):
-                if op.ptr not in self._steps:
-                    self._steps[op.ptr] = flat_steps(op.ptr, self._symbols)
                 size = size_of(accessed_type(op))
-                count_access(self._steps[op.ptr], size, variable, counts, self._symbols)
+                count_access(self._steps_of(op.ptr), size, variable, counts, self._symbols)
         return counts
+
+    def is_known(self, op: llvm.LoadOp | llvm.StoreOp) -> bool:
+        """Whether the address of an access is known, and not computed from data or rounded numbers."""
+        return all(self._symbols.is_known(poly) for poly, _ in self._steps_of(op.ptr))
+
+    def _steps_of(self, pointer: SSAValue) -> tuple[FlatStep, ...]:
+        if pointer not in self._steps:
+            self._steps[pointer] = flat_steps(pointer, self._symbols)
+        return self._steps[pointer]
