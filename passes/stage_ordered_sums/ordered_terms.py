@@ -17,6 +17,7 @@ from ..ir.loops.dependent_ops import depending_on
 from ..ir.loops.sum_nests import SumNest, count_walks, is_scalar, read_nest
 from ..ir.ops.layout import size_of
 from ..ir.ops.purity import is_pure, is_pure_call
+from ..ir.values.values_outside import is_known_outside
 
 
 @dataclass(frozen=True)
@@ -62,13 +63,14 @@ def find_sums(construct: acc.ParallelOp) -> OrderedSums:
     across, along = count_walks(nest)
     if not across and not along:
         raise Declined("its loads are not contiguous")
+    if not all(is_known_outside(bound, nest.around[0]) for bound in nest.bounds):
+        raise Declined("its number of terms is not known before the construct")
+    split_conditional_sums(nest.terms)
     return split_body(nest, along=along > across)
 
 
 def split_body(nest: SumNest, *, along: bool) -> OrderedSums:
     """The parts of a nest's body. Raises `Declined` with the reason if its terms cannot be staged."""
-    if isinstance(nest.terms, scf.ForOp):
-        split_conditional_sums(nest.terms)
     ops = [op for op in nest.body.ops if not op.has_trait(IsTerminator)]
     end = nest.body.last_op
     assert end is not None

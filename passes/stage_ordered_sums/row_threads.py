@@ -38,14 +38,18 @@ from .ordered_terms import OrderedSums
 from .sum_threads import SumThreads, Values
 
 
-def check_rows(sums: OrderedSums) -> None:
-    """Raises `Declined` unless the rows of a nest follow each other and all of its terms are of their own."""
-    nest = sums.nest
+def check_rows(nest: SumNest) -> None:
+    """Raises `Declined` unless the rows of a nest follow each other."""
     if len(nest.around) != 1 or not has_neighbours(nest):
         raise Declined("its terms are not neighbours in memory, or it has several loops around")
     row = nest.around[0].region.block.args[0]
     if not _follow(nest, row):
         raise Declined("its rows do not follow each other")
+
+
+def check_terms(sums: OrderedSums) -> None:
+    """Raises `Declined` if a term of a row depends on which row it is."""
+    row = sums.nest.around[0].region.block.args[0]
     for op in (*sums.loading, *sums.computing):
         if any(contains(v, {row}) for inner in op.walk() for v in inner.operands):
             raise Declined("its terms are not known without their row")

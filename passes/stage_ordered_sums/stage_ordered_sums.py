@@ -50,11 +50,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import reduce
 
-from xdsl.dialects import acc, arith
+from xdsl.dialects import acc, arith, scf
 from xdsl.dialects.builtin import ModuleOp, i64
 
 from ..decisions.declined import Declined
 from ..decisions.ordered_sums import MOST_ACROSS, SHORTEST_ACROSS, SHORTEST_ALONG, SUMS, THREADS
+from ..ir.loops.conditional_sums import split_conditional_sums
 from ..ir.loops.gang_shares import (
     LaunchBound,
     check_versions,
@@ -68,7 +69,7 @@ from ..ir.ops.gpu_pass import GpuPass
 from ..ir.values.region_values import HostEmitter, RegionSymbols
 from ..ir.values.trip_counts import Arithmetic, Count, trip_count
 from .ordered_terms import carrying_nest, find_sums, split_body
-from .row_threads import RowThreads, check_rows
+from .row_threads import RowThreads, check_rows, check_terms
 from .sum_threads import SumShape, SumThreads
 
 
@@ -113,8 +114,12 @@ def stage_rows(construct: acc.ParallelOp) -> None:
     Stages the terms of a construct's rows of a sparse matrix, also of integers. Raises `Declined` if that
     does not apply.
     """
-    sums = split_body(carrying_nest(construct), along=True)
-    check_rows(sums)
+    nest = carrying_nest(construct)
+    check_rows(nest)
+    assert isinstance(nest.terms, scf.ForOp)
+    split_conditional_sums(nest.terms)
+    sums = split_body(nest, along=True)
+    check_terms(sums)
     symbols, math = RegionSymbols(construct), Arithmetic(HostEmitter(construct))
     count = trip_count(sums.nest.around[0], symbols, math)
     if count is None or not count[1]:
