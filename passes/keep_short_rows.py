@@ -12,10 +12,11 @@ Leaves: a construct that is such a nest (`decisions/short_rows.py`), without lev
         loop of several variables. If other statements are beside the innermost loops, these are `seq` in
         the first version, and the construct has several workers of a few lanes, for a row each, in the
         others; each needs enough rows to fill a device. The last version is unchanged, except for a warp for
-        each row if the order of a sum counts. If the number of
-        iterations is a constant, there are only the versions for it. A note on the construct says so. Other
-        constructs are unchanged, also those with several nests, with a reduction over rows, with a `cache`
-        directive, or with a queue or wait clause that versions cannot have.
+        each row if the order of a sum counts; before it is one of wide gangs, for long rows that several
+        loops read. If the number of iterations is a constant, there are only the versions for it. A note on
+        the construct says so. Other constructs are unchanged, also those with several nests, with a
+        reduction over rows, with a `cache` directive, or with a queue or wait clause that versions cannot
+        have.
 Fails:  never.
 
 Before:
@@ -57,10 +58,12 @@ from .decisions.short_rows import (
     MANY_THREADS,
     MOST_SHORT_ITERATIONS,
     SIDE_BY_SIDE,
+    WIDE_LANES,
     RowAccess,
     RowLoop,
     RowVersion,
     row_versions,
+    wide_from,
 )
 from .ir.loops.joining import join
 from .ir.loops.loop_facts import is_tight
@@ -136,21 +139,26 @@ def _row_access(pointer: SSAValue, row: acc.LoopOp, symbols: RegionSymbols) -> R
     if address is None:
         return RowAccess(None, None)
     inner, outer = row.region.block.args[-1], around.region.block.args[-1]
-    return RowAccess(_slope(address, inner), _slope(address, outer))
+    return RowAccess(_slope(address, inner), _slope(address, outer), base_of(pointer))
 
 
-def _versions(rows: Sequence[acc.LoopOp], construct: acc.ParallelOp) -> list[RowVersion]:
-    """The versions that `rows` should have, from short rows to long ones; none if the schedule suits all."""
+def _versions(
+    rows: Sequence[acc.LoopOp], construct: acc.ParallelOp
+) -> tuple[list[RowVersion], int | None]:
+    """
+    The versions that `rows` should have, from short rows to long ones; none if the schedule suits all. The
+    number of iterations from which on rows should have `WIDE_LANES`, if they should.
+    """
     symbols = RegionSymbols(construct)
     around = next(loops_around(rows[0]))
     beside = not is_tight(around, child_loops(around), symbols)
     if beside and around.parent_op() is not construct:
-        return []
+        return [], None
     loops: list[RowLoop] = []
     for row in rows:
         low, high = (symbols.polynomial(v) for v in (row.lowerbound[0], row.upperbound[0]))
         if low is None or high is None:
-            return []
+            return [], None
         ops = [op for op in row.region.walk() if isinstance(op, llvm.LoadOp | llvm.StoreOp)]
         accesses = [_row_access(op.ptr, row, symbols) for op in ops]
         stores = any(isinstance(op, llvm.StoreOp) and _is_shared(op, row) for op in ops)
@@ -158,10 +166,10 @@ def _versions(rows: Sequence[acc.LoopOp], construct: acc.ParallelOp) -> list[Row
     known = [loop.trips.as_constant for loop in loops]
     short = all(trips is not None and trips <= MOST_SHORT_ITERATIONS for trips in known)
     if short and (beside or any(map(_has_atomics, rows))):
-        return []
+        return [], None
     if not beside and not _can_be_joined(rows[0], construct):
-        return []
-    return row_versions(loops, beside=beside)
+        return [], None
+    return row_versions(loops, beside=beside), wide_from(loops) if beside else None
 
 
 def _has_atomics(row: acc.LoopOp) -> bool:
@@ -240,6 +248,13 @@ class _Tests:
         enough = self._is(self.number, "sge", self._threads // version.lanes)
         return self._named(self._combine(short, enough))
 
+    def has_from(self, limit: int) -> Condition:
+        """Whether the rows have at least `limit` iterations."""
+        condition = False if self.trips is None else self._is(self.trips, "sge", limit)
+        if isinstance(condition, SSAValue):
+            condition.name_hint = "long_rows"
+        return condition
+
     @staticmethod
     def _named(condition: Condition) -> Condition:
         if isinstance(condition, SSAValue):
@@ -281,20 +296,22 @@ def _apply(version: RowVersion, construct: acc.ParallelOp, rows: int) -> None:
 _WHO = {None: "the iterations of all rows are one sequence for rows", 1: "one thread takes a row"}
 
 
-def _text(row: acc.LoopOp, versions: Sequence[RowVersion]) -> str:
-    """The remark on a loop with versions."""
+def _text(row: acc.LoopOp, versions: Sequence[RowVersion], wide: int | None) -> str:
+    """The remark on a loop with versions, `wide`: also one for rows of so many iterations."""
     name = row.region.block.args[0].name_hint or "…"
     parts = [
         f"{_WHO.get(v.lanes, f'{v.lanes} lanes take a row')} of fewer than {v.below} iterations"
         for v in versions
     ]
+    if wide is not None:
+        parts.append(f"{WIDE_LANES} lanes take a row of {wide} iterations or more")
     return f"loop over '{name}': {', '.join(parts)} (tested at launch)"
 
 
 def keep_short_rows(construct: acc.ParallelOp, threads: int = MANY_THREADS) -> None:
     """Makes the versions of a construct for short rows, if they pay."""
     rows = rows_of(construct)
-    versions = _versions(rows, construct) if rows else []
+    versions, wide = _versions(rows, construct) if rows else ([], None)
     if not versions or not ready_for_versions(construct):
         return
     tests = _Tests(rows, construct, threads)
@@ -307,20 +324,26 @@ def keep_short_rows(construct: acc.ParallelOp, threads: int = MANY_THREADS) -> N
             possible.append((version, fits))
         if isinstance(tests.trips, int) and tests.trips < version.below:
             break
-    if not possible:
-        return
-    text = _text(rows[0], [version for version, _ in possible])
-    at: Cursor | None = None
     in_order = any(IN_ORDER in row.attributes for row in rows)
+    long = False if wide is None or in_order else tests.has_from(wide)
+    if not possible and long is False:
+        return
+    text = _text(rows[0], [version for version, _ in possible], None if long is False else wide)
+    at: Cursor | None = None
     for version, fits in possible:
         if not isinstance(fits, SSAValue):
             _apply(version, construct, len(rows))
-            in_order = False
+            in_order, long = False, False
             break
         then, at = (at or Cursor.before(construct)).if_else(fits)
         _apply(version, copy_construct(construct, then), len(rows))
-    if in_order:  # only a warp adds up a row
+    if in_order and possible:  # only a warp adds up a row
         give_block(construct, BLOCK // WARP, WARP)
+    elif isinstance(long, SSAValue):
+        then, at = (at or Cursor.before(construct)).if_else(long)
+        give_block(copy_construct(construct, then), 1, WIDE_LANES)
+    elif long:
+        give_block(construct, 1, WIDE_LANES)
     if at is not None:
         move_construct(construct, at)
     note(construct, [(rows[0], text)])

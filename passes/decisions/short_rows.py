@@ -23,7 +23,7 @@ of its lanes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from math import prod
@@ -55,6 +55,31 @@ LANES = 8
 """The lanes of short rows, and of longer ones."""
 SIDE_BY_SIDE = 2
 """The iterations that each of these lanes has in flight."""
+WIDE_LANES = 1024
+"""The lanes of rows that are so long that those of several gangs do not stay in the caches."""
+WIDE_FROM = 32768
+"""
+The bytes of a row from which on. Measured on an H200 with 2^26 floats in rows that are read twice (cross
+entropy) or three times (softmax, layer norm), µs for 128, 256, 512 and 1024 lanes; rows that are read once
+take 62 to 74 with any of them:
+
+| bytes of a row | cross entropy | softmax | layer norm |
+|---|---|---|---|
+| 16384 | 82, 86, 93, 214 | 184, 157, 168, 312 | 206, 142, 137, 280 |
+| 32768 | 119, 84, 87, 105 | 297, 189, 161, 181 | 264, 193, 144, 153 |
+| 65536 | 131, 123, 84, 94 | 316, 306, 194, 162 | 274, 267, 179, 150 |
+| 128000 | 134, 130, 130, 105 | 318, 312, 312, 230 | 276, 268, 268, 218 |
+"""
+REDUCING_WORKERS = WARP
+"""
+The workers, of a warp each, that take the rows of a sum over two loops: lanes of one warp are combined
+without a barrier. The mean and variance of 256 channels in 64 rows of 784 floats each take 51 µs with 4
+workers of 128 lanes, 30 with 8, 12 with 32 of a warp (CUDA 17).
+"""
+SHORT_REDUCED = 1024
+"""Longer rows of such sums have work for more lanes, also where they are few."""
+FEWEST_REDUCED = REDUCING_WORKERS // 2
+"""Fewer rows in such a sum leave most of these workers idle."""
 MANY_THREADS = 32768
 """Fewer threads in all leave most of the device idle."""
 _WIDEST_STEP = 16
@@ -70,6 +95,8 @@ class RowAccess:
 
     along: Polynomial | None
     across: Polynomial | None
+    array: Hashable = None
+    """The array, where it is known."""
 
     def is_fixed(self) -> bool:
         """Whether all iterations of the innermost loop access the same element."""
@@ -123,6 +150,22 @@ def row_versions(loops: Sequence[RowLoop], *, beside: bool) -> list[RowVersion]:
     suitable = len(steps) if known or len(moving) <= MOST_APART else packed
     version = RowVersion(None, SHORTEST_KNOWN_GRID if known else SHORTEST_GRID)
     return [version] if 2 * suitable > len(moving) else []
+
+
+def wide_from(loops: Sequence[RowLoop]) -> int | None:
+    """
+    The number of iterations from which on a row, whose loops these are, should have `WIDE_LANES`; None if no
+    array is read along the row by several loops.
+    """
+    steps: dict[Hashable, int] = {}
+    readers: dict[Hashable, int] = {}
+    for loop in loops:
+        walked = {a.array: a.step for a in loop.accesses if a.array is not None and a.step}
+        for array, step in walked.items():
+            steps[array] = max(step, steps.get(array, 0))
+            readers[array] = readers.get(array, 0) + 1
+    again = [step for array, step in steps.items() if readers[array] > 1]
+    return WIDE_FROM // sum(again) if again else None
 
 
 def joined_sides(sides: Sequence[int]) -> int:

@@ -7,11 +7,13 @@ from accopt.passes.decisions.polynomials import Polynomial
 from accopt.passes.decisions.short_rows import (
     SHORTEST_GRID,
     SHORTEST_KNOWN_GRID,
+    WIDE_FROM,
     RowAccess,
     RowLoop,
     RowVersion,
     row_versions,
     thread_below,
+    wide_from,
 )
 
 N, M = Polynomial.symbol("n"), Polynomial.symbol("m")
@@ -102,3 +104,14 @@ def test_beside_other_statements_rows_need_not_be_packed() -> None:
     assert _beside(RowLoop(M, [PARTS, GATHERED, GATHERED, GATHERED], False)) == {1: 32, 8: 1024}
     for accesses in ((COLUMNS,), (PARTS, COLUMNS), (GATHERED,), (VALUE,), ()):
         assert not _beside(RowLoop(M, accesses, True))
+
+
+def test_long_rows_that_several_loops_read_get_wide_gangs() -> None:
+    def read(array: str, step: int = 4) -> RowAccess:
+        return RowAccess(_bytes(step), N * step, array)
+
+    assert wide_from([RowLoop(M, [read("a")], False)] * 2) == WIDE_FROM // 4
+    assert wide_from([RowLoop(M, [read("a", 8), read("b")], True)] * 3) == WIDE_FROM // 12
+    assert wide_from([RowLoop(M, [read("a")], False), RowLoop(M, [read("b")], True)]) is None
+    assert wide_from([RowLoop(M, [read("a"), read("a")], False)]) is None
+    assert wide_from([RowLoop(M, [VALUE, COLUMNS], False)] * 2) is None
