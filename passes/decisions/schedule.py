@@ -13,7 +13,7 @@ assigned along each path from the outermost loop inwards:
   a loop whose iterations share loads of their sequential inner loops also has several per thread;
 - tightly nested parallel loops with a contiguous inner one: a grid of as many dimensions, lanes on
   the inner loop (`2_2`, `3_2`); a nest with code in between: gang outside, vector inside, the middle
-  loop on workers;
+  loop on workers, or on gangs too if it is tightly in the outer one;
 - a nest in a block of several workers of at most a warp: gangs and workers on the loop around the innermost
   one, whose rows have the lanes of a worker each (`2_4`, `3_4`);
 - an inner loop with a reduction or a trip count known only on the device: one warp of lanes for it,
@@ -350,7 +350,7 @@ class _Planner:
             self.plans[node] = LoopPlan(why="more parallel loops than levels: inner ones are used")
             self._children(node, level + 1)
             return
-        if level is Level.GANG and self._outer_lanes(node):
+        if level is Level.GANG and (self._outer_lanes(node) or self._outer_pair(node)):
             return
         levels = frozenset({level})
         why = "outermost parallel loop: its iterations over gangs"
@@ -367,6 +367,27 @@ class _Planner:
         elements = self._reduced_rows(node) if levels == frozenset({Level.GANG}) else 1
         self.plans[node] = LoopPlan(levels, elements=elements, why=why)
         self._children(node, min(levels))
+
+    def _outer_pair(self, node: LoopNode) -> bool:
+        """
+        Puts gangs on a loop and on the one tightly in it, around loops that have iterations for many lanes;
+        whether it did. Gangs for the outer loop alone, with workers for the other one, are often too few to
+        fill a device: block matching of 128 × 128 blocks on an H200 takes 220 µs, CUDA with a block each 130.
+        """
+        inner = node.children[0]
+        open_ = not (self.sizes.gangs or self.sizes.workers or self.sizes.lanes or self.flat)
+        tight = node.tight and len(node.children) == 1 and is_free(inner)
+        known = node.host_trip and inner.host_trip and not (node.reduction or inner.reduction)
+        rows = [n for child in inner.children for n in child.walk() if is_free(n)]
+        wide = bool(rows) and all(inner_lanes(n) > WARP for n in rows)
+        wide = wide and all(n.trip is None or n.trip > WARP for n in rows)
+        if not (open_ and tight and known and wide) or node.hands_on or inner.hands_on:
+            return False
+        why = "two loops around others: a gang for each of their iterations"
+        self.plans[node] = LoopPlan(frozenset({Level.GANG}), 2, why=why)
+        self.plans[inner] = LoopPlan(frozenset({Level.GANG}), 1, why=why)
+        self._children(inner, Level.GANG)
+        return True
 
     def _reduced_rows(self, node: LoopNode) -> int:
         """
