@@ -10,7 +10,7 @@ Takes:  data level; loops marked `accx.conditional`. `dependence/loop_dependence
 Leaves: no `accx.conditional`. Such a construct is in an `scf.if`: the first version is unchanged, in the
         second, marked `accx.fallback`, the marked loops are `seq`. The test compares, by device
         addresses, the sections that the loops access of each pair of arrays: those spanned by their
-        subscripts, otherwise those of the data clauses, otherwise (for a GPU) all that is mapped there,
+        subscripts, otherwise those of the data clauses, otherwise all that is mapped there,
         which a call of the runtime finds. For rows reached through arrays of pointers, a call of the
         runtime compares the host addresses of all rows that their clauses name. If the sections cannot be
         computed before the construct, and in host code, the marked loops are `seq` and there is one

@@ -152,7 +152,7 @@ void queued(int n, float *a, float *b, const float *c) {
   }
 }
 
-// On the host, LLVM knows that accesses of different types do not overlap; what elements anywhere span is not known.
+// On the host, LLVM knows that accesses of different types do not overlap. Of a device pointer nothing is known.
 // CHECK-LABEL: llvm.func @types
 // CHECK:         scf.if %apart
 // SAID:        remark: loads stay behind stores, as arrays may overlap: which part of 'at' it accesses is not known
@@ -168,7 +168,7 @@ void types(int n, float *a, float *b, const int *c) {
   }
 }
 void anywhere(int n, int *a, int *b, int *at) {
-#pragma acc parallel loop present(a[0:n], b[0:n], at)
+#pragma acc parallel loop present(a[0:n], b[0:n]) deviceptr(at)
   for (int i = 0; i < n; i++) {
     a[i] = at[a[i]];
     b[i] = at[b[i]];

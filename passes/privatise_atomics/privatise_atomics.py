@@ -364,9 +364,8 @@ def _mapped_elements(counters: CounterArray, construct: acc.ParallelOp) -> SSAVa
     """Emits the number of elements that are mapped, if the array is where that begins; 0 otherwise."""
     entry, calls = counters.array.owner, RuntimeCalls.in_module(enclosing_module(construct))
     assert isinstance(entry, DataOp)
-    extent = calls.mapped_extent(construct, entry)
-    assert extent is not None
-    at, (begin, end) = Cursor.before(construct), extent
+    begin, end = calls.mapped_extent(construct, entry)
+    at = Cursor.before(construct)
     address = at.value(llvm.PtrToIntOp(counters.array, i64))
     bytes = at.sub(end, begin)
     elements = at.value(arith.DivUIOp(bytes, at.i64(counters.element_bytes)))

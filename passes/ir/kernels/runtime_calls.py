@@ -15,7 +15,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ....compiler.base.abi import ASYNC_SYNC, ENTRY_POINTS, ROUTINES, DeviceOperation, Launch
 from ..ops.acc_ops import enclosing_function, variable_name
 from ..ops.building import PTR, Cursor, put_first
-from ..ops.machine import machine_of
 from ..variables.private_storage import entry_cursor
 from .outline import WaitArgument, symbol_table
 
@@ -51,16 +50,12 @@ class RuntimeCalls:
         self._declare(name)
         return at.value(llvm.CallOp(name, *args, return_type=_SIGNATURES[name].output))
 
-    def mapped_extent(
-        self, construct: Operation, mapped: DataOp
-    ) -> tuple[SSAValue, SSAValue] | None:
+    def mapped_extent(self, construct: Operation, mapped: DataOp) -> tuple[SSAValue, SSAValue]:
         """
         Emits, before `construct`, the call that finds the begin and end (i64) of the device memory that is
         mapped where the data operation's variable points: a conforming construct accesses no other through
-        it. None for devices that share the host's memory.
+        it. Those of all memory if nothing is mapped there, as on a device that shares the host's memory.
         """
-        if machine_of(self.module).target == "host":
-            return None
         at, name = Cursor.before(construct), variable_name(mapped.acc_var)
         start = entry_cursor(enclosing_function(construct))
         start.loc = construct.location

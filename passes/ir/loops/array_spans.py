@@ -55,11 +55,9 @@ class ArraySpans:
                 first, past = self.offsets(base, code, name)
             except Untestable:
                 entry, calls = base.owner, RuntimeCalls.in_module(enclosing_module(self.construct))
-                known = isinstance(entry, DataOp)
-                extent = calls.mapped_extent(self.construct, entry) if known else None
-                if extent is None:
+                if not isinstance(entry, DataOp):
                     raise
-                begin, end = extent
+                begin, end = calls.mapped_extent(self.construct, entry)
             else:
                 begin = self.emit.value(arith.AddiOp(address, first), f"{name}_begin")
                 end = self.emit.value(arith.AddiOp(address, past), f"{name}_end")
