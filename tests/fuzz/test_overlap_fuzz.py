@@ -1,0 +1,62 @@
+"""Random nests do what serial C does, whichever of their arrays are the same."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .overlaps import make_program
+
+QUICK = range(2)
+SLOW = range(100, 150)
+
+
+def run(source: Path, target: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", f"--target={target}"]
+    return subprocess.run(
+        [*command, str(source)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env={**os.environ, "XDG_CACHE_HOME": str(source.parent)},
+    )
+
+
+def check(seed: int, target: str, folder: Path) -> None:
+    source = folder / f"seed{seed}.c"
+    source.write_text(make_program(seed))
+    done = run(source, target)
+    assert (done.returncode, done.stdout) == (0, "ok\n"), f"{source}\n{done.stdout}{done.stderr}"
+
+
+@pytest.mark.parametrize("target", ["host", "sim"])
+@pytest.mark.parametrize("seed", QUICK)
+def test_few(seed: int, target: str, tmp_path: Path) -> None:
+    check(seed, target, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["host", "sim"])
+@pytest.mark.parametrize("seed", SLOW)
+def test_many(seed: int, target: str, tmp_path: Path) -> None:
+    check(seed, target, tmp_path)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("seed", range(10))
+def test_on_gpu(seed: int, tmp_path: Path) -> None:
+    check(seed, "nvptx", tmp_path)
+
+
+def test_a_wrong_answer_would_be_seen(tmp_path: Path) -> None:
+    text = make_program(0)
+    at = text.index("_plain(")
+    wrong = text[:at] + text[at:].replace("double t = 0.5;", "double t = 0.5; a[i] += 1;", 1)
+    source = tmp_path / "wrong.c"
+    source.write_text(wrong)
+    assert run(source, "host").stdout.startswith("f0: [")
