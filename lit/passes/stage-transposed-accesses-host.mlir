@@ -11,7 +11,7 @@
 // CHECK:         %[[LEAST:.*]] = arith.select %crowded, %c256{{.*}}, %c1024
 // CHECK:         %tiled = arith.cmpi sge, %{{.*}}, %[[LEAST]]
 // CHECK:         scf.if %tiled {
-// CHECK:           acc.loop gang worker control(%group : i32) = (%c0{{.*}} : i32) to (%tiles : i32)
+// CHECK:           acc.loop gang worker control(%group : i32) = (%c0{{.*}} : i32) to (%groups : i32)
 // CHECK:             %tile = llvm.alloca %{{.*}} x !llvm.array<4608 x f32> {alignment = 64
 // CHECK:             scf.for %piece = %{{.*}} to %{{.*}} step %c128
 // CHECK:               scf.for %lane
@@ -57,7 +57,7 @@ llvm.func @transpose(%n: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
 // bound, and the store stays under the condition.
 // CHECK-LABEL: llvm.func @outward
 // CHECK:         scf.if %tiled{{.*}} {
-// CHECK:           acc.loop gang control(%group{{.*}} : i64) = (%c0{{.*}} : i64) to (%tiles{{.*}} : i64)
+// CHECK:           acc.loop gang control(%group{{.*}} : i64) = (%c0{{.*}} : i64) to (%groups{{.*}} : i64)
 // CHECK:             %tile{{.*}} = llvm.alloca %{{.*}} x !llvm.array<2176 x f64>
 // CHECK:             scf.for %lane
 // CHECK:               scf.for %row
@@ -86,6 +86,45 @@ llvm.func @outward(%n: i64, %a: !llvm.ptr, %b: !llvm.ptr, %least: f64) {
         scf.if %c {
           llvm.store %v, %bt : f64, !llvm.ptr
         }
+        acc.yield
+      } attributes {independent = [#acc.device_type<none>]}
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>]}
+    acc.yield
+  }
+  llvm.return
+}
+
+// b[i][j][k] = a[k][j][i]: groups of i around j, as a is contiguous in i.
+// CHECK-LABEL: llvm.func @cube
+// CHECK:         scf.if %tiled{{.*}} {
+// CHECK:           acc.loop gang control(%group{{.*}} : i32)
+// CHECK:             %tile{{.*}} = llvm.alloca
+// CHECK:             acc.loop control(%j{{.*}} : i32)
+// CHECK:               scf.for %piece
+// CHECK:                 scf.for %lane
+// CHECK:                   scf.for %row
+// CHECK:                 acc.loop vector control(%lane
+llvm.func @cube(%n: i32, %nn: i32, %a: !llvm.ptr, %b: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  acc.parallel {
+    acc.loop gang control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      acc.loop control(%j : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+        acc.loop vector control(%k : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+          %r = arith.muli %i, %nn : i32
+          %m = arith.muli %j, %n : i32
+          %o1 = arith.addi %r, %m : i32
+          %o = arith.addi %o1, %k : i32
+          %bt = accx.element %b[%o] of f32 : i32
+          %s = arith.muli %k, %nn : i32
+          %p1 = arith.addi %s, %m : i32
+          %p = arith.addi %p1, %i : i32
+          %at = accx.element %a[%p] of f32 : i32
+          %v = llvm.load %at : !llvm.ptr -> f32
+          llvm.store %v, %bt : f32, !llvm.ptr
+          acc.yield
+        } attributes {independent = [#acc.device_type<none>]}
         acc.yield
       } attributes {independent = [#acc.device_type<none>]}
       acc.yield

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from ..decisions.declined import Declined
 from ..decisions.host_tiles import (
@@ -67,10 +67,8 @@ def _address(nest: TransposedNest, at: Cursor, lane: int) -> SSAValue:
     """The address (i64) that the first staged load reads in iteration `lane` of the first row."""
     (load, *_), lanes = nest.staged, nest.lanes
     place = lanes.lowerbound[0]
-    values: Values = {
-        _variable(nest.rows): nest.rows.lowerbound[0],
-        _variable(lanes): at.add(place, lanes.step[0]) if lane else place,
-    }
+    values: Values = {_variable(loop): loop.lowerbound[0] for loop in (nest.rows, *nest.middle)}
+    values[_variable(lanes)] = at.add(place, lanes.step[0]) if lane else place
     for op in operations_for(load, nest.ops):
         if op is not load:
             at.clone(op, values)
@@ -129,9 +127,9 @@ def _emit_tiles(
     down, across = trips[nest.rows], trips[nest.lanes]
     height = rows_of(size)
     rounded = at.add(down, at.constant(height - 1, down.type))
-    tiles = at.value(arith.DivUIOp(rounded, at.constant(height, down.type)), "tiles")
+    groups = at.value(arith.DivUIOp(rounded, at.constant(height, down.type)), "groups")
     outer, body = _emptied(nest.outer, "group", at)
-    set_bounds(Cursor.before(outer), outer, tiles)
+    set_bounds(Cursor.before(outer), outer, groups)
     arrays = [
         body.value(
             llvm.AllocaOp(
@@ -148,70 +146,69 @@ def _emit_tiles(
         arith.MuliOp(number, body.constant(height, down.type), overflow=NSW), "first"
     )
     rows = _part(nest.rows, first, down, height, body)
+    outside: Values = {}
+    for loop in nest.middle:
+        copy, body = _emptied(loop, _variable(loop).name_hint or "middle", body)
+        outside[_variable(loop)] = _variable(copy)
     zero, step = (body.constant(bound, across.type) for bound in (0, LANES))
     pieces, piece = body.for_loop(zero, across, step, "piece")
     lanes = _part(nest.lanes, pieces.body.block.args[0], across, LANES, piece)
-    places = dict(zip(nest.staged, arrays, strict=True))
-    _fill(nest, rows, lanes, places, size, piece)
-    _compute(nest, rows, lanes, places, size, piece)
+    tiles = _Tiles(nest, rows, lanes, dict(zip(nest.staged, arrays, strict=True)), size, outside)
+    tiles.fill(piece)
+    tiles.compute(piece)
 
 
-def _element(
-    array: SSAValue, row: SSAValue, lane: SSAValue, load: llvm.LoadOp, size: int, at: Cursor
-) -> SSAValue:
-    """The address of an element of a tile, whose neighbours in a column of the array are adjacent."""
-    line = at.mul(at.to_i64(row), at.i64(pitch_of(size)))
-    return at.element(array, at.add(line, at.to_i64(lane)), load.dereferenced_value.type, "element")
+@dataclass(frozen=True)
+class _Tiles:
+    """
+    The code for one piece of a group of rows. `arrays`: a tile for each staged load, of elements of at most
+    `size` bytes. `outside`: the values of the variables of loops around the piece.
+    """
 
+    nest: TransposedNest
+    rows: _Part
+    lanes: _Part
+    arrays: dict[llvm.LoadOp, SSAValue]
+    size: int
+    outside: Values
 
-def _fill(
-    nest: TransposedNest,
-    rows: _Part,
-    lanes: _Part,
-    places: dict[llvm.LoadOp, SSAValue],
-    size: int,
-    at: Cursor,
-) -> None:
-    """Emits the loops that load the tiles, along the lines of the arrays."""
-    over_lanes, outside = lanes.loop_over(at, "lane")
-    lane = over_lanes.body.block.args[0]
-    over_rows, inside = rows.loop_over(outside, "row")
-    row = over_rows.body.block.args[0]
-    at_lane, at_row = lanes.value(inside, lane), rows.value(inside, row)
-    values: Values = {_variable(nest.rows): at_row, _variable(nest.lanes): at_lane}
-    needed: set[Operation] = set()
-    for load in nest.staged:
-        needed |= set(operations_for(load, nest.ops))
-    for op in nest.ops:
-        if op in needed:
-            inside.clone(op, values)
-    for load, array in places.items():
-        value = values[load.dereferenced_value]
-        inside.store(value, _element(array, row, lane, load, size, inside))
+    def fill(self, at: Cursor) -> None:
+        """Emits the loops that load the tiles, along the lines of the arrays."""
+        over_lanes, around = self.lanes.loop_over(at, "lane")
+        over_rows, inside = self.rows.loop_over(around, "row")
+        lane, row = (loop.body.block.args[0] for loop in (over_lanes, over_rows))
+        values = self._values(self.rows.value(inside, row), self.lanes.value(inside, lane))
+        needed = {op for load in self.arrays for op in operations_for(load, self.nest.ops)}
+        for op in self.nest.ops:
+            if op in needed:
+                inside.clone(op, values)
+        for load in self.arrays:
+            value = values[load.dereferenced_value]
+            inside.store(value, self._element(load, row, lane, inside))
 
+    def compute(self, at: Cursor) -> None:
+        """Emits the loops that run the nest's iterations, with loads from the tiles."""
+        over_rows, around = self.rows.loop_over(at, "row")
+        row = over_rows.body.block.args[0]
+        at_row = self.rows.value(around, row)
+        inner, inside = _emptied(self.nest.inner, "lane", around)
+        set_bounds(Cursor.before(inner), inner, self.lanes.count)
+        lane = _variable(inner)
+        values = self._values(at_row, self.lanes.value(inside, lane))
+        for op in self.nest.ops:
+            if isinstance(op, llvm.LoadOp) and op in self.arrays:
+                address = self._element(op, row, lane, inside)
+                result = op.dereferenced_value
+                values[result] = inside.load(address, result.type, result.name_hint)
+            else:
+                inside.clone(op, values)
 
-def _compute(
-    nest: TransposedNest,
-    rows: _Part,
-    lanes: _Part,
-    places: dict[llvm.LoadOp, SSAValue],
-    size: int,
-    at: Cursor,
-) -> None:
-    """Emits the loops that run the nest's iterations, with loads from the tiles."""
-    over_rows, outside = rows.loop_over(at, "row")
-    row = over_rows.body.block.args[0]
-    at_row = rows.value(outside, row)
-    inner, inside = _emptied(nest.inner, "lane", outside)
-    set_bounds(Cursor.before(inner), inner, lanes.count)
-    lane = _variable(inner)
-    at_lane = lanes.value(inside, lane)
-    values: Values = {_variable(nest.rows): at_row, _variable(nest.lanes): at_lane}
-    for op in nest.ops:
-        if isinstance(op, llvm.LoadOp) and op in places:
-            address = _element(places[op], row, lane, op, size, inside)
-            type_ = op.dereferenced_value.type
-            loaded = inside.load(address, type_, op.dereferenced_value.name_hint)
-            values[op.dereferenced_value] = loaded
-        else:
-            inside.clone(op, values)
+    def _values(self, row: SSAValue, lane: SSAValue) -> Values:
+        """The values of all loop variables of the nest."""
+        return {**self.outside, _variable(self.nest.rows): row, _variable(self.nest.lanes): lane}
+
+    def _element(self, load: llvm.LoadOp, row: SSAValue, lane: SSAValue, at: Cursor) -> SSAValue:
+        """The address of an element of a tile, in which elements of an array's column are adjacent."""
+        line = at.mul(at.to_i64(row), at.i64(pitch_of(self.size)))
+        type_ = load.dereferenced_value.type
+        return at.element(self.arrays[load], at.add(line, at.to_i64(lane)), type_, "element")

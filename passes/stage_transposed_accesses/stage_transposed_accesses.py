@@ -8,8 +8,8 @@ A row of the tile has one element more than 32, which avoids bank conflicts on b
 where each such load touches a cache line of its own, the tile is on the stack (`host_tiles.py`).
 
 Takes:  scheduled IR. Considers constructs that are one nest of two free parallel loops whose body is
-        straight-line code, on a GPU without user-given sizes; on CPU threads with any sizes, and with
-        conditions in the body around other accesses.
+        straight-line code, on a GPU without user-given sizes; on CPU threads with any sizes, with more
+        loops around the two or between them, and with conditions in the body around other accesses.
 Leaves: on a GPU the nest over tiles of 32 × 32 iterations (gangs), in it an `accx.gang_threads` of 8 × 32
         threads, four iterations each; loads that are contiguous in the variable in which the stores are not
         go through an `accx.shared_tile` each, filled before the first of them. The construct has the launch

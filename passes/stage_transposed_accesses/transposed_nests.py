@@ -25,13 +25,14 @@ from .transposed import NestAccess, choose_lanes, direction_of
 @dataclass(frozen=True)
 class TransposedNest:
     """
-    A nest of two loops, `outer` around `inner`. The stores are contiguous in the variable of `lanes`, the
-    other loop is `rows`. `ops`: the body, with the operations between the loops. `staged`: the loads that
-    go through tiles.
+    The loop `inner` in the loop `outer`, with the loops `middle` between them. The stores are contiguous in
+    the variable of `lanes`, the other one of the two is `rows`. `ops`: the body, with the operations between
+    the loops. `staged`: the loads that go through tiles.
     """
 
     construct: acc.ParallelOp
     outer: acc.LoopOp
+    middle: tuple[acc.LoopOp, ...]
     inner: acc.LoopOp
     lanes: acc.LoopOp
     rows: acc.LoopOp
@@ -39,13 +40,24 @@ class TransposedNest:
     staged: tuple[llvm.LoadOp, ...]
 
 
-def _only_loop(block: Block) -> tuple[acc.LoopOp, list[Operation]]:
-    """The only loop of a block, and the pure operations around it. Raises `Declined` for other blocks."""
-    loops = [op for op in block.ops if isinstance(op, acc.LoopOp)]
-    rest = [op for op in block.ops if not isinstance(op, acc.LoopOp | acc.YieldOp)]
-    if len(loops) != 1 or not all(is_pure(op) and not op.regions for op in rest):
-        raise Declined("it is not one nest of two loops")
-    return loops[0], rest
+def _chain(construct: acc.ParallelOp) -> list[acc.LoopOp]:
+    """
+    The loops of a construct that is one nest of loops with pure operations between them, the outermost
+    first. Raises `Declined` for other constructs.
+    """
+    loops: list[acc.LoopOp] = []
+    block = construct.region.block
+    while found := [op for op in block.ops if isinstance(op, acc.LoopOp)]:
+        if len(found) != 1 or not all(is_pure(op) and not op.regions for op in _rest(block)):
+            raise Declined("it is not one nest of loops")
+        loops += found
+        block = body_of(found[0])
+    return loops
+
+
+def _rest(block: Block) -> list[Operation]:
+    """The operations of a block but for a loop in it and its end."""
+    return [op for op in block.ops if not isinstance(op, acc.LoopOp | acc.YieldOp)]
 
 
 def _check_free(loop: acc.LoopOp, shortest: int) -> None:
@@ -84,31 +96,57 @@ def find_nest(
         or construct.reduction_operands
     ):
         raise Declined("the construct has variables of its own")
-    outer, _ = _only_loop(construct.region.block)
-    inner, between = _only_loop(body_of(outer))
-    for loop in (outer, inner):
-        _check_free(loop, shortest)
-    if not has_level(outer.gang) or has_level(outer.vector) or not has_level(inner.vector):
+    loops = _chain(construct)
+    if len(loops) < 2 or (len(loops) > 2 and not on_threads):
+        raise Declined("it is not one nest of two loops")
+    *around, inner = loops
+    if any(has_level(loop.vector) for loop in around) or not has_level(inner.vector):
         raise Declined("its loops are not mapped to gangs and lanes")
-    if any(has_level(loop.worker) for loop in (outer, inner)) and not on_threads:
+    if not has_level(loops[0].gang) or (any(has_level(x.worker) for x in loops) and not on_threads):
         raise Declined("its loops are not mapped to gangs and lanes")
-    dependent = set[SSAValue](outer.region.block.args)
+    check_body(inner)
+    body = _rest(body_of(inner))
+    if any(op.regions and not (on_threads and isinstance(op, scf.IfOp)) for op in body):
+        raise Declined("the body has control flow")
+    declined = Declined("no load is transposed")
+    for number in reversed(range(len(around))):
+        try:
+            return _nest(construct, loops[number:], body, shortest)
+        except Declined as found:
+            declined = found
+    raise declined
+
+
+def _nest(
+    construct: acc.ParallelOp,
+    loops: Sequence[acc.LoopOp],
+    body: Sequence[Operation],
+    shortest: int,
+) -> TransposedNest:
+    """
+    The nest whose loads go along the first or the last of `loops`, which are the innermost ones of a
+    construct. Raises `Declined` if there is none.
+    """
+    outer, *middle, inner = loops
+    for loop in loops:
+        _check_free(loop, shortest if loop in (outer, inner) else 0)
+    between = [op for loop in loops[:-1] for op in _rest(body_of(loop))]
+    dependent = set[SSAValue]()
+    for loop in loops[:-1]:
+        dependent.update(loop.region.block.args)
     for op in between:
         if any(operand in dependent for operand in op.operands):
             dependent.update(op.results)
-    if any(operand in dependent for operand in inner.operands):
+    if any(operand in dependent for loop in (*middle, inner) for operand in loop.operands):
         raise Declined("the inner loop's bounds change")
-    check_body(inner)
-    body = [op for op in body_of(inner).ops if not isinstance(op, acc.YieldOp)]
-    if any(op.regions and not (on_threads and isinstance(op, scf.IfOp)) for op in body):
-        raise Declined("the body has control flow")
     accesses = _accesses(construct, inner, outer.region.block.args[0], inner.region.block.args[0])
     lanes_outside = choose_lanes(tuple(accesses.values()))
-    if lanes_outside is None:
+    if lanes_outside is None or (lanes_outside and middle):
         raise Declined("no load is transposed")
     staged = _staged(body, accesses, lanes_outside)
     lanes, rows = (outer, inner) if lanes_outside else (inner, outer)
-    return TransposedNest(construct, outer, inner, lanes, rows, (*between, *body), staged)
+    ops = (*between, *body)
+    return TransposedNest(construct, outer, tuple(middle), inner, lanes, rows, ops, staged)
 
 
 def _accesses(
@@ -159,19 +197,17 @@ def operations_for(load: llvm.LoadOp, ops: Sequence[Operation]) -> list[Operatio
 
 def bounds_outside(nest: TransposedNest) -> set[Operation]:
     """
-    Moves what computes the inner loop's bounds, which do not depend on the outer one, before the nest;
+    Moves what computes the inner loops' bounds, which do not depend on the outer ones, before the nest;
     returns these operations.
     """
-    outer, inner = nest.outer, nest.inner
-    between = [
-        op for op in body_of(outer).ops if op is not inner and not isinstance(op, acc.YieldOp)
-    ]
-    needed = {v.owner for v in inner.operands}
+    loops = (nest.outer, *nest.middle, nest.inner)
+    between = [op for loop in loops[:-1] for op in _rest(body_of(loop))]
+    needed = {v.owner for loop in loops[1:] for v in loop.operands}
     for op in reversed(between):
         if op in needed:
             needed |= {v.owner for v in op.operands}
     moved = [op for op in between if op in needed]
-    at = Cursor.before(outer)
+    at = Cursor.before(nest.outer)
     for op in moved:
         at.move(op)
     return set(moved)

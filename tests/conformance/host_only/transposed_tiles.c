@@ -116,6 +116,40 @@ static void check_mixed(void)
     CHECK_EQ(wrong, 0);
 }
 
+/* Three loops: the first and the last exchanged, or the last two. */
+static void cubes(int n, int m, int l, const float *a, float *first, float *second)
+{
+#pragma acc parallel loop collapse(3) copyin(a[0:n*m*l]) copy(first[0:n*m*l])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            for (int k = 0; k < l; k++)
+                first[(i * m + j) * l + k] = a[(k * m + j) * n + i];
+#pragma acc parallel loop gang copyin(a[0:n*m*l]) copy(second[0:n*m*l])
+    for (int i = 0; i < n; i++) {
+#pragma acc loop
+        for (int j = 0; j < m; j++) {
+#pragma acc loop vector
+            for (int k = 0; k < l; k++)
+                second[(i * m + j) * l + k] = a[(i * l + k) * m + j];
+        }
+    }
+}
+
+static void check_cubes(int n, int m, int l)
+{
+    static float a[MOST], first[MOST], second[MOST];
+    for (int i = 0; i < n * m * l; i++)
+        a[i] = i % 1013, first[i] = second[i] = -1;
+    cubes(n, m, l, a, first, second);
+    int wrong = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            for (int k = 0; k < l; k++)
+                wrong += first[(i * m + j) * l + k] != a[(k * m + j) * n + i]
+                         || second[(i * m + j) * l + k] != a[(i * l + k) * m + j];
+    CHECK_EQ(wrong, 0);
+}
+
 int main(void)
 {
     static const int shapes[][2] = {{256, 256}, {256, 300}, {40, 1030}, {1030, 40}, {33, 1024}, {1, 1100}, {129, 257}};
@@ -126,5 +160,9 @@ int main(void)
         check_char(shapes[s][0], shapes[s][1]);
     }
     check_mixed();
+    check_cubes(7, 5, 1030);
+    check_cubes(64, 4, 300);
+    check_cubes(3, 256, 256);
+    check_cubes(256, 1, 257);
     return report();
 }
