@@ -50,6 +50,8 @@ from .short_loops import is_short
 
 _ACCESSES = (llvm.LoadOp, llvm.StoreOp)
 _OWN = (ScalarClass.PRIVATE, ScalarClass.SHARED)
+_SHARED = tuple(kind for kind in LOOPS if kind is not scf.ForOp)
+"""Loops that may not be in one that lanes share by its directive."""
 _EXTREMES = (Kind.MAX, Kind.MIN)
 
 
@@ -103,10 +105,8 @@ def _collect(block: Block, found: list[LoopLike]) -> bool:
                 if not _collect(op.body.block, found):
                     return False
             case acc.LoopOp():
-                inside = any(
-                    isinstance(inner, LOOPS) for b in op.region.blocks for inner in b.walk()
-                )
-                if inside or not _is_shared(op):
+                inside = (inner for b in op.region.blocks for inner in b.walk())
+                if any(isinstance(inner, _SHARED) for inner in inside) or not _is_shared(op):
                     return False
                 found.append(op)
             case _ if not _may_stand_beside(op):
