@@ -56,7 +56,7 @@ def _chain(construct: acc.ParallelOp) -> list[acc.LoopOp]:
 
 
 def _rest(block: Block) -> list[Operation]:
-    """The operations of a block but for a loop in it and its end."""
+    """The operations of a block except for a loop in it and its end."""
     return [op for op in block.ops if not isinstance(op, acc.LoopOp | acc.YieldOp)]
 
 
