@@ -6,7 +6,8 @@ Leaves: a construct whose outer parallel loop takes rows over gangs and workers 
         loop, or several with the same bounds, has its bounds loaded per row, without sizes given by the
         user, as one version per number of lanes (`decisions/lane_choice.py`): clones with constant
         num_workers and vector_length, chosen by the mean length of a row, which the runtime reads from the
-        device. `accx.note` on the inner loops says which version they are. Other constructs are untouched.
+        device; a thread takes short rows under a condition. `accx.note` on the inner loops says which
+        version they are. Other constructs are untouched.
 Fails:  never.
 
 Before:
@@ -38,7 +39,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from xdsl.context import Context
-from xdsl.dialects import acc, arith, llvm
+from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import IntegerType, ModuleOp, StringAttr
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
@@ -47,21 +48,24 @@ from ..dialects.accx import NOTE
 from ..dialects.volatility import is_ordered
 from .decisions.lane_choice import ELEMENTS as SIDE_BY_SIDE
 from .decisions.lane_choice import LaneVersion, lane_versions
-from .decisions.launch_shape import Sizes
+from .decisions.launch_shape import COMPUTE_LANES, Sizes
 from .decisions.levels import Level
 from .decisions.loop_tree import LoopNode
 from .decisions.polynomials import Polynomial
 from .decisions.schedule import Target, plan_construct
 from .ir.kernels.runtime_calls import RuntimeCalls
 from .ir.loops.loop_facts import LoopForest, loop_forest
+from .ir.loops.seq_loops import is_plain_seq, to_for_loops
 from .ir.ops.acc_ops import (
     MAPPING_OPS,
+    child_loops,
     enclosing_module,
     tuned_constructs,
 )
 from .ir.ops.building import PTR, Cursor, constant_value
 from .ir.ops.layout import size_of
 from .ir.ops.levels import routine_level
+from .ir.ops.loop_order import make_sequential
 from .ir.ops.machine import machine_of
 from .ir.ops.schedules import schedule_of, set_schedule
 from .ir.ops.versions import (
@@ -74,6 +78,7 @@ from .ir.ops.versions import (
 from .ir.values.addresses import base_of, steps_to
 from .ir.values.region_values import HostEmitter, RegionSymbols
 from .ir.values.trip_counts import Arithmetic, trip_count
+from .ir.variables.reduction_reads import use_variables
 
 LevelOf = Callable[[str], Level]
 
@@ -145,6 +150,14 @@ def _rows_go_to_workers(forest: LoopForest) -> bool:
     return all(node.trip is None and not node.host_trip for node in inner)
 
 
+def _is_once(load: llvm.LoadOp, outer: acc.LoopOp) -> bool:
+    """Whether an iteration of `outer` runs `load` at most once: in its body, or in conditionals there."""
+    parent = load.parent_op()
+    while isinstance(parent, scf.IfOp):
+        parent = parent.parent_op()
+    return parent is outer
+
+
 def _bound(value: SSAValue, outer: acc.LoopOp, symbols: RegionSymbols) -> Bound | None:
     """
     `value` as element i + c of an array of a data clause, loaded in every iteration i. Of an
@@ -155,12 +168,12 @@ def _bound(value: SSAValue, outer: acc.LoopOp, symbols: RegionSymbols) -> Bound 
         select = isinstance(value.owner, arith.SelectOp)
         value = value.owner.operands[1 if select else 0]
     load = value.owner
-    if not isinstance(load, llvm.LoadOp) or load.parent_block() is not outer.region.block:
-        return None
-    if is_ordered(load):
+    if not isinstance(load, llvm.LoadOp) or is_ordered(load) or not _is_once(load, outer):
         return None
     array, type = base_of(load.ptr), value.type
     if not isinstance(array.owner, MAPPING_OPS) or isinstance(array.owner, acc.NoCreateOp):
+        return None
+    if isinstance(array.owner, acc.DevicePtrOp) and load.parent_op() is not outer:
         return None
     steps = list(steps_to(load.ptr))
     if len(steps) != 1 or steps[0].member or not isinstance(type, IntegerType):
@@ -245,14 +258,31 @@ def _mean(rows: Rows) -> SSAValue | None:
 def _version(construct: acc.ParallelOp, version: LaneVersion, elements: int, at: Cursor) -> None:
     """A copy of the construct with the version's block shape, at `at`."""
     copy = copy_construct(construct, at)
+    if version.lanes == 1:
+        give_block(copy, 1, COMPUTE_LANES)
+        for loop in _rows_in(copy):
+            use_variables(loop, list(loop.reduction_operands))
+            make_sequential(loop, f"rows of at most {version.longest} iterations on average")
+            if is_plain_seq(loop):
+                to_for_loops(loop)
+        return
     give_block(copy, version.workers, version.lanes)
     rows = "rows of any length"
     if version.longest is not None:
         rows = f"rows of at most {version.longest} iterations on average"
-    for loop in copy.walk():
-        if isinstance(loop, acc.LoopOp) and isinstance(loop.parent_op(), acc.LoopOp):
-            loop.attributes[NOTE] = StringAttr(f"the version for {rows}")
-            set_schedule(loop, replace(schedule_of(loop), elements=elements))
+    for loop in _rows_in(copy):
+        loop.attributes[NOTE] = StringAttr(f"the version for {rows}")
+        set_schedule(loop, replace(schedule_of(loop), elements=elements))
+
+
+def _rows_in(construct: acc.ParallelOp) -> list[acc.LoopOp]:
+    """The loops over entries of a construct."""
+    return [loop for outer in child_loops(construct) for loop in child_loops(outer)]
+
+
+def _is_conditional(rows: Rows) -> bool:
+    """Whether the entries of a row are processed under a condition."""
+    return any(loop.parent_op() is not rows.outer for loop in rows.inner)
 
 
 def make_versions(rows: Rows, elements: int = SIDE_BY_SIDE) -> bool:
@@ -264,7 +294,7 @@ def make_versions(rows: Rows, elements: int = SIDE_BY_SIDE) -> bool:
     if mean is None:
         return False
     at = Cursor.before(construct)
-    for version in lane_versions():
+    for version in lane_versions(conditional=_is_conditional(rows)):
         if version.longest is None:
             _version(construct, version, elements, at)
             break

@@ -22,6 +22,10 @@ MOST_ANSWERS = 4096
 arrays."""
 
 
+UNKNOWN = 1 << 30
+"""The mean of rows whose bounds cannot be read: any length."""
+
+
 class MeanTrips:
     """The answers so far, by device and address."""
 
@@ -34,7 +38,8 @@ class MeanTrips:
         """
         The mean of `upper - lower` over `rows` rows, rounded up; 0 if there are none. Row r has its
         lower bound at device address `start + r * stride` (0 if `start` is 0) and its upper bound
-        at `end + r * stride`; both are integers of `bytes` bytes.
+        at `end + r * stride`; both are integers of `bytes` bytes. `UNKNOWN` if these are not all in the
+        mapped part of an array, as where a program reads the bounds of some rows only.
         """
         key = (state.number, start, end, rows, stride, bytes)
         answer = self._answers.get(key)
@@ -54,6 +59,9 @@ def sampled_rows(rows: int) -> list[int]:
 def _measure(state: DeviceState, start: int, end: int, rows: int, stride: int, bytes: int) -> int:
     if rows <= 0:
         return 0
+    last = (rows - 1) * stride
+    if not all(_is_mapped(state, low, low + last + bytes) for low in (start, end) if low):
+        return UNKNOWN
     state.wait_all()
 
     def read(address: int) -> int:
@@ -73,3 +81,11 @@ def _measure(state: DeviceState, start: int, end: int, rows: int, stride: int, b
         for row in sample
     )
     return -(-total // len(sample))
+
+
+def _is_mapped(state: DeviceState, start: int, end: int) -> bool:
+    """Whether device memory from `start` to `end` is in one mapped array, or in memory that is not mapped."""
+    entry = state.table.by_device_address(start) or state.table.by_device_address(end - 1)
+    if entry is None:
+        return True
+    return entry.device <= start and end <= entry.device + entry.device_bytes

@@ -34,9 +34,13 @@ class LaneVersion:
         return BLOCK // self.lanes
 
 
-def lane_versions() -> list[LaneVersion]:
-    """The versions of a construct to choose from at run time, ordered from short rows to long ones."""
-    versions: list[LaneVersion] = []
+def lane_versions(*, conditional: bool = False) -> list[LaneVersion]:
+    """
+    The versions of a construct to choose from at run time, ordered from short rows to long ones. Where rows
+    are `conditional`, the lanes of those that are left out are idle: a third of a million nodes with 8 edges
+    each to scattered neighbours takes 95 µs with a warp each and 31 with a thread.
+    """
+    versions = [LaneVersion(1, ENTRIES_PER_LANE)] if conditional else []
     lanes = FEWEST_LANES
     while lanes < WARP:
         versions.append(LaneVersion(lanes, lanes * ENTRIES_PER_LANE))

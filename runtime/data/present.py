@@ -215,7 +215,7 @@ class PresentTable:
         return index if index >= 0 and self._entries[index] is entry else None
 
     def by_device_address(self, address: int) -> Entry | None:
-        """The entry whose device copy contains `address` (linear: only `acc_hostptr` asks)."""
+        """The entry whose device copy contains `address` (linear: only `acc_hostptr` and `MeanTrips` ask)."""
         for entry in self._entries:
             if entry.device <= address < entry.device + entry.device_bytes:
                 return entry

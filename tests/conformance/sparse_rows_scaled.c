@@ -15,6 +15,20 @@ static void scale(int n, int m, const int *off, const int *v, int *w)
     }
 }
 
+/* Some rows only; the bounds of the others are not on the device where `rows` < n. */
+static void sum_some(int n, int rows, int m, const int *off, const int *v, int *w)
+{
+#pragma acc parallel loop copyin(off[0:rows+1], v[0:m]) copy(w[0:n])
+    for (int i = 0; i < n; i++)
+        if (i < rows && i % 3) {
+            int s = 0;
+#pragma acc loop reduction(+:s)
+            for (int e = off[i]; e < off[i + 1]; e++)
+                s += v[e];
+            w[i] = s;
+        }
+}
+
 int main(void)
 {
     const int lengths[] = {1, 9, 60, 130, 300};
@@ -33,6 +47,17 @@ int main(void)
             for (int e = off[i]; e < off[i + 1]; e++)
                 wrong += w[e] != v[e] * s;
             CHECK_EQ(wrong, 0);
+        }
+        for (int rows = n; rows > 0; rows -= 40) {
+            int *t = calloc(n, sizeof *t);
+            sum_some(n, rows, m, off, v, t);
+            for (int i = 0; i < n; i++) {
+                int s = 0;
+                for (int e = off[i]; i < rows && i % 3 && e < off[i + 1]; e++)
+                    s += v[e];
+                CHECK_EQ(t[i], s);
+            }
+            free(t);
         }
         free(off), free(v), free(w);
     }

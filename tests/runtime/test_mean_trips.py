@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from accopt.runtime.device import Strips
-from accopt.runtime.mean_trips import MOST_ANSWERS, MOST_SAMPLES, MeanTrips, sampled_rows
+from accopt.runtime.mean_trips import MOST_ANSWERS, MOST_SAMPLES, UNKNOWN, MeanTrips, sampled_rows
 
 
 class _Queue:
@@ -27,10 +27,29 @@ class _Device:
 
 
 @dataclass
+class _Entry:
+    device: int
+    device_bytes: int
+
+
+@dataclass
+class _Table:
+    """A present table with at most one entry."""
+
+    entry: _Entry | None = None
+
+    def by_device_address(self, address: int) -> _Entry | None:
+        found = self.entry
+        inside = found is not None and 0 <= address - found.device < found.device_bytes
+        return found if inside else None
+
+
+@dataclass
 class _State:
     number: int = 0
     device: _Device = field(default_factory=_Device)
     sync_queue: _Queue = field(default_factory=_Queue)
+    table: _Table = field(default_factory=_Table)
     waits: int = 0
 
     def wait_all(self) -> None:
@@ -85,3 +104,12 @@ def test_answers_do_not_grow_without_end():
     for number in range(MOST_ANSWERS + 10):
         _mean(trips, state, number, 0, 0, 4, 4)
     assert len(trips._answers) <= MOST_ANSWERS  # pyright: ignore[reportPrivateUsage]
+
+
+def test_bounds_beyond_the_mapped_part_of_an_array_are_not_read():
+    offsets = (ctypes.c_int32 * 5)(10, 20, 20, 47, 50)
+    base = ctypes.addressof(offsets)
+    for start, size, mean in ((0, 20, 10), (0, 16, UNKNOWN), (4, 16, UNKNOWN), (-8, 40, 10)):
+        trips, state = MeanTrips(), _State(table=_Table(_Entry(base + start, size)))
+        assert _mean(trips, state, base, base + 4, 4, 4, 4) == mean
+        assert state.device.reads == (0 if mean == UNKNOWN else 2)

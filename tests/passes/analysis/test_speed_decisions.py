@@ -68,6 +68,12 @@ def test_lane_versions_cover_all_lengths_in_order():
     assert lengths == sorted(lengths, key=lambda n: n or 0) and versions[-1].longest is None
 
 
+def test_a_thread_takes_short_rows_under_a_condition():
+    one, *others = lane_versions(conditional=True)
+    assert one.lanes == 1 and others == lane_versions()
+    assert one.longest is not None and one.longest < (others[0].longest or 0)
+
+
 @pytest.mark.parametrize(
     ("mean", "lanes"), [(0, 4), (27, 4), (48, 4), (49, 8), (150, 16), (1e6, 32)]
 )
