@@ -4,22 +4,24 @@ for its queue (OpenACC 3.4, 2.16.1): they would be stored where another function
 
 The decision reads one function: it is made only where nothing there may wait, neither a directive nor a
 call of any function but those of the C library. The function then waits for those queues before it
-returns. `main` is left out: the program ends with it.
+returns; a use of the result before that is not made to wait, and named by the warning. `main` is left out:
+the program ends with it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xdsl.dialects import acc, arith, llvm
+from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import i32
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from ...compiler.base.names import c_name
 from ..ir.data.host_effects import is_library_function
-from ..ir.ops.acc_ops import COMPUTE_OPS, callee_of, enclosing, source_loc, variable_name
+from ..ir.ops.acc_ops import COMPUTE_OPS, callee_of, enclosing, is_inside, source_loc, variable_name
 from ..ir.ops.building import constant_value
 from ..ir.ops.messages import Messages
+from ..ir.values.addresses import base_of
 
 QUEUED_OPS = (*COMPUTE_OPS, acc.DataOp, acc.ExitDataOp, acc.UpdateOp)
 """Directives that may copy results to the host on a queue."""
@@ -37,9 +39,9 @@ def wait_for_late_results(directives: Iterable[Operation], messages: Messages) -
     for directive in directives:
         if not _is_queued(directive):
             continue
-        names = _automatic_results(directive)
+        results = _automatic_results(directive)
         function = enclosing(directive, llvm.FuncOp)
-        if not names or function is None or function.sym_name.data == "main":
+        if not results or function is None or function.sym_name.data == "main":
             continue
         if function not in late:
             late[function] = []
@@ -48,16 +50,63 @@ def wait_for_late_results(directives: Iterable[Operation], messages: Messages) -
         elif not late[function]:
             continue
         late[function].append(directive)
-        for name in names:
-            messages.warn(
-                source_loc(directive),
-                f"the result in '{name}' may come after '{c_name(function.sym_name.data)}' has returned, so "
-                "the function waits for it",
-                f"write a wait directive where '{name}' is needed, or leave out async",
-            )
+        for variable in results:
+            _warn(directive, variable, function, messages)
     for function, found in late.items():
         if found:
             _wait_at_end(function, found)
+
+
+def _warn(
+    directive: Operation, variable: SSAValue, function: llvm.FuncOp, messages: Messages
+) -> None:
+    name, callee = variable_name(variable), c_name(function.sym_name.data)
+    use = _first_use(variable, directive, function)
+    if use is None:
+        messages.warn(
+            source_loc(directive),
+            f"the result in '{name}' may come after '{callee}' has returned, so the function waits for it",
+            f"write a wait directive where '{name}' is needed, or leave out async",
+        )
+    else:
+        messages.warn(
+            source_loc(directive),
+            f"the result in '{name}' may come after it is used: '{callee}' waits for it only when it returns",
+            "write a wait directive before that use, or leave out async",
+            [(source_loc(use), f"'{name}' is used here")],
+        )
+
+
+def _first_use(variable: SSAValue, directive: Operation, function: llvm.FuncOp) -> Operation | None:
+    """
+    The first operation with which the host may use the value of `variable` after `directive`: a load, or a
+    call with its address, behind the directive or in a loop around it.
+    """
+    repeated = enclosing(directive, scf.ForOp, scf.WhileOp)
+    while repeated is not None and (around := enclosing(repeated, scf.ForOp, scf.WhileOp)):
+        repeated = around
+    behind = False
+    for op in function.walk():
+        behind = behind or op is directive
+        if not behind and not (repeated is not None and is_inside(op, repeated)):
+            continue
+        used = [op.ptr] if isinstance(op, llvm.LoadOp) else []
+        if isinstance(op, llvm.CallOp):
+            used = [arg for arg in op.args if isinstance(arg.type, llvm.LLVMPointerType)]
+        if any(base_of(pointer) is variable for pointer in used) and not _are_apart(op, directive):
+            return op
+    return None
+
+
+def _are_apart(op: Operation, other: Operation) -> bool:
+    """Whether only one of two operations runs: in branches of an `if` that no loop repeats."""
+    branch = enclosing(other, scf.IfOp)
+    while branch is not None:
+        if is_inside(op, branch):
+            together = any(r.is_ancestor(op) and r.is_ancestor(other) for r in branch.regions)
+            return not together and enclosing(branch, scf.ForOp, scf.WhileOp) is None
+        branch = enclosing(branch, scf.IfOp)
+    return False
 
 
 def _is_queued(op: Operation) -> bool:
@@ -74,9 +123,9 @@ def _is_queued(op: Operation) -> bool:
     return False
 
 
-def _automatic_results(directive: Operation) -> list[str]:
-    """The names of the function's own variables that a directive copies to the host, in its order."""
-    found: dict[str, None] = {}
+def _automatic_results(directive: Operation) -> list[SSAValue]:
+    """The function's own variables that a directive copies to the host, in its order."""
+    found: dict[SSAValue, None] = {}
     for operand in directive.operands:
         if isinstance(operand.type, llvm.LLVMPointerType):
             for use in operand.uses:
@@ -84,7 +133,7 @@ def _automatic_results(directive: Operation) -> list[str]:
                 if isinstance(op, acc.CopyoutOp | acc.UpdateHostOp) and isinstance(
                     op.var.owner, llvm.AllocaOp
                 ):
-                    found[variable_name(op.var)] = None
+                    found[op.var] = None
     return list(found)
 
 
