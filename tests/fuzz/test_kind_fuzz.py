@@ -1,0 +1,38 @@
+"""Random nests of the kinds that passes transform as a whole print what they print when gcc compiles them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from .kinds import KINDS, Kind, make_kinds
+from .test_nest_fuzz import compare
+
+pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
+
+
+def test_same_output_as_gcc(tmp_path: Path) -> None:
+    compare(make_kinds(3, len(KINDS)), "sim", tmp_path, "--no-fma")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("seed", range(100, 104))
+def test_on_a_gpu(seed: int, tmp_path: Path) -> None:
+    compare(make_kinds(seed, 2 * len(KINDS)), "nvptx", tmp_path, "--no-fma")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", ["advice", "as-written"])
+@pytest.mark.parametrize("target", ["host", "sim"])
+@pytest.mark.parametrize("seed", range(1000, 1020))
+def test_many(seed: int, target: str, sizes: str, tmp_path: Path) -> None:
+    compare(make_kinds(seed, 2 * len(KINDS)), target, tmp_path, "--no-fma", f"--sizes={sizes}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("target", ["host", "sim"])
+def test_one_kind(kind: Kind, target: str, tmp_path: Path) -> None:
+    compare(make_kinds(7, 12, kind), target, tmp_path, "--no-fma")
