@@ -12,10 +12,13 @@
 // CHECK: arith.cmpf oeq
 // CHECK: arith.cmpi sgt
 // CHECK-NOT: acc.loop reduction
-// CHECK: %[[SOME:.*]] = arith.cmpi slt, {{.*}}, %cols
-// CHECK: scf.if %[[SOME]] -> (f32, i32)
-// CHECK: arith.cmpf ogt, {{.*}}, %prob_elt :
-// CHECK: scf.yield {{.*}}, %first{{.*}} : f32, i32
+// CHECK: %[[LOW:.*]] = arith.maxsi %[[FIRST:.*]], %c1
+// CHECK: %[[NEXT:.*]] = arith.addi %[[FIRST]], %c1
+// CHECK: %[[HIGH:.*]] = arith.minsi %[[NEXT]], %cols
+// CHECK: scf.for %[[C:.*]] = %[[LOW]] to %[[HIGH]] step {{.*}} iter_args(%{{.*}} = %prob_elt, {{.*}}) -> (f32, i32)
+// CHECK: arith.cmpf ogt
+// CHECK: scf.yield {{.*}}, %[[C]] : f32, i32
+// CHECK: } {accx.unroll = 1 : i32}
 // CHECK-NOT: scf.for
 void argmax(int rows, int cols, const float *prob, int *best)
 {
@@ -39,7 +42,7 @@ void argmax(int rows, int cols, const float *prob, int *best)
 // CHECK: acc.loop reduction(%first{{.*}} control(%c
 // CHECK: arith.cmpf oeq
 // CHECK: arith.cmpi slt
-// CHECK: scf.if
+// CHECK: scf.for
 void wide(int rows, long cols, const float *prob, long *best)
 {
 #pragma acc parallel loop default(present)
@@ -61,7 +64,7 @@ void wide(int rows, long cols, const float *prob, long *best)
 // CHECK: arith.cmpf olt
 // CHECK: recipe(@reduction_max_i32)
 // CHECK: arith.cmpi sgt
-// CHECK: scf.if
+// CHECK: scf.for
 // CHECK: llvm.store {{.*}}, %place
 int last_least(int n, const double *a)
 {
@@ -126,4 +129,23 @@ double most(int n, const double *a)
         if (a[i] > m)
             m = a[i];
     return m;
+}
+
+// The last part reads elements of the loop's range only, so that the array's section is known without a clause.
+// CHECK-LABEL: @without_clause(
+// CHECK: %[[SIZE:.*]] = arith.muli %cols{{.*}}, %rows
+// CHECK: acc.copyin varPtr(%a{{.*}} : !llvm.ptr) varType(f64) bounds({{.*}}name = "a"
+void without_clause(int rows, int cols, const double *a, int *best)
+{
+#pragma acc parallel loop
+    for (int r = 0; r < rows; r++) {
+        double least = 1e300;
+        int place = -1;
+        for (int c = 0; c < cols; c++)
+            if (a[r * cols + c] <= least) {
+                least = a[r * cols + c];
+                place = c;
+            }
+        best[r] = place;
+    }
 }

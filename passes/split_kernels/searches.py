@@ -14,13 +14,14 @@ After:
   first = n - 1;
   for (i = low; i < n; i++)
       first = (a[i] == found ? i : n - 1) < first ? … : first;
-  if (low < n)
-      for i = first: if (a[i] > most) { most = a[i]; place = i; }
+  for (i = max(first, low); i < min(first + 1, n); i++)
+      if (a[i] > most) { most = a[i]; place = i; }
 
 On GPUs, one loop computes value and place together where they are of 32 bits each: the greatest integer of 64
 bits whose upper half orders values, and whose lower half is greater for nearer places.
 
-The comparison in the last part leaves the variables alone where no value is greater than the first one. A NaN
+The bounds of the last loop, which has one iteration or none, say which elements it may read. The comparison
+in it leaves the variables alone where no value is greater than the first one. A NaN
 is not greater than another number, as in C; if all values are NaNs, the last part does nothing.
 """
 
@@ -29,10 +30,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerType, f32, i32, i64
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, f32, i32, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
+from ...dialects.accx import UNROLL
 from ...dialects.volatility import is_ordered
 from ..ir.ops.acc_ops import callee_of
 from ..ir.ops.building import Cursor, constant_value
@@ -374,22 +376,14 @@ def _key(search: ExtremeSearch, at: Cursor, value: SSAValue, number: SSAValue) -
 def _finish(search: ExtremeSearch, at: Cursor, place: SSAValue) -> None:
     """Emits the search's iteration `place` instead of its loop."""
     loop = search.loop
-    known: dict[SSAValue, SSAValue] = {}
-    known.update(zip(loop.body.block.args, (place, *loop.iter_args), strict=True))
-    end = loop.body.block.last_op
-    assert end is not None
-    some = at.value(arith.CmpiOp(loop.lb, loop.ub, SLT))
-    if not loop.results:
-        at.if_then(some).inline(loop.body.block.ops, known)
-    else:
-
-        def run(inside: Cursor) -> list[SSAValue]:
-            inside.inline(loop.body.block.ops, known)
-            return [known.get(value, value) for value in end.operands]
-
-        hints = [result.name_hint for result in loop.results]
-        results = at.either(some, run, lambda _: list(loop.iter_args), hints)
-        for old, new in zip(loop.results, results, strict=True):
-            old.replace_all_uses_with(new)
+    lower = at.value(arith.MaxSIOp(place, loop.lb))
+    behind = at.add(place, at.constant(1, loop.ub.type))
+    upper = at.value(arith.MinSIOp(behind, loop.ub))
+    once = scf.ForOp(lower, upper, loop.step, loop.iter_args, loop.detach_region(loop.body))
+    once.attributes[UNROLL] = IntegerAttr(1, i32)
+    at.insert(once)
+    for old, new in zip(loop.results, once.results, strict=True):
+        new.name_hint = old.name_hint
+        old.replace_all_uses_with(new)
     loop.detach()
     loop.erase()

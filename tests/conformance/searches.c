@@ -158,6 +158,30 @@ static void nearest(int n, double x)
     CHECK(distance[0] == near);
 }
 
+/* No data clause: the elements that the search reads are known from its loops. */
+static void without_clause(unsigned rows, long cols, const float *p, int *best)
+{
+#pragma acc parallel loop
+    for (unsigned r = 0; r < rows; r++) {
+        const float *row = p + r * COLS;
+        float most = -1e30f;
+        int place = -1;
+        for (long c = 0; c < cols; c++)
+            if (row[c] > most) {
+                most = row[c];
+                place = (int)c;
+            }
+        best[r] = place;
+    }
+    for (unsigned r = 0; r < rows; r++) {
+        expected[r] = -1;
+        for (int c = 0; c < cols; c++)
+            if (p[r * COLS + c] > (expected[r] < 0 ? -1e30f : p[r * COLS + expected[r]]))
+                expected[r] = c;
+    }
+    CHECK_ROWS("without_clause");
+}
+
 int main(void)
 {
     for (int i = 0; i < ROWS * COLS; i++) {
@@ -182,6 +206,8 @@ int main(void)
     first_greatest(0);
     last_least(COLS);
     last_least(0);
+    without_clause(ROWS, COLS, &a[0][0], where);
+    without_clause(ROWS, 0, &a[0][0], where);
     with_payload();
     pivot(ROWS * COLS, 0);
     pivot(ROWS * COLS, 1234);

@@ -250,7 +250,11 @@ class RegionSymbols:
     def loop_range(
         self, variable: SSAValue, lower: SSAValue, upper: SSAValue, step: SSAValue
     ) -> LoopRange | None:
-        """The range of one loop variable; None if it is not known before the construct."""
+        """
+        The range of one loop variable; None if it is not known before the construct. That of a loop of one
+        iteration among those of another one is that of the other one.
+        """
+        lower, upper = _all_iterations(lower, upper)
         low, high = self.polynomial(lower), self.polynomial(upper)
         if low is None or high is None:
             return None
@@ -269,6 +273,20 @@ class RegionSymbols:
 
     def _is_loop_variable(self, value: BlockArgument) -> bool:
         return is_inside(value.block.parent_op(), self.construct)
+
+
+def _all_iterations(lower: SSAValue, upper: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """The bounds low and high of a loop from `max(x, low)` to `min(x + 1, high)`; otherwise its own."""
+    first, last = lower.owner, upper.owner
+    if isinstance(first, arith.MaxSIOp) and isinstance(last, arith.MinSIOp):
+        behind = last.lhs.owner
+        if (
+            isinstance(behind, arith.AddiOp)
+            and behind.lhs is first.lhs
+            and constant_value(behind.rhs) == 1
+        ):
+            return first.rhs, last.rhs
+    return lower, upper
 
 
 class HostEmitter(Cursor):
