@@ -205,14 +205,23 @@ def _is_constant_address(op: llvm.AddressOfOp) -> bool:
 
 
 def _declared(value: SSAValue, globals_: Globals) -> acc.DataClause | None:
-    owner = value.owner
+    """
+    The clause of a declare directive for a global variable, or for the global pointer of which `value` is
+    the value: `deviceptr` is about what it points to, the others are about the variable.
+    """
+    owner, pointed = value.owner, False
+    if isinstance(owner, llvm.LoadOp):
+        owner, pointed = owner.ptr.owner, True
     if not isinstance(owner, llvm.AddressOfOp):
         return None
     variable = globals_.get(owner.global_name.string_value())
     declared = variable.attributes.get("acc.declare") if variable is not None else None
     if not isinstance(declared, acc.DeclareAttr):
         return None
-    clause = declared.data_clause.data  # link: the device has only a pointer
+    clause = declared.data_clause.data
+    if pointed != (clause is acc.DataClause.ACC_DEVICEPTR):
+        return None
+    # link: the device has only a pointer
     return None if clause is acc.DataClause.ACC_DECLARE_LINK else clause
 
 
