@@ -227,3 +227,23 @@ void interleaved(int n, const float *restrict a, float *restrict c)
                 c[(i * 8 + j) * n + b] = sum;
             }
 }
+
+// Real and imaginary parts side by side in a linear array, as in a structure of both.
+// CHECK-LABEL: llvm.func @complex_numbers
+// CHECK:         acc.loop combined(parallel) control(%m{{[_0-9]*}} : i32, %i{{[_0-9]*}} : i32, %j{{[_0-9]*}} : i32)
+void complex_numbers(int n, const double *restrict a, const double *restrict b, double *restrict c)
+{
+#pragma acc parallel loop present(a[0:18*n], b[0:18*n], c[0:18*n])
+    for (int m = 0; m < n; m++)
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                double re = 0, im = 0;
+                for (int k = 0; k < 3; k++) {
+                    int p = 2 * (m * 9 + i * 3 + k), q = 2 * (m * 9 + k * 3 + j);
+                    re += a[p] * b[q] - a[p + 1] * b[q + 1];
+                    im += a[p] * b[q + 1] + a[p + 1] * b[q];
+                }
+                c[2 * (m * 9 + i * 3 + j)] = re;
+                c[2 * (m * 9 + i * 3 + j) + 1] = im;
+            }
+}

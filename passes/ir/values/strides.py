@@ -19,7 +19,8 @@ from .value_polynomials import from_value
 
 NEAR_BYTES = 16
 """
-Structures up to this many bytes count as neighbouring elements: a warp's accesses to them share sectors.
+Elements that are at most this many bytes apart count as neighbouring, in structures or not (`a[2 * i + 1]`):
+a warp's accesses to them share sectors.
 """
 RECORD_BYTES = 128
 """Of larger structures, the parts that the lanes of a warp access at once are in cache lines of their own."""
@@ -76,7 +77,8 @@ def count_access(
         if factor == 0:
             continue
         size = size_of(type_)
-        if factor in (1, -1) and size <= max(element, NEAR_BYTES):
+        near = factor in (1, -1) and size <= element
+        if near or (factor is not None and abs(factor) * size <= NEAR_BYTES):
             contiguous = True
         elif factor in (1, -1) and size <= RECORD_BYTES and isinstance(type_, llvm.LLVMStructType):
             record = True
