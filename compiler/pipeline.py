@@ -103,7 +103,8 @@ _TRANSFORMED = Stage(
     "become one are counted together. "
     "Threads are coarsened last, as that multiplies the operations that other passes would visit. "
     "On the host, comparisons that keep a reduced maximum become operations when all passes that look for "
-    "reductions are done, and independent loops are marked when none changes them any more.",
+    "reductions are done. Independent loops, and loads of memory that does not change, are marked when no "
+    "pass changes them any more.",
 )
 
 

@@ -101,6 +101,7 @@ FACTS: dict[str, Fact] = {
     accx.POINTERS: Fact(UnitAttr, ("acc.bounds",)),
     accx.ITERATION: Fact(ArrayAttr, _ACCESSES, IntegerAttr),
     accx.INDEPENDENT: Fact(UnitAttr, ("scf.for",)),
+    accx.UNCHANGED: Fact(UnitAttr, ("llvm.load",)),
     accx.ARRAY: Fact(ArrayAttr, _ACCESSES, IntegerAttr),
     accx.SPECULATIVE: Fact(UnitAttr, ("llvm.load",)),
     accx.HANDED_OVER: Fact(UnitAttr, ("llvm.load", "llvm.store")),

@@ -81,6 +81,7 @@ PASSES: dict[str, dict[str, str]] = {
         "coarsen-threads": "CoarsenThreadsPass",
         "combine-extremes": "CombineExtremesPass",
         "mark-independent-loops": "MarkIndependentLoopsPass",
+        "mark-unchanged-loads": "MarkUnchangedLoadsPass",
     },
     "gpu": {
         "lower-elements": "LowerElementsPass",
@@ -141,6 +142,7 @@ IDLE_ON_HOST = frozenset(
         "stage-shared-loads",
         "privatise-atomics",
         "load-early",
+        "mark-unchanged-loads",
         "align-objects",
         "unroll-inner-loops",
         "coarsen-threads",

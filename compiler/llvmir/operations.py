@@ -23,7 +23,7 @@ from xdsl.dialects.llvm import LLVMFunctionType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import llvm_ext
-from ...dialects.accx import ACCESS_GROUPS, ARRAY, ITERATION, UNFUSED
+from ...dialects.accx import ACCESS_GROUPS, ARRAY, ITERATION, UNCHANGED, UNFUSED
 from ...dialects.llvm_ext import AtomicOrdering
 from ...dialects.volatility import is_volatile
 from .constants import gep_text
@@ -174,7 +174,7 @@ def _access_suffix(p: FunctionPrinter, op: Operation) -> str:
     out = f", align {alignment}" if alignment else ""
     if _has(op, "nontemporal"):
         out += f", !nontemporal {p.metadata.node('!{i32 1}')}"
-    if _has(op, "invariant"):
+    if _has(op, "invariant") or UNCHANGED in op.attributes:
         out += f", !invariant.load {p.metadata.node('!{}')}"
     out += p.metadata.scopes(op.attributes.get(ITERATION), op.attributes.get(ARRAY))
     return out + _group_suffix(p, op)

@@ -5,9 +5,9 @@
 // Rows that read after a store: what a row stores is not what other rows read, nor what all of them read.
 // The first sums are not stored, nor read again.
 // CHECK-LABEL: llvm.func @centre
-// CHECK:         llvm.load %mean{{.*}} {accx.iteration = [4 : i32, 4 : i32, 0 : i32]}
+// CHECK:         llvm.load %mean{{.*}} {accx.iteration = [4 : i32, 4 : i32, 0 : i32]{{.*}}}
 // CHECK:         llvm.store {{.*}} {accx.iteration = [0 : i32, 4 : i32, 0 : i32]}
-// CHECK:         llvm.load %deviation{{.*}} {accx.iteration = [4 : i32, 4 : i32, 0 : i32]}
+// CHECK:         llvm.load %deviation{{.*}} {accx.iteration = [4 : i32, 4 : i32, 0 : i32]{{.*}}}
 // LLVM:          store double {{.*}}, !alias.scope ![[OWN:[0-9]+]], !noalias ![[OTHERS:[0-9]+]]
 // LLVM:          ![[DOMAIN:[0-9]+]] = distinct !{![[DOMAIN]]}
 // LLVM-NEXT:     ![[FIRST:[0-9]+]] = distinct !{![[FIRST]], ![[DOMAIN]]}
@@ -45,7 +45,7 @@ void once(int n, int m, float *a, const float *b) {
 
 // Another kernel has another number of rows.
 // CHECK-LABEL: llvm.func @longer
-// CHECK:         llvm.load %w{{.*}} {accx.iteration = [8 : i32, 8 : i32, 0 : i32]}
+// CHECK:         llvm.load %w{{.*}} {accx.iteration = [8 : i32, 8 : i32, 0 : i32]{{.*}}}
 void longer(int n, int m, double *a, const double *w) {
 #pragma acc parallel loop present(a, w)
   for (int i = 0; i < n; i++)
