@@ -37,7 +37,7 @@ from ..ir.values.values_outside import is_known_outside
 from ..ir.variables.scalar_classes import ScalarClass
 from ..ir.variables.scalar_uses import Decision
 from .judged_loops import make_parallel, to_acc_loop
-from .row_loops import allow_wrapping, decide_row_loops, only_loop, row_loops
+from .row_loops import allow_wrapping, decide_row_loops, only_loop, refuse, row_loops
 from .short_loops import is_short
 
 _OWN = (ScalarClass.PRIVATE, ScalarClass.SHARED)
@@ -171,6 +171,7 @@ def decide_inner_loops(
             continue
         verdict = judge_loop(inner, construct, classifier.scalars.of(inner))
         if not _is_free(verdict, inner, classifier):
+            refuse(inner, verdict, classifier)
             continue
         for decision in verdict.scalars:
             if decision.kind is ScalarClass.REDUCTION:

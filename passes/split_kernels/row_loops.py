@@ -27,7 +27,7 @@ from ..ir.dependence.loop_verdicts import Verdict
 from ..ir.loops.conditional_sums import split_conditional_sums
 from ..ir.loops.dependent_ops import depending_on
 from ..ir.loops.kept_sums import keep_sums
-from ..ir.ops.acc_ops import accessed_type, child_loops, is_scalar
+from ..ir.ops.acc_ops import accessed_type, child_loops, is_scalar, variable_name
 from ..ir.ops.building import Cursor, constant_trips, constant_value
 from ..ir.ops.layout import size_of
 from ..ir.ops.levels import loop_levels
@@ -308,6 +308,21 @@ def _has_terms(loop: scf.ForOp, reduced: Sequence[Decision]) -> bool:
     return all(op in uses or only_computes(op) for op in ordered)
 
 
+def refuse(inner: scf.ForOp, verdict: Verdict, classifier: LoopClassifier) -> None:
+    """Notes for remarks why lanes may not share a loop."""
+    why = verdict.why
+    if verdict.independent:
+        names = [
+            f"'{variable_name(classifier.scalars.variable(decision))}'"
+            for decision in verdict.scalars
+            if decision.kind not in _OWN
+        ]
+        why = "the order of its iterations counts"
+        if names:
+            why += f", as they assign or combine {', '.join(dict.fromkeys(names))}"
+    inner.attributes[WHY] = StringAttr(why)
+
+
 def decide_row_loops(
     loop: acc.LoopOp, construct: acc.ParallelOp, module: ModuleOp, classifier: LoopClassifier
 ) -> list[acc.LoopOp]:
@@ -337,6 +352,8 @@ def decide_row_loops(
         elif plan is not None:
             plans[inner] = plan
         else:
+            verdict = judge_loop(inner, construct, classifier.scalars.of(inner), reduced=True)
+            refuse(inner, verdict, classifier)
             return []
     if any(plan.in_order for plan in plans.values()) and len(plans) + len(searches) + others < 2:
         return []

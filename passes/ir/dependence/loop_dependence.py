@@ -15,7 +15,6 @@ from functools import cached_property
 from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.ir import Operation, SSAValue
 
-from ....dialects.accx_element import ElementOp
 from ...decisions.dependence import LoopContext, Requirement, requirement, stays_within
 from ...decisions.polynomials import Polynomial
 from ...decisions.ranges import LoopRange
@@ -29,6 +28,7 @@ from ..variables.loop_scalars import is_live_after
 from ..variables.scalar_classes import ScalarClass
 from ..variables.scalar_clauses import scalar_type
 from ..variables.scalar_uses import Decision
+from .access_text import pair_text, spelled_root
 from .loop_accesses import loop_accesses
 from .loop_verdicts import Overlap, Verdict
 from .pointer_rows import ApartArray, changes_pointers, is_pointed_at, row_access
@@ -52,18 +52,6 @@ def root_key(root: SSAValue, loop: LoopLike, symbols: LoopSymbols) -> Hashable |
     if isinstance(owner, llvm.LoadOp):
         return symbols.pointer_key(owner)
     return None
-
-
-def _spelled(root: SSAValue) -> str:
-    """A root as written in C: a variable, or an element that is a pointer."""
-    element = root.owner.ptr.owner if isinstance(root.owner, llvm.LoadOp) else None
-    if not isinstance(element, ElementOp):
-        return variable_name(root)
-    text = _spelled(element.ptr)
-    for index in element.steps():
-        named = index if isinstance(index, int) else index.value.name_hint
-        text += "[...]" if named is None else f"[{named}]"
-    return text
 
 
 # The verdict.
@@ -225,7 +213,7 @@ class _Judge:
             if self.rows_apart(variable, left, right):
                 return
         if left.key is None or right.key is None:
-            moving = _spelled((one if left.key is None else other).root)
+            moving = spelled_root((one if left.key is None else other).root)
             advice = self.row_advice(one, other)
             raise _Dependent(f"the pointer '{moving}' changes in every iteration{advice}")
         if left.key != right.key:
@@ -233,7 +221,8 @@ class _Judge:
             return
         found = self.same_root(variable, one, other)
         if found is None:
-            raise _Dependent(f"iterations may depend on each other through '{name}'")
+            pair = pair_text(one, other, (left.writes, right.writes))
+            raise _Dependent(f"iterations may depend on each other through '{name}': {pair}")
         self.requirement |= dict.fromkeys(found)
 
     def same_root(
@@ -319,7 +308,7 @@ class _Judge:
 
     def overlap(self, variable: SSAValue, left: _AccessPlace, right: _AccessPlace) -> None:
         one, other = left.access, right.access
-        names = f"'{_spelled(one.root)}' and '{_spelled(other.root)}'"
+        names = f"'{spelled_root(one.root)}' and '{spelled_root(other.root)}'"
         if not (self.is_testable(one.root) and self.is_testable(other.root)):
             advice = self.row_advice(one, other)
             advice = advice or ": qualify them with restrict, or write 'loop independent'"
@@ -357,8 +346,9 @@ class _Judge:
         if one.key == other.key:
             found = self.same_root(variable, one.access, other.access)
             if found is None:
-                name = _spelled(left.access.root)
-                raise _Dependent(f"iterations may depend on each other through '{name}'")
+                name = spelled_root(left.access.root)
+                pair = pair_text(left.access, right.access, (left.writes, right.writes))
+                raise _Dependent(f"iterations may depend on each other through '{name}': {pair}")
             self.requirement |= dict.fromkeys(found)
         for place in (one, other):
             known = self.rows.get(place.key, place.array)
