@@ -116,6 +116,11 @@ class LoopContext:
         return facts
 
 
+def other_symbol(symbol: Hashable) -> Hashable:
+    """A symbol for the value of `symbol` in the other of two iterations."""
+    return _Other(symbol)
+
+
 def renamed(poly: Polynomial, variables: frozenset[Hashable]) -> Polynomial:
     """`poly` in the other iteration, where `variables` have other values."""
     if not poly.symbols & variables:
@@ -123,7 +128,7 @@ def renamed(poly: Polynomial, variables: frozenset[Hashable]) -> Polynomial:
     return poly.mapped(lambda s: Polynomial.symbol(_Other(s) if s in variables else s))
 
 
-def _changing(variable: Hashable, inner: Sequence[LoopRange]) -> frozenset[Hashable]:
+def changing_symbols(variable: Hashable, inner: Sequence[LoopRange]) -> frozenset[Hashable]:
     """
     The symbols that differ between two iterations: the loop variable, those of inner loops, and unknown
     bounds.
@@ -144,7 +149,7 @@ class IterationPair:
 
     def __init__(self, loop: LoopContext, right_later: bool):
         self.facts = loop.facts
-        changing = _changing(loop.variable, loop.inner_of_right)
+        changing = changing_symbols(loop.variable, loop.inner_of_right)
         inner = [
             LoopRange(_Other(r.variable), renamed(r.lower, changing), renamed(r.last, changing))
             for r in loop.inner_of_right
@@ -201,17 +206,19 @@ def _same_place(left: Polynomial, right: Polynomial, loop: LoopContext) -> bool:
     parts = left.split(loop.variable)
     if parts is None or not parts[1].as_constant:
         return False
-    return not parts[0].symbols & _changing(loop.variable, [*loop.inner, *loop.inner_of_right])
+    return not parts[0].symbols & changing_symbols(
+        loop.variable, [*loop.inner, *loop.inner_of_right]
+    )
 
 
-def _clause(
+def clause_for(
     found: Sequence[SubscriptPair], loop: LoopContext, right_later: bool, known: Known
 ) -> Clause | None:
     """
     The conditions under which the accesses are apart in one order of the iterations; () if that is proved.
     """
     iterations = IterationPair(loop, right_later)
-    changing = _changing(loop.variable, loop.inner_of_right)
+    changing = changing_symbols(loop.variable, loop.inner_of_right)
     alternatives: dict[Alternative, None] = {}
     for dimension in found:
         other = renamed(dimension.right, changing)
@@ -266,7 +273,7 @@ def requirement(
         found += dimensions(SubscriptPair(one, other, wide), ranges, loop.facts, known)
     clauses: dict[Clause, None] = {}
     for right_later in (True, False):
-        clause = _clause(found, loop, right_later, known)
+        clause = clause_for(found, loop, right_later, known)
         if clause is None:
             return None
         if clause:

@@ -16,6 +16,7 @@ from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.ir import Operation, SSAValue
 
 from ...decisions.dependence import LoopContext, Requirement, requirement, stays_within
+from ...decisions.guarded_dependence import guarded_requirement
 from ...decisions.polynomials import Polynomial
 from ...decisions.ranges import LoopRange
 from ..ops.acc_ops import PRIVATIZING_OPS, bit_width, is_defined_inside, own_copies, variable_name
@@ -29,6 +30,7 @@ from ..variables.scalar_classes import ScalarClass
 from ..variables.scalar_clauses import scalar_type
 from ..variables.scalar_uses import Decision
 from .access_text import pair_text, spelled_root
+from .guarded_accesses import GuardedAccesses
 from .loop_accesses import loop_accesses
 from .loop_verdicts import Overlap, Verdict
 from .pointer_rows import ApartArray, changes_pointers, is_pointed_at, row_access
@@ -66,6 +68,7 @@ class _AccessPlace:
     writes: bool
     plain: bool
     """At least one of them is not atomic."""
+    all: tuple[LoopAccess, ...] = ()
 
 
 def _places(
@@ -88,8 +91,21 @@ def _places(
             key,
             access.writes or (other is not None and other.writes),
             not access.atomic or (other is not None and other.plain),
+            (*(() if other is None else other.all), access),
         )
     return list(found.values())
+
+
+MOST_GUARDED_PAIRS = 64
+"""The most pairs of accesses that are compared with their conditions: each costs a few dozen proofs."""
+
+
+def _divisible(symbol: Hashable, modulus: int) -> tuple[Polynomial, ...]:
+    """Polynomials that are at least 0 if a value that the host knows is divisible by a number."""
+    remainder = Polynomial.symbol(
+        HostExpression(arith.RemSIOp, (Polynomial.symbol(symbol), Polynomial.constant(modulus)))
+    )
+    return remainder, -remainder
 
 
 @dataclass(frozen=True)
@@ -221,6 +237,8 @@ class _Judge:
             return
         found = self.same_root(variable, one, other)
         if found is None:
+            found = self.guarded(variable, left, right)
+        if found is None:
             pair = pair_text(one, other, (left.writes, right.writes))
             raise _Dependent(f"iterations may depend on each other through '{name}': {pair}")
         self.requirement |= dict.fromkeys(found)
@@ -252,6 +270,61 @@ class _Judge:
                     found = None if again is None else (*again, *clauses)
             self.known_pairs[key] = found
         return self.known_pairs[key]
+
+    @cached_property
+    def guarded_accesses(self) -> GuardedAccesses:
+        return GuardedAccesses(self.symbols)
+
+    def guarded(
+        self, variable: SSAValue, left: _AccessPlace, right: _AccessPlace
+    ) -> Requirement | None:
+        """
+        The requirement under which all accesses of two places are independent because of remainders, choices
+        and conditions; None if no test can establish it.
+        """
+        found: dict[tuple[tuple[Polynomial, ...], ...], None] = {}
+        pairs = [
+            (one, other)
+            for one in left.all
+            for other in right.all
+            if (one.writes or other.writes) and not (one.atomic and other.atomic)
+        ]
+        if len(pairs) > MOST_GUARDED_PAIRS:
+            return None
+        for one, other in pairs:
+            if one.units != other.units or (one.width, other.width) != (1, 1):
+                return None
+            needs = self.guarded_pair(variable, one, other)
+            if needs is None:
+                return None
+            found |= dict.fromkeys(needs)
+        return tuple(found)
+
+    def guarded_pair(
+        self, variable: SSAValue, one: LoopAccess, other: LoopAccess
+    ) -> Requirement | None:
+        reader = self.guarded_accesses
+        lefts, rights = reader.places(one, variable), reader.places(other, variable)
+        if lefts is None or rights is None:
+            return None
+        found: dict[tuple[tuple[Polynomial, ...], ...], None] = {}
+        context = self.context(variable, one, other)
+        for left in lefts:
+            for right in rights:
+                needs = guarded_requirement(
+                    left,
+                    right,
+                    context,
+                    reader.steps,
+                    reader.starts,
+                    tuple(reader.fixed.values()),
+                    self.known,
+                    _divisible,
+                )
+                if needs is None:
+                    return None
+                found |= dict.fromkeys(needs)
+        return tuple(found)
 
     def signed(self, context: LoopContext) -> tuple[LoopContext, Requirement]:
         """
