@@ -5,8 +5,9 @@ conditions matter: elements of one colour of a checkerboard, neighbours across t
 A `Residue` is a symbol for a remainder: a number within bounds, and equal to its dividend but for a multiple
 of the modulus. An access is a `Place` of which some polynomials are known to be 0 where it runs (the
 conditions around it), and which loops may reach in fewer iterations. If no order of the subscripts keeps two
-places apart (`dependence.py`), they may still differ in what they are modulo a number: then the equations that say that
-both are one element, with all that is known about remainders, steps and conditions, have no integer solution.
+places apart (`dependence.py`), they may still differ in what they are modulo a number: then the equations
+that say that both are one element, with all that is known about remainders, steps and conditions, have no
+integer solution.
 
 Some of that holds only if sizes are divisible by that number, as the length of the rows of a periodic
 checkerboard must be: this becomes part of the `Requirement` that the host tests.
@@ -65,13 +66,15 @@ class _Turn:
 class Place:
     """
     An access: its subscripts, polynomials that are 0 where it runs, the inner loops around it (innermost
-    first) and the analysed loop, each with the iterations in which it may run.
+    first) and the analysed loop, each with the iterations in which it may run, and values that variables of
+    these loops do not have there.
     """
 
     subscripts: Subscripts
     zeros: tuple[Polynomial, ...]
     inner: tuple[LoopRange, ...]
     own: LoopRange
+    holes: tuple[tuple[Hashable, Polynomial], ...] = ()
 
 
 def residues_in(polys: Iterable[Polynomial]) -> list[Residue]:
@@ -93,6 +96,33 @@ def _polynomials(place: Place) -> Iterator[Polynomial]:
         yield from (loop.lower, loop.last)
 
 
+def _without_holes(place: Place, around: Sequence[LoopRange], facts: Facts) -> Place:
+    """The place with loops that do not begin or end at a value that their variable does not have there."""
+
+    def narrowed(loop: LoopRange, outside: Sequence[LoopRange]) -> LoopRange:
+        for variable, value in place.holes:
+            if variable != loop.variable:
+                continue
+            ranges = (*outside, *around)
+            if _never_negative(loop.lower - value, ranges, facts):
+                loop = replace(loop, lower=value + 1)
+            elif _never_negative(value - loop.last, ranges, facts):
+                loop = replace(loop, last=value - 1)
+        return loop
+
+    own = narrowed(place.own, ())
+    inner = tuple(
+        narrowed(loop, (*place.inner[index + 1 :], place.own))
+        for index, loop in enumerate(place.inner)
+    )
+    return replace(place, inner=inner, own=own)
+
+
+def _never_negative(poly: Polynomial, ranges: Sequence[LoopRange], facts: Facts) -> bool:
+    least = bounds_from_below([poly], ranges, facts)
+    return least is not None and all(facts.proves(each) for each in least)
+
+
 class _Comparison:
     """Two places of one object in different iterations of the loop `context`."""
 
@@ -106,7 +136,7 @@ class _Comparison:
         bounded: Sequence[LoopRange],
         known: Known,
     ):
-        self.left, self.right, self.known = left, right, known
+        self.known = known
         self.steps, self.starts = steps, starts
         self.conditions: dict[Polynomial, None] = {}
         polys = [*_polynomials(left), *_polynomials(right)]
@@ -123,12 +153,15 @@ class _Comparison:
             }
         facts = context.facts
         ranges = {residue: self._range(residue, inner, context, facts) for residue in self.residues}
+        around = (*ranges.values(), *bounded, *context.outer)
+        self.left = _without_holes(left, around, facts)
+        self.right = _without_holes(right, around, facts)
         moving = tuple(r for residue, r in ranges.items() if residue in self.changing)
         fixed = tuple(r for residue, r in ranges.items() if residue not in self.changing)
         self.context = replace(
             context,
-            inner=(*left.inner, *moving),
-            right=(*right.inner, *moving),
+            inner=(*self.left.inner, *moving),
+            right=(*self.right.inner, *moving),
             outer=(*fixed, *bounded, *context.outer),
         )
 
@@ -157,8 +190,8 @@ class _Comparison:
     def _need(self, polys: Sequence[Polynomial], facts: Facts) -> None:
         self.conditions |= dict.fromkeys(poly for poly in polys if not facts.proves(poly))
 
-    def pairs(self) -> list[SubscriptPair]:
-        """The subscripts of both, and the dimensions into which they can be split."""
+    def pairs(self, *, constant: bool) -> list[SubscriptPair]:
+        """The subscripts of both, and the dimensions into which they can be split (`dimensions`)."""
         found: list[SubscriptPair] = []
         context = self.context
         residues = context.inner[len(self.left.inner) :]
@@ -169,7 +202,9 @@ class _Comparison:
         for one, other in zip(self.left.subscripts, self.right.subscripts, strict=True):
             if one is not None and other is not None:
                 pair = SubscriptPair(one, other)
-                found += dimensions(pair, (around[0], around[1]), context.facts, self.known)
+                found += dimensions(
+                    pair, (around[0], around[1]), context.facts, self.known, constant=constant
+                )
         return found
 
     def ordered(self, pairs: Sequence[SubscriptPair]) -> Requirement | None:
@@ -247,25 +282,36 @@ def guarded_requirement(
     if len(left.subscripts) != len(right.subscripts):
         return None
     both = _Comparison(left, right, context, steps, starts, bounded, known)
-    pairs = both.pairs()
     if not all(known(s) for poly in both.conditions for s in poly.symbols):
         return None
     bounds: Requirement = tuple(((poly,),) for poly in both.conditions)
+    # The step of an inner loop is no length of a row, though it may look like one.
+    choices = both.pairs(constant=False), both.pairs(constant=True)
+    for pairs in dict.fromkeys(map(tuple, choices)):
+        found = _requirement_of(both, pairs, divisible)
+        if found is not None:
+            return tuple(dict.fromkeys((*bounds, *found)))
+    return None
+
+
+def _requirement_of(
+    both: _Comparison, pairs: Sequence[SubscriptPair], divisible: Divisible
+) -> Requirement | None:
+    """The requirement under which two places are apart in these dimensions."""
     ordered = both.ordered(pairs)
     if ordered is not None:
-        return tuple(dict.fromkeys((*bounds, *ordered)))
+        return ordered
     whole = [pair for pair in pairs if not pair.needs]
     for used in (whole, pairs):
         needs = dict.fromkeys(poly for pair in used for poly in pair.needs)
         split: Requirement = tuple(((poly,),) for poly in needs)
         zeros = both.equations(used)
         if have_no_solution(zeros):
-            return tuple(dict.fromkeys((*bounds, *split)))
+            return split
         for modulus in sorted(both.moduli()):
-            sizes = _divisible_sizes(zeros, modulus, known)
+            sizes = _divisible_sizes(zeros, modulus, both.known)
             if sizes:
-                tests: Requirement = tuple((divisible(size, modulus),) for size in sizes)
-                return tuple(dict.fromkeys((*bounds, *split, *tests)))
+                return (*split, *((divisible(size, modulus),) for size in sizes))
     return None
 
 

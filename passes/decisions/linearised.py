@@ -114,14 +114,24 @@ def _split(
 
 
 def dimensions(
-    given: SubscriptPair, ranges: Ranges, facts: Facts, known: Callable[[Hashable], bool]
+    given: SubscriptPair,
+    ranges: Ranges,
+    facts: Facts,
+    known: Callable[[Hashable], bool],
+    *,
+    constant: bool = True,
 ) -> list[SubscriptPair]:
-    """`given` itself, and the dimensions into which it can be split."""
+    """
+    `given` itself, and the dimensions into which it can be split; of rows of constant length only with
+    `constant`.
+    """
     variables = frozenset(loop.variable for side in ranges for loop in side)
     found = [given]
     whole = given
     while True:
         for stride in _strides((whole.left, whole.right), variables):
+            if stride.as_constant is not None and not constant:
+                continue
             split = _split(whole, stride, ranges, facts, known)
             if split is not None:
                 break

@@ -6,7 +6,7 @@ from xdsl.dialects import acc, arith, scf
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ...dialects.accx import FROM_KERNELS
+from ...dialects.accx import FROM_KERNELS, WHY
 from ..ir.kernels.constructs import (
     one_before,
     parallel_with_clauses,
@@ -192,6 +192,8 @@ class PieceBuilder:
         for op in self.build(pieces, [*movable, *inner], HostEmitter(end)):
             block.insert_op_before(op, end)
         host = scf.ForOp(lower, upper, step, [], Region(block))
+        if WHY in loop.attributes:
+            host.attributes[WHY] = loop.attributes[WHY]
         host.location = end.location = loop.location
         return host
 

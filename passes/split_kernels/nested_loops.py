@@ -10,16 +10,17 @@ sequentially, which neighbouring threads could read and write together.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from xdsl.dialects import acc, llvm, scf
+from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...dialects.accx import WHY
 from ...dialects.volatility import is_ordered
-from ..decisions.short_rows import SHORT_SIDE, joined_sides
+from ..decisions.short_rows import MOST_SHORT_ITERATIONS, SHORT_SIDE, joined_sides
 from ..ir.data.cached_accesses import Symbols
 from ..ir.dependence.loop_classifier import LoopClassifier
 from ..ir.dependence.loop_dependence import judge_loop
@@ -46,8 +47,8 @@ _OWN = (ScalarClass.PRIVATE, ScalarClass.SHARED)
 def inner_loop(loop: acc.LoopOp, *, for_threads: bool) -> scf.ForOp | None:
     """
     The loop without a directive that is all of the body of `loop`, apart from computations and reads for
-    it and declarations, if its bounds are the same in all iterations or it is a triangle around another
-    loop; else None. For a GPU, stores may stand beside a product, as `separate-products` will move them away.
+    it and declarations, if its bounds are nearly the same in all iterations or it is a triangle around
+    another loop; else None. For a GPU, stores may stand beside a product, as `separate-products` will move them away.
     Levels and tiles of `loop` do not matter: they are advice (`free-mapping`), or leave no level to the
     inner loop.
     """
@@ -77,8 +78,37 @@ def inner_loop(loop: acc.LoopOp, *, for_threads: bool) -> scf.ForOp | None:
     if stores and (for_threads or not _is_product(found, loop)):
         return None
     bounds = (found.lb, found.ub, found.step)
-    fixed = all(is_known_outside(value, loop) for value in bounds)
-    return found if fixed or _is_triangle(found, loop) else None
+    return found if _are_alike(bounds, loop) or _is_triangle(found, loop) else None
+
+
+def _are_alike(bounds: Sequence[SSAValue], loop: acc.LoopOp) -> bool:
+    """Whether the bounds of a loop are the same in all iterations of `loop`, apart from a few iterations."""
+    spreads = [_spread(value, loop) for value in bounds]
+    known = [spread for spread in spreads if spread is not None]
+    return len(known) == len(spreads) and sum(known) <= MOST_SHORT_ITERATIONS
+
+
+def _spread(value: SSAValue, loop: acc.LoopOp) -> int | None:
+    """The most by which a value differs between iterations of `loop`; None if that is not known."""
+    if is_known_outside(value, loop):
+        return 0
+    match value.owner:
+        case arith.RemSIOp() | arith.RemUIOp() | arith.AndIOp() as op:
+            number = constant_value(op.rhs)
+            if number is None or number <= 0:
+                return None
+            return number if isinstance(op, arith.AndIOp) else 2 * (number - 1)
+        case arith.SelectOp() as op:
+            ends = [constant_value(end) for end in (op.lhs, op.rhs)]
+            known = [end for end in ends if end is not None]
+            return max(known) - min(known) if len(known) == len(ends) else None
+        case arith.AddiOp() | arith.SubiOp() | arith.XOrIOp() as op:
+            left, right = _spread(op.lhs, loop), _spread(op.rhs, loop)
+            return None if left is None or right is None else left + right
+        case arith.ExtSIOp() | arith.ExtUIOp() | arith.TruncIOp() as op:
+            return _spread(op.operands[0], loop)
+        case _:
+            return None
 
 
 def _fills_lanes(inner: scf.ForOp, loop: acc.LoopOp) -> bool:

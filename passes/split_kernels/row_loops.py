@@ -311,7 +311,10 @@ def _has_terms(loop: scf.ForOp, reduced: Sequence[Decision]) -> bool:
 def refuse(inner: scf.ForOp, verdict: Verdict, classifier: LoopClassifier) -> None:
     """Notes for remarks why lanes may not share a loop."""
     why = verdict.why
-    if verdict.independent:
+    if verdict.rows:
+        rows = dict.fromkeys(f"'{variable_name(apart.root)}'" for apart in verdict.rows)
+        why = f"rows that pointers in {', '.join(rows)} point to may overlap"
+    elif verdict.independent:
         names = [
             f"'{variable_name(classifier.scalars.variable(decision))}'"
             for decision in verdict.scalars

@@ -88,6 +88,26 @@ int main(void)
     COMPARE(short_stage, 1024, 16, 8);
     COMPARE(mixed, N, M, K);
     COMPARE(factors, N, 0, 0);
+    for (int colour = 0; colour < 2; colour++) {
+        COMPARE(checkerboard, N, M, colour);
+        COMPARE(checkerboard, N, M + 1, colour);
+        COMPARE(by_condition, N, M, colour);
+        COMPARE(by_condition, N + 1, M + 1, colour);
+        COMPARE(by_continue, N, M, colour);
+        COMPARE(periodic, N + 1, M, colour);
+        COMPARE(periodic, N + 1, M + 1, colour);
+        COMPARE_KERNELS(periodic, N, M, colour);
+        COMPARE_KERNELS(periodic, N, M + 1, colour);
+        COMPARE(chosen, N + 1, M, colour);
+        COMPARE(chosen, N + 1, M + 1, colour);
+        COMPARE_KERNELS(chosen, N, M + 1, colour);
+        COMPARE_KERNELS(diagonal, N, M, colour);
+        COMPARE(boxes, N, 20, colour);
+    }
+    COMPARE_KERNELS(checkerboard, N, M, -1);
+    COMPARE_KERNELS(checkerboard, 4, 2, 1);
+    COMPARE_KERNELS(periodic, 1, 1, 0);
+    COMPARE_KERNELS(periodic, 2, 1, 0);
     return report();
 }
 
@@ -284,6 +304,85 @@ static void NEST(mixed)(int n, int m, int k, float *a, float *b, const float *c)
         for (int y = 0; y < m; y++)
             a[x * m + y] = row[y];
     }
+    (void)b;
+}
+
+/* Elements of one colour, whose neighbours have the other one. */
+static void NEST(checkerboard)(int n, int m, int colour, float *a, float *b, const float *c)
+{
+    OUTER
+    for (int i = 1; i < n - 1; i++)
+        for (int j = 1 + (i + colour + 2) % 2; j < m - 1; j += 2)
+            a[i * m + j] = 0.25f * (a[(i - 1) * m + j] + a[(i + 1) * m + j] + a[i * m + j - 1] + a[i * m + j + 1]) + c[j];
+    (void)b;
+}
+
+static void NEST(by_condition)(int n, int m, int colour, float *a, float *b, const float *c)
+{
+    OUTER
+    for (int i = 1; i < n - 1; i++)
+        for (int j = 1; j < m - 1; j++)
+            if ((i + j) % 2 == colour)
+                a[i * m + j] = 0.25f * (a[(i - 1) * m + j] + a[(i + 1) * m + j] + a[i * m + j - 1] + a[i * m + j + 1]) + c[j];
+    (void)b;
+}
+
+static void NEST(by_continue)(int n, int m, int colour, float *a, float *b, const float *c)
+{
+    OUTER
+    for (int i = 1; i < n - 1; i++)
+        for (int j = 1; j < m - 1; j++) {
+            if ((i & 1) != ((j + colour) & 1))
+                continue;
+            a[i * m + j] += 0.25f * (a[(i - 1) * m + j] - a[(i + 1) * m + j]) + 0.5f * a[i * m + j - 1];
+        }
+    (void)b, (void)c;
+}
+
+/* Rows and columns go around: with odd lengths, first and last elements of one colour are neighbours. */
+static void NEST(periodic)(int n, int m, int colour, float *a, float *b, const float *c)
+{
+    OUTER
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            if ((i + j) % 2 == colour)
+                a[i * m + j] = 0.25f * (a[(i + n - 1) % n * m + j] + a[(i + 1) % n * m + j]
+                    + a[i * m + (j + m - 1) % m] + a[i * m + (j + 1) % m]) + c[j];
+    (void)b;
+}
+
+static void NEST(chosen)(int n, int m, int colour, float *a, float *b, const float *c)
+{
+    OUTER
+    for (int i = 0; i < n; i++)
+        for (int j = (i + colour) % 2; j < m; j += 2) {
+            int up = i == 0 ? n - 1 : i - 1, down = i < n - 1 ? i + 1 : 0;
+            int left = j > 0 ? j - 1 : m - 1, right = j == m - 1 ? 0 : j + 1;
+            a[i * m + j] = 0.25f * (a[up * m + j] + a[down * m + j] + a[i * m + left] + a[i * m + right]) + c[j];
+        }
+    (void)b;
+}
+
+/* Diagonal neighbours have the same colour: iterations of the outer loop depend on one another. */
+static void NEST(diagonal)(int n, int m, int colour, float *a, float *b, const float *c)
+{
+    OUTER
+    for (int i = 1; i < n - 1; i++)
+        for (int j = 1 + (i + colour) % 2; j < m - 1; j += 2)
+            a[i * m + j] = 0.5f * (a[(i - 1) * m + j - 1] + a[(i - 1) * m + j + 1]) + c[j];
+    (void)b;
+}
+
+/* The same in three dimensions. */
+static void NEST(boxes)(int n, int m, int colour, float *a, float *b, const float *c)
+{
+    OUTER
+    for (int x = 1; x < n - 1; x++)
+        for (int y = 1; y < m - 1; y++)
+            for (int z = 1 + (x + y + colour) % 2; z < m - 1; z += 2) {
+                int at = (x * m + y) * m + z;
+                a[at] = (a[at - m * m] + a[at + m * m] + a[at - m] + a[at + m] + a[at - 1] + a[at + 1]) / 6 + c[z];
+            }
     (void)b;
 }
 

@@ -258,7 +258,10 @@ class GuardedAccesses:
             if choice is None:
                 inner = tuple(self._narrowed(loop, facts, variable) for loop in loops)
                 zeros = tuple(zero for zero in facts.zeros)
-                places.append(Place(subscripts, zeros, inner, self._narrowed(own, facts, variable)))
+                holes = self._holes([*loops, own], facts, variable)
+                places.append(
+                    Place(subscripts, zeros, inner, self._narrowed(own, facts, variable), holes)
+                )
             else:
                 for value, holds in ((choice.yes, True), (choice.no, False)):
                     poly = self.polynomial(value)
@@ -298,13 +301,18 @@ class GuardedAccesses:
                 loop = replace(loop, lower=end[0])
             elif end is not None:
                 loop = replace(loop, last=end[0])
-        for poly in facts.others:
-            end = self._end(poly, loop.variable, variable)
-            if end is not None and end[0] == loop.last:
-                loop = replace(loop, last=loop.last - 1)
-            elif end is not None and end[0] == loop.lower:
-                loop = replace(loop, lower=loop.lower + 1)
         return loop
+
+    def _holes(
+        self, loops: Sequence[LoopRange], facts: _Facts, variable: SSAValue
+    ) -> tuple[tuple[Hashable, Polynomial], ...]:
+        """The values that variables of loops do not have where `facts` hold."""
+        found = [
+            (loop.variable, self._end(poly, loop.variable, variable))
+            for poly in facts.others
+            for loop in loops
+        ]
+        return tuple((counter, end[0]) for counter, end in found if end is not None)
 
     def _end(
         self, poly: Polynomial, counter: Hashable, variable: SSAValue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -93,16 +94,19 @@ class Nest:
                 yield {**outer, "j": j}
 
     def meets(self, variable: str, left: Place, right: Place, values: Values) -> bool:
-        """Whether two iterations of the loop over `variable`, in one iteration of those around, share elements."""
+        """
+        Whether two iterations of the loop over `variable`, in one iteration of those around, share elements.
+        """
         touched: list[dict[tuple[int, ...], set[tuple[int, int]]]] = [{}, {}]
         for found, place in zip(touched, (left, right), strict=True):
             for each in self.iterations(values):
-                if all(evaluate(zero, each) == 0 for zero in place.zeros):
+                hole = any(each[v] == evaluate(value, each) for v, value in place.holes)
+                if not hole and all(evaluate(zero, each) == 0 for zero in place.zeros):
                     element = tuple(evaluate(p, each) for p in place.subscripts if p is not None)
                     found.setdefault(element, set()).add((each["i"], each["j"]))
         for element, ones in touched[0].items():
-            for (i, j), (k, l) in product(ones, touched[1].get(element, ())):
-                if (i != k) if variable == "i" else (i == k and j != l):
+            for (i, j), (row, column) in product(ones, touched[1].get(element, ())):
+                if (i != row) if variable == "i" else (i == row and j != column):
                     return True
         return False
 
@@ -163,7 +167,10 @@ def random_place(rng: random.Random, nest: Nest, variable: str) -> Place:
     if rng.random() < 0.1:
         zeros.append(rng.choice([AI, AJ, AJ - AM + 1, AI - AN + 1]))
     subscripts = [row * AM + column] if rng.random() < 0.6 else [row, column]
-    return nest.place(variable, subscripts, zeros)
+    place = nest.place(variable, subscripts, zeros)
+    values = {"i": [C(0), AN - 1], "j": [C(0), C(1), AM - 1, AI]}
+    holes = [(v, rng.choice(values[v])) for v in "ij" if rng.random() < 0.25]
+    return replace(place, holes=tuple(h for h in holes if h[0] == "j" or variable == "i"))
 
 
 @pytest.mark.parametrize("seed", range(4))
