@@ -48,9 +48,9 @@ def inner_loop(loop: acc.LoopOp, *, for_threads: bool) -> scf.ForOp | None:
     """
     The loop without a directive that is all of the body of `loop`, apart from computations and reads for
     it and declarations, if its bounds are nearly the same in all iterations or it is a triangle around
-    another loop; else None. For a GPU, stores may stand beside a product, as `separate-products` will move them away.
-    Levels and tiles of `loop` do not matter: they are advice (`free-mapping`), or leave no level to the
-    inner loop.
+    another loop; else None. For a GPU, stores may stand beside a product, as `separate-products` will move
+    them away. Levels and tiles of `loop` do not matter: they are advice (`free-mapping`), or leave no level
+    to the inner loop.
     """
     if not is_parallel(loop) or len(loop.region.blocks) != 1:
         return None

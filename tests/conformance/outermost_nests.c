@@ -21,6 +21,24 @@ enum { N = 21, M = 44, K = 19, SIZE = N * M * K };
 #undef NEST
 #undef OUTER
 
+/* Loops that are collapsed depend on one another through the inner one's variable. */
+static void collapsed_in_order(int n, int m, int k, float *a, float *b, const float *c)
+{
+    for (int i = 1; i < n; i++)
+        for (int j = 0; j < m - 1; j++)
+            a[i * m + j] += 0.5f * a[(i - 1) * m + j + 1];
+    (void)k, (void)b, (void)c;
+}
+
+static void collapsed_auto(int n, int m, int k, float *a, float *b, const float *c)
+{
+#pragma acc parallel loop auto collapse(2) default(present)
+    for (int i = 1; i < n; i++)
+        for (int j = 0; j < m - 1; j++)
+            a[i * m + j] += 0.5f * a[(i - 1) * m + j + 1];
+    (void)k, (void)b, (void)c;
+}
+
 static float *filled(int seed)
 {
     float *a = malloc(SIZE * sizeof *a);
@@ -104,6 +122,7 @@ int main(void)
         COMPARE_KERNELS(diagonal, N, M, colour);
         COMPARE(boxes, N, 20, colour);
     }
+    compare("collapsed", collapsed_in_order, collapsed_auto, N, M, 0);
     COMPARE_KERNELS(checkerboard, N, M, -1);
     COMPARE_KERNELS(checkerboard, 4, 2, 1);
     COMPARE_KERNELS(periodic, 1, 1, 0);

@@ -118,13 +118,14 @@ class GuardedAccesses:
         self.fixed: dict[Hashable, LoopRange] = {}
         """The ranges of values that are computed in the loop, and the same in all iterations."""
         self._known: dict[SSAValue | Index, Polynomial | None] = {}
-        self._places: dict[LoopAccess, list[Place] | None] = {}
+        self._places: dict[tuple[LoopAccess, SSAValue], list[Place] | None] = {}
 
     def places(self, access: LoopAccess, variable: SSAValue) -> list[Place] | None:
         """The places of an access in the loop over `variable`; None if they are not known, or too many."""
-        if access not in self._places:
-            self._places[access] = self._read(access, variable)
-        return self._places[access]
+        key = access, variable
+        if key not in self._places:
+            self._places[key] = self._read(access, variable)
+        return self._places[key]
 
     # Values.
 
@@ -248,7 +249,7 @@ class GuardedAccesses:
         known = [poly for poly in found if poly is not None]
         if units != access.units or len(known) < len(found):
             return None
-        loops = [self._range(*bounds) for bounds in self._bounds_around(op)]
+        loops = [self._range(*bounds) for bounds in self._bounds_around(op, variable)]
         own = next(self._range(*b) for b in bounds_of(self.symbols.loop) if b[0] is variable)
         options = [(tuple(known), self._guards(op))]
         places: list[Place] = []
@@ -275,9 +276,14 @@ class GuardedAccesses:
                 return None
         return places
 
-    def _bounds_around(self, op: Operation) -> Iterator[Bounds]:
+    def _bounds_around(self, op: Operation, variable: SSAValue) -> Iterator[Bounds]:
+        """The loops around an operation inside the one over `variable`, innermost first."""
         for around in operations_around(op, self.symbols.loop):
             yield from reversed(bounds_of(around))
+        for bounds in reversed(bounds_of(self.symbols.loop)):  # of a collapsed loop
+            if bounds[0] is variable:
+                return
+            yield bounds
 
     def _range(
         self, variable: SSAValue, lower: SSAValue, upper: SSAValue, step: SSAValue

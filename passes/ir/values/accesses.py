@@ -32,7 +32,15 @@ from ..ops.acc_ops import (
     is_scalar,
 )
 from ..ops.layout import is_record, is_union, size_of
-from .addresses import ADDRESS_OPS, BYTES, AddressOp, StepUnit, steps_of, steps_to
+from .addresses import (
+    ADDRESS_OPS,
+    BYTES,
+    AddressOp,
+    PolynomialReader,
+    StepUnit,
+    steps_of,
+    steps_to,
+)
 from .region_values import RegionSymbols, variable_key
 
 DERIVED = (*ADDRESS_OPS, acc.CacheOp, *MAPPING_OPS)
@@ -99,7 +107,7 @@ def root_of(pointer: SSAValue) -> SSAValue:
 
 
 def subscripts_of(
-    pointer: SSAValue, symbols: RegionSymbols
+    pointer: SSAValue, symbols: PolynomialReader
 ) -> tuple[Subscripts, tuple[StepUnit, ...]]:
     """All subscripts from the root to a pointer, outermost first; steps of one element type add up."""
     chain: list[AddressOp] = []
