@@ -2,8 +2,8 @@
 Whether two array accesses in different iterations of a loop may touch the same element, where remainders and
 conditions matter: elements of one colour of a checkerboard, neighbours across the border of a periodic grid.
 
-A `Residue` is a symbol for a remainder: a number within bounds, and equal to its dividend but for a multiple
-of the modulus. An access is a `Place` of which some polynomials are known to be 0 where it runs (the
+A `Residue` is a symbol for a remainder: a number within bounds, and equal to its dividend except for a multiple
+of the modulus. An access is a `GuardedPlace` of which some polynomials are known to be 0 where it runs (the
 conditions around it), and which loops may reach in fewer iterations. If no order of the subscripts keeps two
 places apart (`dependence.py`), they may still differ in what they are modulo a number: then the equations
 that say that both are one element, with all that is known about remainders, steps and conditions, have no
@@ -63,7 +63,7 @@ class _Turn:
 
 
 @dataclass(frozen=True)
-class Place:
+class GuardedPlace:
     """
     An access: its subscripts, polynomials that are 0 where it runs, the inner loops around it (innermost
     first) and the analysed loop, each with the iterations in which it may run, and values that variables of
@@ -89,14 +89,14 @@ def residues_in(polys: Iterable[Polynomial]) -> list[Residue]:
     return list(found)
 
 
-def _polynomials(place: Place) -> Iterator[Polynomial]:
+def _polynomials(place: GuardedPlace) -> Iterator[Polynomial]:
     yield from (poly for poly in place.subscripts if poly is not None)
     yield from place.zeros
     for loop in (*place.inner, place.own):
         yield from (loop.lower, loop.last)
 
 
-def _without_holes(place: Place, around: Sequence[LoopRange], facts: Facts) -> Place:
+def _without_holes(place: GuardedPlace, around: Sequence[LoopRange], facts: Facts) -> GuardedPlace:
     """The place with loops that do not begin or end at a value that their variable does not have there."""
 
     def narrowed(loop: LoopRange, outside: Sequence[LoopRange]) -> LoopRange:
@@ -128,8 +128,8 @@ class _Comparison:
 
     def __init__(
         self,
-        left: Place,
-        right: Place,
+        left: GuardedPlace,
+        right: GuardedPlace,
         context: LoopContext,
         steps: Mapping[Hashable, int],
         starts: Mapping[Hashable, Polynomial],
@@ -223,7 +223,7 @@ class _Comparison:
                 found.append(tuple(fitting))
         return tuple(found)
 
-    def _definitions(self, place: Place) -> list[Polynomial]:
+    def _definitions(self, place: GuardedPlace) -> list[Polynomial]:
         """Polynomials that are 0 by the meaning of residues and steps."""
         found: list[Polynomial] = []
         for residue in self.residues:
@@ -265,8 +265,8 @@ Divisible = Callable[[Hashable, int], Alternative]
 
 
 def guarded_requirement(
-    left: Place,
-    right: Place,
+    left: GuardedPlace,
+    right: GuardedPlace,
     context: LoopContext,
     steps: Mapping[Hashable, int],
     starts: Mapping[Hashable, Polynomial],

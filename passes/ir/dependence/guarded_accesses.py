@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from ....dialects.accx_element import Index
-from ...decisions.guarded_dependence import Place, Residue
+from ...decisions.guarded_dependence import GuardedPlace, Residue
 from ...decisions.polynomials import Polynomial
 from ...decisions.ranges import LoopRange
 from ..ops.acc_ops import is_defined_inside, operations_around
@@ -118,9 +118,9 @@ class GuardedAccesses:
         self.fixed: dict[Hashable, LoopRange] = {}
         """The ranges of values that are computed in the loop, and the same in all iterations."""
         self._known: dict[SSAValue | Index, Polynomial | None] = {}
-        self._places: dict[tuple[LoopAccess, SSAValue], list[Place] | None] = {}
+        self._places: dict[tuple[LoopAccess, SSAValue], list[GuardedPlace] | None] = {}
 
-    def places(self, access: LoopAccess, variable: SSAValue) -> list[Place] | None:
+    def places(self, access: LoopAccess, variable: SSAValue) -> list[GuardedPlace] | None:
         """The places of an access in the loop over `variable`; None if they are not known, or too many."""
         key = access, variable
         if key not in self._places:
@@ -241,7 +241,7 @@ class GuardedAccesses:
 
     # Places.
 
-    def _read(self, access: LoopAccess, variable: SSAValue) -> list[Place] | None:
+    def _read(self, access: LoopAccess, variable: SSAValue) -> list[GuardedPlace] | None:
         op = access.op
         if not isinstance(op, llvm.LoadOp | llvm.StoreOp):
             return None
@@ -252,7 +252,7 @@ class GuardedAccesses:
         loops = [self._range(*bounds) for bounds in self._bounds_around(op, variable)]
         own = next(self._range(*b) for b in bounds_of(self.symbols.loop) if b[0] is variable)
         options = [(tuple(known), self._guards(op))]
-        places: list[Place] = []
+        places: list[GuardedPlace] = []
         while options:
             subscripts, facts = options.pop()
             choice = _choice_in((*subscripts, *facts.zeros))
@@ -261,7 +261,9 @@ class GuardedAccesses:
                 zeros = tuple(zero for zero in facts.zeros)
                 holes = self._holes([*loops, own], facts, variable)
                 places.append(
-                    Place(subscripts, zeros, inner, self._narrowed(own, facts, variable), holes)
+                    GuardedPlace(
+                        subscripts, zeros, inner, self._narrowed(own, facts, variable), holes
+                    )
                 )
             else:
                 for value, holds in ((choice.yes, True), (choice.no, False)):

@@ -9,7 +9,7 @@ from itertools import product
 
 import pytest
 from accopt.passes.decisions.dependence import LoopContext, Requirement
-from accopt.passes.decisions.guarded_dependence import Place, Residue, guarded_requirement
+from accopt.passes.decisions.guarded_dependence import GuardedPlace, Residue, guarded_requirement
 from accopt.passes.decisions.integer_equations import have_no_solution
 from accopt.passes.decisions.polynomials import Polynomial
 from accopt.passes.decisions.ranges import LoopRange
@@ -75,12 +75,14 @@ class Nest:
 
     def place(
         self, variable: str, subscripts: Sequence[Polynomial], zeros: Sequence[Polynomial]
-    ) -> Place:
+    ) -> GuardedPlace:
         if variable == "i":
-            return Place(tuple(subscripts), tuple(zeros), (self.row,), self.own)
-        return Place(tuple(subscripts), tuple(zeros), (), self.row)
+            return GuardedPlace(tuple(subscripts), tuple(zeros), (self.row,), self.own)
+        return GuardedPlace(tuple(subscripts), tuple(zeros), (), self.row)
 
-    def requirement(self, variable: str, left: Place, right: Place) -> Requirement | None:
+    def requirement(
+        self, variable: str, left: GuardedPlace, right: GuardedPlace
+    ) -> Requirement | None:
         context = self.context(variable)
         return guarded_requirement(
             left, right, context, self.steps, self.starts, (), is_size, divisible
@@ -93,7 +95,7 @@ class Nest:
             for j in range(first, last + 1, self.steps["j"]):
                 yield {**outer, "j": j}
 
-    def meets(self, variable: str, left: Place, right: Place, values: Values) -> bool:
+    def meets(self, variable: str, left: GuardedPlace, right: GuardedPlace, values: Values) -> bool:
         """
         Whether two iterations of the loop over `variable`, in one iteration of those around, share elements.
         """
@@ -149,7 +151,7 @@ def test_the_border_of_a_periodic_grid_needs_an_even_length() -> None:
     assert holds(needs, {"n": 3, "m": 6, "c": 0})
 
 
-def random_place(rng: random.Random, nest: Nest, variable: str) -> Place:
+def random_place(rng: random.Random, nest: Nest, variable: str) -> GuardedPlace:
     row = AI + rng.choice([0, 0, 1, -1])
     column = AJ * rng.choice([1, 1, 1, 2]) + rng.choice([0, 0, 1, -1, 2])
     if rng.random() < 0.15:
