@@ -21,10 +21,10 @@ After:
     acc.loop control(%i : i32) = … { acc.loop control(%j : i32) = … { … } }
   } attributes {accx.remarks = […]}
 
-Options: `target` (`host`: CPU threads are mapped as the clauses say, except nests that `order-nests` will
-reorder, tiles of nests that go across memory, and constructs whose clauses may leave most threads without
-work: no loop has the gang level, or the number of gangs is small or computed at run time). `sizes`: `advice`,
-or `as-written` to keep everything.
+Options: `target` (`host`: CPU threads are mapped as the clauses say, except nests with tiles, which keep them
+from walking along rows, those that `order-nests` will reorder, collapsed ones that go across memory, and
+constructs whose clauses may leave most threads without work: no loop has the gang level, or the number of
+gangs is small or computed at run time). `sizes`: `advice`, or `as-written` to keep everything.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from .decisions.loop_tree import LoopNode, check_nesting
 from .decisions.nest_order import outer_iterations
 from .decisions.observable_mapping import GangCode, why_kept
 from .decisions.schedule import Target
-from .ir.dependence.parallel_nests import is_in_columns, is_tiled_across
+from .ir.dependence.parallel_nests import is_collapsed_across, is_in_columns
 from .ir.loops.loop_facts import gang_argument, loop_forest
 from .ir.ops.acc_ops import (
     PRIVATIZING_OPS,
@@ -277,6 +277,7 @@ class FreeMappingPass(ModulePass):
                 target != "host"
                 or _leaves_threads_idle(construct)
                 or is_in_columns(construct, outer_iterations(target))
-                or is_tiled_across(construct)
+                or is_collapsed_across(construct)
+                or any(loop.tile_operands for loop in loops_in(construct))
             ):
                 free(construct, lambda name: levels.get(name, Level.SEQ))

@@ -89,13 +89,36 @@ void across(int n, const float (*restrict b)[n], float (*restrict a)[n])
             a[i][j] = b[j][i];
 }
 
-// A tile along rows stays.
+// SAYS: tile: treated as advice
 // CHECK-LABEL: llvm.func @along
-// CHECK:         acc.loop combined(parallel) tile({{.*}}) control(%i
+// CHECK-NOT:     tile
+// CHECK:         acc.loop combined(parallel) control(%i
 void along(int n, const float (*restrict b)[n], float (*restrict a)[n])
 {
 #pragma acc parallel loop tile(32, 16) present(a[0:n], b[0:n])
     for (int i = 1; i < n; i++)
         for (int j = 0; j < n; j++)
             a[i][j] = b[i - 1][j];
+}
+
+// A transposition with all levels on a collapsed loop, and rows.
+// SAYS: gang, worker, vector: treated as advice
+// CHECK-LABEL: llvm.func @levels
+// CHECK:         acc.loop combined(parallel) control(%i
+void levels(int n, const float (*restrict b)[n], float (*restrict a)[n])
+{
+#pragma acc parallel loop collapse(2) gang worker vector present(a[0:n], b[0:n])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            a[i][j] = b[j][i];
+}
+
+// CHECK-LABEL: llvm.func @in_rows
+// CHECK:         acc.loop combined(parallel) gang worker vector control(%i
+void in_rows(int n, const float (*restrict b)[n], float (*restrict a)[n])
+{
+#pragma acc parallel loop collapse(2) gang worker vector present(a[0:n], b[0:n])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            a[i][j] = b[i][j];
 }

@@ -82,16 +82,15 @@ def is_in_columns(construct: acc.ParallelOp, rows: int) -> bool:
     return False
 
 
-def is_tiled_across(construct: acc.ParallelOp) -> bool:
+def is_collapsed_across(construct: acc.ParallelOp) -> bool:
     """
-    Whether a nest of two loops has a tile clause and walks along some arrays and across others in both, as
+    Whether a collapsed nest of `construct` walks along some arrays and across others in two of its loops, as
     transpositions do.
     """
     return any(
-        loop.tile_operands
-        and len(loop.lowerbound) == 2
-        and all(walk.both for walk in walks_of([loop], construct))
+        sum(walk.both for walk in walks_of([loop], construct)) > 1
         for loop in child_loops(construct)
+        if len(loop.lowerbound) > 1
     )
 
 
