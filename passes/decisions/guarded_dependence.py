@@ -2,10 +2,10 @@
 Whether two array accesses in different iterations of a loop may touch the same element, where remainders and
 conditions matter: elements of one colour of a checkerboard, neighbours across the border of a periodic grid.
 
-A `Residue` is a symbol for a remainder: a number within bounds, and equal to its dividend except for a multiple
-of the modulus. An access is a `GuardedPlace` of which some polynomials are known to be 0 where it runs (the
-conditions around it), and which loops may reach in fewer iterations. If no order of the subscripts keeps two
-places apart (`dependence.py`), they may still differ in what they are modulo a number: then the equations
+A `Residue` is a symbol for a remainder: a number within bounds, and equal to its dividend except for a
+multiple of the modulus. An access is a `GuardedPlace` of which some polynomials are known to be 0 where it
+runs (the conditions around it), and which loops may reach in fewer iterations. If no order of the subscripts
+keeps two places apart (`dependence.py`), they may still differ in what they are modulo a number: then the equations
 that say that both are one element, with all that is known about remainders, steps and conditions, have no
 integer solution.
 
