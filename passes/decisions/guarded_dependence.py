@@ -5,9 +5,9 @@ conditions matter: elements of one colour of a checkerboard, neighbours across t
 A `Residue` is a symbol for a remainder: a number within bounds, and equal to its dividend except for a
 multiple of the modulus. An access is a `GuardedPlace` of which some polynomials are known to be 0 where it
 runs (the conditions around it), and which loops may reach in fewer iterations. If no order of the subscripts
-keeps two places apart (`dependence.py`), they may still differ in what they are modulo a number: then the equations
-that say that both are one element, with all that is known about remainders, steps and conditions, have no
-integer solution.
+keeps two places apart (`dependence.py`), they may still differ in what they are modulo a number: then the
+equations that say that both are one element, with all that is known about remainders, steps and conditions,
+have no integer solution.
 
 Some of that holds only if sizes are divisible by that number, as the length of the rows of a periodic
 checkerboard must be: this becomes part of the `Requirement` that the host tests.
