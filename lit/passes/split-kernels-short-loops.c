@@ -103,3 +103,39 @@ void passed_on(int n, const float (*restrict a)[8][8], float (*restrict c)[8][8]
                 c[m][i][j] = sum;
             }
 }
+
+// The same in kernels constructs, where a single short loop stays as it is, too.
+// CHECK-LABEL: llvm.func @in_kernels
+// CHECK:         acc.loop {{.*}}control(%m
+// CHECK:           acc.loop control(%i
+// CHECK:             acc.loop control(%j
+// CHECK:               scf.for
+// CHECK-LABEL: llvm.func @single_in_kernels
+// CHECK-NOT:     acc.loop control(%i
+// CHECK:         llvm.return
+// THREAD-LABEL: llvm.func @in_kernels
+// THREAD-NOT:     acc.loop control(%j
+void in_kernels(int n, const float (*restrict a)[3][3], float (*restrict c)[3][3])
+{
+#pragma acc kernels present(a[0:n], c[0:n])
+    for (int m = 0; m < n; m++)
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                float sum = 0.0f;
+                for (int k = 0; k < 3; k++)
+                    sum += a[m][i][k] * a[m][k][j];
+                c[m][i][j] = sum;
+            }
+}
+
+void single_in_kernels(int n, const float (*restrict a)[8][8], const float (*restrict x)[8], float (*restrict y)[8])
+{
+#pragma acc kernels loop independent present(a[0:n], x[0:n], y[0:n])
+    for (int m = 0; m < n; m++)
+        for (int i = 0; i < 8; i++) {
+            float sum = 0.0f;
+            for (int k = 0; k < 8; k++)
+                sum += a[m][i][k] * x[m][k];
+            y[m][i] = sum;
+        }
+}

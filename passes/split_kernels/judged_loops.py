@@ -34,7 +34,7 @@ from ..ir.variables.scalar_clauses import add_private
 from .inner_loops import inner_loops
 from .mixed_loops import is_mixed
 from .ordered_tiles import drop_ordered_tiles
-from .short_loops import has_at_most, is_short
+from .short_loops import has_at_most, is_short, may_fill_lanes
 
 _HARMLESS = (ScalarClass.SHARED, ScalarClass.PRIVATE)
 
@@ -119,6 +119,15 @@ def _is_within_parallel(loop: scf.ForOp, construct: Operation) -> bool:
     return any(has_level(around.independent) for around in loops_around(loop, construct))
 
 
+def _why_sequential(loop: scf.ForOp, construct: Operation) -> str | None:
+    """Why a loop without a directive should be sequential, whether its iterations are independent or not."""
+    if is_short(loop) and _is_within_parallel(loop, construct):
+        return "it has few iterations"
+    if _leaves_lanes_outside(loop, construct):
+        return "it has few iterations, and the loop around it suits lanes better"
+    return None
+
+
 def decide_loops(
     parent: Operation, module: ModuleOp, classifier: LoopClassifier, *, plain_loops: bool
 ) -> None:
@@ -133,6 +142,7 @@ def decide_loops(
         return judge_loop(inner, host, classifier.scalars.of(inner)).independent
 
     by_lanes = machine_of(module).target != "host"
+    joins = by_lanes and not machine_of(module).as_written
     left: set[Operation] = set()
     candidates: list[LoopLike] = [
         op
@@ -146,13 +156,11 @@ def decide_loops(
                 "a thread runs each iteration of the loop around it, which has a sequential loop"
             )
             continue
-        if isinstance(loop, scf.ForOp) and is_short(loop) and _is_within_parallel(loop, parent):
-            loop.attributes[WHY] = StringAttr("it has few iterations")
-            continue
-        if isinstance(loop, scf.ForOp) and _leaves_lanes_outside(loop, parent):
-            loop.attributes[WHY] = StringAttr(
-                "it has few iterations, and the loop around it suits lanes better"
-            )
+        why = None
+        if isinstance(loop, scf.ForOp) and not (joins and may_fill_lanes(loop)):
+            why = _why_sequential(loop, parent)
+        if why is not None:
+            loop.attributes[WHY] = StringAttr(why)
             continue
         if isinstance(loop, acc.LoopOp) and not has_level(loop.auto_):
             if is_parallel(loop):

@@ -20,16 +20,15 @@ from xdsl.traits import IsTerminator
 
 from ...dialects.accx import WHY
 from ...dialects.volatility import is_ordered
-from ..decisions.short_rows import MOST_SHORT_ITERATIONS, SHORT_SIDE, joined_sides
+from ..decisions.short_rows import MOST_SHORT_ITERATIONS
 from ..ir.data.cached_accesses import Symbols
 from ..ir.dependence.loop_classifier import LoopClassifier
 from ..ir.dependence.loop_dependence import judge_loop
 from ..ir.dependence.loop_verdicts import Verdict
 from ..ir.dependence.parallel_nests import walks_across
-from ..ir.loops.loop_facts import constant_trip
 from ..ir.loops.product_loads import offset_of
 from ..ir.ops.acc_ops import child_loops, is_inside, loops_around, reduces_elements
-from ..ir.ops.building import Cursor, constant_trips, constant_value
+from ..ir.ops.building import Cursor, constant_value
 from ..ir.ops.levels import is_parallel
 from ..ir.ops.machine import machine_of
 from ..ir.ops.purity import is_pure
@@ -38,8 +37,8 @@ from ..ir.values.values_outside import is_known_outside
 from ..ir.variables.scalar_classes import ScalarClass
 from ..ir.variables.scalar_uses import Decision
 from .judged_loops import make_parallel, to_acc_loop
-from .row_loops import allow_wrapping, decide_row_loops, only_loop, refuse, row_loops
-from .short_loops import is_short
+from .row_loops import allow_wrapping, decide_row_loops, refuse, row_loops
+from .short_loops import fills_lanes, is_short, only_reads
 
 _OWN = (ScalarClass.PRIVATE, ScalarClass.SHARED)
 
@@ -67,13 +66,13 @@ def inner_loop(loop: acc.LoopOp, *, for_threads: bool) -> scf.ForOp | None:
         elif not (
             op.has_trait(IsTerminator)
             or is_pure(op)
-            or _only_reads(op)
+            or only_reads(op)
             or isinstance(op, llvm.AllocaOp)
         ):
             return None
     if found is None or found.results:
         return None
-    if is_short(found) and (for_threads or not _fills_lanes(found, loop)):
+    if is_short(found) and (for_threads or not fills_lanes(found, loop)):
         return None
     if stores and (for_threads or not _is_product(found, loop)):
         return None
@@ -111,22 +110,6 @@ def _spread(value: SSAValue, loop: acc.LoopOp) -> int | None:
             return None
 
 
-def _fills_lanes(inner: scf.ForOp, loop: acc.LoopOp) -> bool:
-    """
-    Whether `inner`, the short loops tightly around it, and those in it around sequential ones, have
-    iterations enough to fill the lanes together, so that `join-short-loops` may make one loop of them.
-    """
-    inside = [inner]
-    while (deeper := only_loop(inside[-1].body.block)) is not None:
-        inside.append(deeper)
-    if not any(isinstance(op, scf.ForOp) for op in inside[-1].body.block.ops):
-        inside.pop()  # it runs over the terms of a sum in memory
-    trips = [constant_trips(each.lb, each.ub, each.step) for each in inside]
-    around = [constant_trip(each) for each in (loop, *loops_around(loop)) if is_parallel(each)]
-    sides = [SHORT_SIDE if side is None else side for side in (*reversed(trips), *around)]
-    return bool(inside) and joined_sides(sides) >= len(inside)
-
-
 def _is_triangle(inner: scf.ForOp, loop: acc.LoopOp) -> bool:
     """
     Whether the trip count of `inner` changes by a constant from one iteration of `loop` to the next, and
@@ -157,10 +140,6 @@ def _is_product(inner: scf.ForOp, loop: acc.LoopOp) -> bool:
         if {(True, False), (False, True)} <= sides:
             return True
     return False
-
-
-def _only_reads(op: Operation) -> bool:
-    return isinstance(op, llvm.LoadOp) and not is_ordered(op)
 
 
 def _is_wanted(

@@ -33,7 +33,7 @@ from ..ir.ops.layout import size_of
 from ..ir.ops.levels import loop_levels
 from ..ir.ops.loop_bounds import LoopLike, body_of, bounds_of
 from ..ir.ops.machine import machine_of
-from ..ir.ops.purity import is_pure, only_computes
+from ..ir.ops.purity import only_computes
 from ..ir.ops.versions import can_have_versions
 from ..ir.values.accesses import root_of
 from ..ir.values.region_values import RegionSymbols
@@ -46,7 +46,7 @@ from ..ir.variables.scalar_uses import Decision
 from .carried_values import LOOPS, declare, in_variables, operators_of, uses_of
 from .judged_loops import make_parallel, to_acc_loop
 from .searches import ExtremeSearch, find_search, split_search
-from .short_loops import is_short
+from .short_loops import is_short, only_loop
 
 _ACCESSES = (llvm.LoadOp, llvm.StoreOp)
 _OWN = (ScalarClass.PRIVATE, ScalarClass.SHARED)
@@ -119,21 +119,6 @@ def _collect(block: Block, found: list[LoopLike]) -> bool:
 def _has_long_loop(op: scf.ForOp) -> bool:
     """Whether a loop contains others with more iterations than one thread should run."""
     return any(isinstance(inner, scf.ForOp) and not is_short(inner) for inner in op.body.walk())
-
-
-def only_loop(block: Block) -> scf.ForOp | None:
-    """The only loop of a block that only computes and reads beside it; None if there is none."""
-    loops = [op for op in block.ops if op.regions]
-    alone = all(
-        op in loops or op.has_trait(IsTerminator) or is_pure(op) or _only_reads(op)
-        for op in block.ops
-    )
-    first = loops[0] if len(loops) == 1 and alone else None
-    return first if isinstance(first, scf.ForOp) and not first.results else None
-
-
-def _only_reads(op: Operation) -> bool:
-    return isinstance(op, llvm.LoadOp) and not is_ordered(op)
 
 
 def _nest(loop: LoopLike) -> list[LoopLike]:
