@@ -152,7 +152,14 @@ class _Comparison:
                 if (residue.dividend.symbols | residue.modulus.symbols) & self.changing
             }
         facts = context.facts
-        ranges = {residue: self._range(residue, inner, context, facts) for residue in self.residues}
+        named = [(place, set(residues_in(_polynomials(place)))) for place in (left, right)]
+        ranges: dict[Residue, LoopRange] = {}
+        # Those that are never negative first, then dividends before what they are in.
+        inwards = [*self.residues[::-1]]
+        for residue in sorted(inwards, key=lambda residue: not residue.floored):
+            places = [place for place, residues in named if residue in residues]
+            outside = (*ranges.values(), *bounded, *context.outer)
+            ranges[residue] = self._range(residue, places, outside, facts)
         around = (*ranges.values(), *bounded, *context.outer)
         self.left = _without_holes(left, around, facts)
         self.right = _without_holes(right, around, facts)
@@ -166,19 +173,26 @@ class _Comparison:
         )
 
     def _range(
-        self, residue: Residue, inner: Sequence[LoopRange], context: LoopContext, facts: Facts
+        self,
+        residue: Residue,
+        places: Sequence[GuardedPlace],
+        outside: Sequence[LoopRange],
+        facts: Facts,
     ) -> LoopRange:
-        """The values of a residue; records what must hold for them."""
-        around = (*inner, context.range, *context.outer)
+        """The values of a residue in the places that name it; records what must hold for them."""
         last = residue.modulus - 1
         self._need([last], facts)
-        lower = Polynomial.constant(0) if residue.floored else -last
-        if not residue.floored:
-            least = bounds_from_below([residue.dividend], around, facts)
-            if least is not None and self._can_need(least, facts):
-                self._need(least, facts)
-                lower = Polynomial.constant(0)
-        return LoopRange(residue, lower, last)
+        if residue.floored:
+            return LoopRange(residue, Polynomial.constant(0), last)
+        least: list[Polynomial] = []
+        for place in places:
+            around = (*place.inner, place.own, *outside)
+            found = bounds_from_below([residue.dividend], around, facts)
+            if found is None or not self._can_need(found, facts):
+                return LoopRange(residue, -last, last)
+            least += found
+        self._need(least, facts)
+        return LoopRange(residue, Polynomial.constant(0), last)
 
     def _can_need(self, polys: Sequence[Polynomial], facts: Facts) -> bool:
         return all(
@@ -249,6 +263,12 @@ class _Comparison:
         zeros = [pair.left - renamed(pair.right) for pair in pairs if pair.widths == (1, 1)]
         zeros += [*self.left.zeros, *self._definitions(self.left)]
         zeros += [renamed(p) for p in (*self.right.zeros, *self._definitions(self.right))]
+        holes = [Polynomial.symbol(v) - value for v, value in self.left.holes]
+        holes += [renamed(Polynomial.symbol(v) - value) for v, value in self.right.holes]
+        if any(zero in (hole, -hole) for zero in zeros for hole in holes):
+            zeros.append(
+                Polynomial.constant(1)
+            )  # where both are one element, one of them does not run
         return zeros
 
     def moduli(self) -> set[int]:

@@ -103,6 +103,9 @@ class Nest:
         for found, place in zip(touched, (left, right), strict=True):
             for each in self.iterations(values):
                 hole = any(each[v] == evaluate(value, each) for v, value in place.holes)
+                for loop in place.inner:
+                    hole = hole or each[loop.variable] < evaluate(loop.lower, each)
+                    hole = hole or each[loop.variable] > evaluate(loop.last, each)
                 if not hole and all(evaluate(zero, each) == 0 for zero in place.zeros):
                     element = tuple(evaluate(p, each) for p in place.subscripts if p is not None)
                     found.setdefault(element, set()).add((each["i"], each["j"]))
@@ -172,6 +175,11 @@ def random_place(rng: random.Random, nest: Nest, variable: str) -> GuardedPlace:
     place = nest.place(variable, subscripts, zeros)
     values = {"i": [C(0), AN - 1], "j": [C(0), C(1), AM - 1, AI]}
     holes = [(v, rng.choice(values[v])) for v in "ij" if rng.random() < 0.25]
+    if variable == "i" and rng.random() < 0.25:  # a condition on the inner loop's variable
+        whole = place.inner[0]
+        low = C(rng.choice([1, 2])) if rng.random() < 0.5 else whole.lower
+        last = AM - 3 if rng.random() < 0.5 else whole.last
+        place = replace(place, inner=(LoopRange("j", low, last),))
     return replace(place, holes=tuple(h for h in holes if h[0] == "j" or variable == "i"))
 
 
