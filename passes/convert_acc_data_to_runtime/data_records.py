@@ -8,6 +8,7 @@ its records are filled at the construct.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -222,12 +223,19 @@ def _same(a: SSAValue, b: SSAValue, product: SSAValue) -> bool | None:
     values = constant_value(a), constant_value(b), constant_value(product)
     if values[0] is not None and values[1] is not None and values[2] is not None:
         return values[0] * values[1] == values[2]
-    owner = product.owner
+    (some, left), (more, right), (all_, together) = (_factors(value) for value in (a, b, product))
+    return True if some * more == all_ and left + right == together else None
+
+
+def _factors(value: SSAValue) -> tuple[int, Counter[SSAValue]]:
+    """The constant and the other factors of a product, such as the bytes of a plane of variable size."""
+    constant, owner = constant_value(value), value.owner
+    if constant is not None:
+        return constant, Counter()
     if isinstance(owner, arith.MuliOp):
-        factors = {_origin(owner.lhs), _origin(owner.rhs)}
-        if _origin(a) in factors and _equal(next(iter(factors - {_origin(a)}), a), b):
-            return True
-    return None
+        (some, left), (more, right) = _factors(owner.lhs), _factors(owner.rhs)
+        return some * more, left + right
+    return 1, Counter([_origin(value)])
 
 
 def _origin(value: SSAValue) -> SSAValue:
@@ -235,11 +243,6 @@ def _origin(value: SSAValue) -> SSAValue:
     while isinstance(value.owner, arith.ExtSIOp | arith.ExtUIOp | arith.IndexCastOp):
         value = value.owner.input
     return value
-
-
-def _equal(a: SSAValue, b: SSAValue) -> bool:
-    constant = constant_value(a)
-    return _origin(a) is _origin(b) or (constant is not None and constant == constant_value(b))
 
 
 def _is_contiguous(brackets: Sequence[_Bracket]) -> bool | None:
