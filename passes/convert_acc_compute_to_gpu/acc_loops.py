@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xdsl.dialects import acc
+from xdsl.dialects import acc, llvm
 from xdsl.ir import Region, SSAValue
 
 from ...compiler.base.diagnostics import SourceLoc, error
+from ...dialects.volatility import is_ordered
 from ..decisions.loop_partition import Mode, Partition, Sharers, partition_loop
 from ..ir.kernels.routine_calls import Calls
 from ..ir.ops.acc_ops import has_level
+from ..ir.ops.purity import only_computes
 from ..ir.ops.schedules import schedule_of
 from ..ir.ops.side_by_side import each_of, side_by_side_of
 from . import loops, privatise
@@ -88,7 +90,7 @@ class DeviceLoopLowering:
             and not self._once_per_gang(op)
         ):
             inner.add(carried(effects))
-        self._partitioned(op, partition, inner, watch)
+        self._partitioned(op, partition, inner, watch, partials)
         outer.pending |= before
         k.loc = op.location
         self.reductions.copies = copies
@@ -152,7 +154,12 @@ class DeviceLoopLowering:
         return alone and schedule_of(op).covers and self.k.shape.at_least_requested
 
     def _partitioned(
-        self, op: acc.LoopOp, partition: Partition, inner: EffectTracker, watch: Watch | None
+        self,
+        op: acc.LoopOp,
+        partition: Partition,
+        inner: EffectTracker,
+        watch: Watch | None,
+        partials: Sequence[Partial],
     ) -> None:
         k = self.k
         own_thread = partition.inside is Mode.THREAD
@@ -165,12 +172,15 @@ class DeviceLoopLowering:
                     watch.event("iteration")
                 self.lower_body(each_of(op))
 
-        def bodies(groups: list[list[SSAValue]]) -> None:
+        def bodies(groups: list[list[SSAValue]], exist: list[SSAValue] | None) -> None:
             assert coarse is not None
             with k.running(partition.inside, inner):
                 values = [value for group in groups for value in group]
                 self._bind(coarse.several.block.args, values)
+                kept = [] if exist is None else _copies(k, partials, exist)
                 self.lower_body(coarse.several)
+                for copy, old, exists in kept:
+                    k.store(k.select(exists, k.load(copy, old.type), old), copy)
 
         space = loops.iteration_space(k, *loops.loop_bounds(k, op))
         schedule = schedule_of(op)
@@ -178,8 +188,9 @@ class DeviceLoopLowering:
         elements = schedule.elements if own_thread else 1
         if watch is not None:
             watch.event("begin")
+        masked = coarse is not None and _only_reduces_scalars(op, coarse.several, partials)
         loops.partitioned_loop(
-            k, space, partition, elements, covers, body, None if coarse is None else bodies
+            k, space, partition, elements, covers, body, None if coarse is None else bodies, masked
         )
         if watch is not None:
             watch.event("end")
@@ -202,6 +213,41 @@ class DeviceLoopLowering:
                 in_gang.append(partial)
         if in_gang:
             finish_in_gang(k, in_gang, partition.inside)
+
+
+def _only_reduces_scalars(op: acc.LoopOp, body: Region, partials: Sequence[Partial]) -> bool:
+    """
+    Whether iterations of a loop only read, compute, and update its reductions, which are scalars, so that one
+    may run twice if its updates are undone.
+    """
+    scalars = all(
+        len(partial.spec.leaves) == 1
+        and partial.spec.leaves[0].count == 1
+        and partial.spec.leaves[0].type == partial.spec.storage
+        for partial in partials
+    )
+    reduced = set(op.reduction_operands)
+    return (
+        scalars
+        and bool(partials)
+        and all(
+            only_computes(inner)
+            or (isinstance(inner, llvm.LoadOp) and not is_ordered(inner))
+            or (isinstance(inner, llvm.StoreOp) and inner.ptr in reduced)
+            for inner in body.block.ops
+        )
+    )
+
+
+def _copies(
+    k: Kernel, partials: Sequence[Partial], exist: Sequence[SSAValue]
+) -> list[tuple[SSAValue, SSAValue, SSAValue]]:
+    """The copies of reduced scalars, their values here, and whether the iteration of each exists."""
+    return [
+        (copy, k.load(copy, partial.spec.leaves[0].type), exists)
+        for partial in partials
+        for copy, exists in zip(partial.visible, exist, strict=True)
+    ]
 
 
 def _reductions(op: acc.LoopOp) -> list[list[acc.ReductionOp]]:

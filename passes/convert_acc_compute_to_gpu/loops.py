@@ -25,7 +25,7 @@ INT_MAX = (1 << 31) - 1
 
 Body = Callable[[list[SSAValue]], None]
 """Emits one iteration for the values of the loop's variables."""
-Bodies = Callable[[list[list[SSAValue]]], None]
+Bodies = Callable[[list[list[SSAValue]], list[SSAValue] | None], None]
 """Emits several independent iterations side by side."""
 
 
@@ -169,15 +169,17 @@ def partitioned_loop(
     covers: bool,
     body: Body,
     bodies: Bodies | None,
+    masked: bool = False,
 ) -> None:
     """
     Emits `body` for every iteration that belongs to this gang and thread. `covers`: the launch has a gang
     for every tile, so that no gang needs a second one. `bodies` emits `elements` iterations side by side
-    (None: they must run one after the other).
+    (None: they must run one after the other); if `masked`, also where some of them do not exist: it is given
+    others in their places, and which do.
     """
     number, _ = k.unit(partition.unit)
     if partition.gang_dim is None:
-        _within_gang(k, space, partition, elements, body, bodies)
+        _within_gang(k, space, partition, elements, body, bodies, masked=masked)
         return
     threads = k.unit_size(partition.unit)
     if threads is not None:
@@ -239,7 +241,7 @@ def _tile(
         whole, place = k.if_else(full)
         with k.at(whole):
             first = _nsw_add(k, base, k.zero_extend(number, space.counter), "first")
-            bodies(_side_by_side(k, space, first, count, elements))
+            bodies(_side_by_side(k, space, first, count, elements), None)
     with k.at(place):
         here = k.value(arith.MinSIOp(remaining, tile), "here")
         here = k.value(arith.TruncIOp(here, i32), "here")
@@ -273,10 +275,13 @@ def _within_gang(
     elements: int,
     body: Body,
     bodies: Bodies | None,
+    *,
+    masked: bool,
 ) -> None:
     """
     Emits a loop shared by the threads of one gang (or worker): thread t takes t, t + threads, …, counted so
-    that no index exceeds the end.
+    that no index exceeds the end. The last iterations of a thread, fewer than run side by side, do so too
+    if `masked`, so that their loads are in flight together.
     """
     number, count = k.unit(partition.unit)
     counter = space.counter
@@ -301,7 +306,16 @@ def _within_gang(
         with k.at(inside):
             turn = inside.point.block.args[0]
             first = _nsw_add(k, number, _nsw_mul(k, turn, stride), "first")
-            bodies(_side_by_side(k, space, first, count, elements))
+            bodies(_side_by_side(k, space, first, count, elements), None)
+        if masked:
+            with k.at(k.if_then(k.compare("ult", done, own, "rest"))):
+                last = k.sub(own, one)
+                turns = [_nsw_add(k, done, k.constant(e, counter), "turn") for e in range(elements)]
+                exist = [k.compare("ult", turn, own, "exists") for turn in turns]
+                existing = [k.value(arith.MinUIOp(turn, last), "turn") for turn in turns]
+                places = [_nsw_add(k, number, _nsw_mul(k, t, stride), "index") for t in existing]
+                bodies([variables(k, space, place) for place in places], exist)
+            return
     _, inside = k.for_loop(done, own, one, "turn")
     with k.at(inside):
         turn = inside.point.block.args[0]
