@@ -104,6 +104,14 @@ def _side_by_side(node: LoopNode) -> int:
     return count
 
 
+def row_elements(node: LoopNode) -> int:
+    """
+    The iterations side by side in each lane of a loop along a row that a gang reduces: 16 bytes of loads in
+    flight.
+    """
+    return 4 if node.element_bytes <= 4 else 2
+
+
 def fitting_lanes(node: LoopNode, lanes: int) -> int:
     """`lanes`, reduced to the warps that a constant trip count fills."""
     if node.trip is None:

@@ -42,6 +42,7 @@ from .launch_shape import (
     fit_block,
     fitting_lanes,
     inner_lanes,
+    row_elements,
     rows_per_gang,
     stream_shape,
 )
@@ -162,6 +163,8 @@ class _Planner:
         self.lanes = 1
         self.names: list[str] = []
         self.flat = False
+        self.reduces_rows = False
+        """Whether the loops planned are in one whose iterations reduce rows of their own."""
 
     def share_grid(self, roots: list[LoopNode]) -> None:
         """
@@ -331,7 +334,9 @@ class _Planner:
         else:
             lanes, elements = inner_lanes(node), 1
             rows = node.host_trip and not self.sizes.has_narrow_workers
-            if node.streaming and rows and not node.reduction:
+            if node.streaming and rows and self.reduces_rows and not node.hands_on:
+                elements = row_elements(node)
+            elif node.streaming and rows and not node.reduction:
                 lanes, elements, _ = stream_shape(node)
             elif node.hands_on and node.host_trip:
                 lanes = STREAM_LANES
@@ -366,7 +371,9 @@ class _Planner:
             why = "short rows: rows over gangs and workers, lanes for each"
         elements = self._reduced_rows(node) if levels == frozenset({Level.GANG}) else 1
         self.plans[node] = LoopPlan(levels, elements=elements, why=why)
+        self.reduces_rows = not node.reduction and any(n.reduction for n in node.children)
         self._children(node, min(levels))
+        self.reduces_rows = False
 
     def _outer_pair(self, node: LoopNode) -> bool:
         """
