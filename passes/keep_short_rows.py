@@ -50,6 +50,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import SSAValue
 
 from ..dialects.accx import IN_ORDER, NOTE
+from ..dialects.accx_element import ElementOp
 from .decisions.device import WARP
 from .decisions.lane_choice import BLOCK
 from .decisions.launch_shape import COMPUTE_LANES
@@ -58,12 +59,11 @@ from .decisions.short_rows import (
     MANY_THREADS,
     MOST_SHORT_ITERATIONS,
     SIDE_BY_SIDE,
-    WIDE_LANES,
     RowAccess,
     RowLoop,
     RowVersion,
     row_versions,
-    wide_from,
+    wide_versions,
 )
 from .ir.loops.joining import join
 from .ir.loops.loop_facts import is_tight
@@ -82,6 +82,7 @@ from .ir.ops.levels import is_parallel, loop_levels
 from .ir.ops.loop_order import make_sequential
 from .ir.ops.machine import machine_of
 from .ir.ops.notes import note
+from .ir.ops.purity import only_computes
 from .ir.ops.schedules import schedule_of, set_schedule
 from .ir.ops.versions import (
     copy_construct,
@@ -95,6 +96,12 @@ from .ir.values.stable_loads import distance_from_base
 from .ir.values.trip_counts import Arithmetic, Count, trip_count
 
 _INNER_LOOPS = (acc.LoopOp, scf.ForOp, scf.WhileOp, scf.ExecuteRegionOp)
+
+
+_CHEAP = (
+    *(arith.ConstantOp, ElementOp, arith.AddiOp, arith.SubiOp, arith.MuliOp),
+    *(arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp),
+)
 
 
 def _is_open(loop: acc.LoopOp) -> bool:
@@ -144,32 +151,40 @@ def _row_access(pointer: SSAValue, row: acc.LoopOp, symbols: RegionSymbols) -> R
 
 def _versions(
     rows: Sequence[acc.LoopOp], construct: acc.ParallelOp
-) -> tuple[list[RowVersion], int | None]:
+) -> tuple[list[RowVersion], dict[int, int]]:
     """
-    The versions that `rows` should have, from short rows to long ones; none if the schedule suits all. The
-    number of iterations from which on rows should have `WIDE_LANES`, if they should.
+    The versions that `rows` should have, from short rows to long ones; none if the schedule suits all. For
+    long rows, numbers of lanes, and of the iterations from which on.
     """
     symbols = RegionSymbols(construct)
     around = next(loops_around(rows[0]))
     beside = not is_tight(around, child_loops(around), symbols)
     if beside and around.parent_op() is not construct:
-        return [], None
+        return [], {}
     loops: list[RowLoop] = []
     for row in rows:
         low, high = (symbols.polynomial(v) for v in (row.lowerbound[0], row.upperbound[0]))
         if low is None or high is None:
-            return [], None
+            return [], {}
         ops = [op for op in row.region.walk() if isinstance(op, llvm.LoadOp | llvm.StoreOp)]
         accesses = [_row_access(op.ptr, row, symbols) for op in ops]
         stores = any(isinstance(op, llvm.StoreOp) and _is_shared(op, row) for op in ops)
-        loops.append(RowLoop(high - low, accesses, stores))
+        loops.append(RowLoop(high - low, accesses, stores, _operations(row)))
     known = [loop.trips.as_constant for loop in loops]
     short = all(trips is not None and trips <= MOST_SHORT_ITERATIONS for trips in known)
     if short and (beside or any(map(_has_atomics, rows))):
-        return [], None
+        return [], {}
     if not beside and not _can_be_joined(rows[0], construct):
-        return [], None
-    return row_versions(loops, beside=beside), wide_from(loops) if beside else None
+        return [], {}
+    return row_versions(loops, beside=beside), wide_versions(loops) if beside else {}
+
+
+def _operations(row: acc.LoopOp) -> int:
+    """The operations of an iteration that compute, without constants and what mostly is for addresses."""
+    return sum(
+        only_computes(op) and not isinstance(op, _CHEAP) and not op.regions
+        for op in row.region.walk()
+    )
 
 
 def _has_atomics(row: acc.LoopOp) -> bool:
@@ -296,22 +311,21 @@ def _apply(version: RowVersion, construct: acc.ParallelOp, rows: int) -> None:
 _WHO = {None: "the iterations of all rows are one sequence for rows", 1: "one thread takes a row"}
 
 
-def _text(row: acc.LoopOp, versions: Sequence[RowVersion], wide: int | None) -> str:
-    """The remark on a loop with versions, `wide`: also one for rows of so many iterations."""
+def _text(row: acc.LoopOp, versions: Sequence[RowVersion], wide: dict[int, int]) -> str:
+    """The remark on a loop with versions, and with others for long rows."""
     name = row.region.block.args[0].name_hint or "…"
     parts = [
         f"{_WHO.get(v.lanes, f'{v.lanes} lanes take a row')} of fewer than {v.below} iterations"
         for v in versions
     ]
-    if wide is not None:
-        parts.append(f"{WIDE_LANES} lanes take a row of {wide} iterations or more")
+    parts += [f"{lanes} lanes take a row of {n} iterations or more" for lanes, n in wide.items()]
     return f"loop over '{name}': {', '.join(parts)} (tested at launch)"
 
 
 def keep_short_rows(construct: acc.ParallelOp, threads: int = MANY_THREADS) -> None:
     """Makes the versions of a construct for short rows, if they pay."""
     rows = rows_of(construct)
-    versions, wide = _versions(rows, construct) if rows else ([], None)
+    versions, wide = _versions(rows, construct) if rows else ([], {})
     if not versions or not ready_for_versions(construct):
         return
     tests = _Tests(rows, construct, threads)
@@ -325,25 +339,28 @@ def keep_short_rows(construct: acc.ParallelOp, threads: int = MANY_THREADS) -> N
         if isinstance(tests.trips, int) and tests.trips < version.below:
             break
     in_order = any(IN_ORDER in row.attributes for row in rows)
-    long = False if wide is None or in_order else tests.has_from(wide)
-    if not possible and long is False:
+    long = {} if in_order else {lanes: tests.has_from(trips) for lanes, trips in wide.items()}
+    long = {lanes: condition for lanes, condition in long.items() if condition is not False}
+    if not possible and not long:
         return
-    text = _text(rows[0], [version for version, _ in possible], None if long is False else wide)
+    shown = {lanes: wide[lanes] for lanes in long}
+    text = _text(rows[0], [version for version, _ in possible], shown)
     at: Cursor | None = None
     for version, fits in possible:
         if not isinstance(fits, SSAValue):
             _apply(version, construct, len(rows))
-            in_order, long = False, False
+            in_order, long = False, {}
             break
         then, at = (at or Cursor.before(construct)).if_else(fits)
         _apply(version, copy_construct(construct, then), len(rows))
     if in_order and possible:  # only a warp adds up a row
         give_block(construct, BLOCK // WARP, WARP)
-    elif isinstance(long, SSAValue):
-        then, at = (at or Cursor.before(construct)).if_else(long)
-        give_block(copy_construct(construct, then), 1, WIDE_LANES)
-    elif long:
-        give_block(construct, 1, WIDE_LANES)
+    for lanes, condition in reversed(long.items()):
+        if not isinstance(condition, SSAValue):
+            give_block(construct, 1, lanes)
+            break
+        then, at = (at or Cursor.before(construct)).if_else(condition)
+        give_block(copy_construct(construct, then), 1, lanes)
     if at is not None:
         move_construct(construct, at)
     note(construct, [(rows[0], text)])

@@ -3,14 +3,18 @@
 
 // Rows that two loops read have wide gangs if they are long.
 // CHECK-LABEL: @twice
-// CHECK:         %long_rows = arith.cmpi sge, %{{.*}}, %c8192
+// CHECK:         %long_rows = arith.cmpi sge, %{{.*}}, %c4096
+// CHECK:         %long_rows_1 = arith.cmpi sge, %{{.*}}, %c16384
 // CHECK:         scf.if %short_rows
 // CHECK:           scf.if %short_rows
-// CHECK:             scf.if %long_rows
+// CHECK:             scf.if %long_rows_1
 // CHECK:               acc.parallel {{.*}}num_workers(%c1{{[_0-9]*}} : i32) vector_length(%c1024
 // CHECK:             } else {
-// CHECK:               acc.parallel combined(loop) dataOperands(%a_1, %s_1 : !llvm.ptr, !llvm.ptr) {
-// SAYS: loop over 'j': {{.*}}, 1024 lanes take a row of 8192 iterations or more (tested at launch)
+// CHECK:               scf.if %long_rows
+// CHECK:                 acc.parallel {{.*}}num_workers(%c1{{[_0-9]*}} : i32) vector_length(%c512
+// CHECK:               } else {
+// CHECK:                 acc.parallel combined(loop) dataOperands(%a_1, %s_1 : !llvm.ptr, !llvm.ptr) {
+// SAYS: loop over 'j': {{.*}}, 512 lanes take a row of 4096 iterations or more, 1024 lanes take a row of 16384 iterations or more (tested at launch)
 void twice(int n, int m, const float *restrict a, float *restrict s)
 {
 #pragma acc parallel loop present(a[0:n*m], s[0:n])

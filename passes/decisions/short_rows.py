@@ -53,13 +53,17 @@ LINE = 128
 NARROW = 4
 LANES = 8
 """The lanes of short rows, and of longer ones."""
+LONG_BODY = 10
+"""
+Iterations of more operations keep so few loads of a few lanes in flight that a gang is better for rows half
+as long: the place of the greatest of 1023 floats takes 43 µs for 16384 rows with 8 lanes each.
+"""
 SIDE_BY_SIDE = 2
 """The iterations that each of these lanes has in flight."""
-WIDE_LANES = 1024
-"""The lanes of rows that are so long that those of several gangs do not stay in the caches."""
-WIDE_FROM = 32768
+WIDE_FROM = {512: 16384, 1024: 65536}
 """
-The bytes of a row from which on. Measured on an H200 with 2^26 floats in rows that are read twice (cross
+The lanes of rows that several loops read, and the bytes of a row from which on: those of several gangs
+together do not stay in the caches. Measured on an H200 with 2^26 floats in rows that are read twice (cross
 entropy) or three times (softmax, layer norm), µs for 128, 256, 512 and 1024 lanes; rows that are read once
 take 62 to 74 with any of them:
 
@@ -126,11 +130,15 @@ class RowVersion:
 
 @dataclass(frozen=True)
 class RowLoop:
-    """A loop over a row: its number of iterations, its accesses, and whether it stores to memory."""
+    """
+    A loop over a row: its number of iterations, its accesses, whether it stores to memory, and the operations
+    of an iteration that compute.
+    """
 
     trips: Polynomial
     accesses: Sequence[RowAccess]
     stores: bool
+    operations: int = 0
 
 
 def row_versions(loops: Sequence[RowLoop], *, beside: bool) -> list[RowVersion]:
@@ -152,10 +160,10 @@ def row_versions(loops: Sequence[RowLoop], *, beside: bool) -> list[RowVersion]:
     return [version] if 2 * suitable > len(moving) else []
 
 
-def wide_from(loops: Sequence[RowLoop]) -> int | None:
+def wide_versions(loops: Sequence[RowLoop]) -> dict[int, int]:
     """
-    The number of iterations from which on a row, whose loops these are, should have `WIDE_LANES`; None if no
-    array is read along the row by several loops.
+    The lanes of long rows, whose loops these are, and the number of iterations from which on, from fewer to
+    more lanes; none if no array is read along the row by several loops.
     """
     steps: dict[Hashable, int] = {}
     readers: dict[Hashable, int] = {}
@@ -165,7 +173,7 @@ def wide_from(loops: Sequence[RowLoop]) -> int | None:
             steps[array] = max(step, steps.get(array, 0))
             readers[array] = readers.get(array, 0) + 1
     again = [step for array, step in steps.items() if readers[array] > 1]
-    return WIDE_FROM // sum(again) if again else None
+    return {lanes: bytes_ // sum(again) for lanes, bytes_ in WIDE_FROM.items()} if again else {}
 
 
 def joined_sides(sides: Sequence[int]) -> int:
@@ -186,7 +194,8 @@ def _beside(steps: Sequence[int], loops: Sequence[RowLoop]) -> list[RowVersion]:
     """`steps`: the bytes by which accesses walk along a row."""
     stores = any(loop.stores for loop in loops)
     thread = RowVersion(1, thread_below(max(steps), stores=stores))
-    lanes = RowVersion(LANES, STREAM_LANES * WIDE_BYTES // sum(steps))
+    long = any(loop.operations > LONG_BODY for loop in loops)
+    lanes = RowVersion(LANES, STREAM_LANES * WIDE_BYTES // (sum(steps) * (2 if long else 1)))
     return [thread, RowVersion(NARROW, 2 * LANES), lanes] if stores else [thread, lanes]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from accopt.passes.decisions.polynomials import Polynomial
 from accopt.passes.decisions.short_rows import (
+    LONG_BODY,
     SHORTEST_GRID,
     SHORTEST_KNOWN_GRID,
     WIDE_FROM,
@@ -13,7 +14,7 @@ from accopt.passes.decisions.short_rows import (
     RowVersion,
     row_versions,
     thread_below,
-    wide_from,
+    wide_versions,
 )
 
 N, M = Polynomial.symbol("n"), Polynomial.symbol("m")
@@ -93,6 +94,11 @@ def test_the_more_bytes_an_iteration_accesses_the_shorter_are_rows_for_few_lanes
     assert few[8] > more[8] > more[4]
 
 
+def test_rows_with_long_bodies_have_gangs_sooner() -> None:
+    short, long = (_beside(RowLoop(M, [PARTS], False, n)) for n in (LONG_BODY, LONG_BODY + 1))
+    assert long[8] * 2 == short[8] and long[1] == short[1]
+
+
 def test_versions_are_ordered_by_length_and_lanes() -> None:
     versions = row_versions([RowLoop(M, [PARTS], True)], beside=True)
     assert [version.below for version in versions] == sorted(version.below for version in versions)
@@ -110,8 +116,13 @@ def test_long_rows_that_several_loops_read_get_wide_gangs() -> None:
     def read(array: str, step: int = 4) -> RowAccess:
         return RowAccess(_bytes(step), N * step, array)
 
-    assert wide_from([RowLoop(M, [read("a")], False)] * 2) == WIDE_FROM // 4
-    assert wide_from([RowLoop(M, [read("a", 8), read("b")], True)] * 3) == WIDE_FROM // 12
-    assert wide_from([RowLoop(M, [read("a")], False), RowLoop(M, [read("b")], True)]) is None
-    assert wide_from([RowLoop(M, [read("a"), read("a")], False)]) is None
-    assert wide_from([RowLoop(M, [VALUE, COLUMNS], False)] * 2) is None
+    def wide(*loops: RowLoop) -> list[int]:
+        return list(wide_versions(loops).values())
+
+    bytes_ = list(WIDE_FROM.values())
+    assert list(WIDE_FROM) == sorted(WIDE_FROM) and bytes_ == sorted(bytes_)
+    assert wide(*[RowLoop(M, [read("a")], False)] * 2) == [b // 4 for b in bytes_]
+    assert wide(*[RowLoop(M, [read("a", 8), read("b")], True)] * 3) == [b // 12 for b in bytes_]
+    assert not wide(RowLoop(M, [read("a")], False), RowLoop(M, [read("b")], True))
+    assert not wide(RowLoop(M, [read("a"), read("a")], False))
+    assert not wide(*[RowLoop(M, [VALUE, COLUMNS], False)] * 2)
