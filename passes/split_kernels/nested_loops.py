@@ -10,7 +10,7 @@ sequentially, which neighbouring threads could read and write together.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 from xdsl.dialects import acc, arith, llvm, scf
@@ -27,11 +27,18 @@ from ..ir.dependence.loop_dependence import judge_loop
 from ..ir.dependence.loop_verdicts import Verdict
 from ..ir.dependence.parallel_nests import walks_across
 from ..ir.loops.product_loads import offset_of
-from ..ir.ops.acc_ops import child_loops, is_inside, loops_around, reduces_elements
+from ..ir.ops.acc_ops import (
+    child_loops,
+    is_defined_inside,
+    is_inside,
+    loops_around,
+    reduces_elements,
+)
 from ..ir.ops.building import Cursor, constant_value
 from ..ir.ops.levels import is_parallel
 from ..ir.ops.machine import machine_of
 from ..ir.ops.purity import is_pure
+from ..ir.values.loop_symbols import ends_of
 from ..ir.values.region_values import RegionSymbols
 from ..ir.values.values_outside import is_known_outside
 from ..ir.variables.scalar_classes import ScalarClass
@@ -77,7 +84,30 @@ def inner_loop(loop: acc.LoopOp, *, for_threads: bool) -> scf.ForOp | None:
     if stores and (for_threads or not _is_product(found, loop)):
         return None
     bounds = (found.lb, found.ub, found.step)
-    return found if _are_alike(bounds, loop) or _is_triangle(found, loop) else None
+    fits = _are_alike(bounds, loop) or _has_one_length(found, loop) or _is_triangle(found, loop)
+    return found if fits else None
+
+
+def _has_one_length(inner: scf.ForOp, loop: acc.LoopOp) -> bool:
+    """
+    Whether a loop has as many iterations in each iteration of `loop`, from different ones on: a block of
+    elements; it may be cut off by a minimum with another bound.
+    """
+    symbols = RegionSymbols(loop, at_once=False)
+    low = symbols.polynomial(inner.lb)
+    ends = ends_of(inner.ub, arith.MinSIOp) or (inner.ub,)
+    lengths = [
+        None if low is None or (end := symbols.polynomial(v)) is None else end - low for v in ends
+    ]
+    return is_known_outside(inner.step, loop) and any(
+        length is not None and not any(_is_of(symbol, loop) for symbol in length.symbols)
+        for length in lengths
+    )
+
+
+def _is_of(symbol: Hashable, loop: acc.LoopOp) -> bool:
+    """Whether a symbol is a value that `loop` computes, or its variable."""
+    return isinstance(symbol, SSAValue) and is_defined_inside(symbol, loop)
 
 
 def _are_alike(bounds: Sequence[SSAValue], loop: acc.LoopOp) -> bool:
@@ -181,6 +211,8 @@ def decide_inner_loops(
         verdict = judge_loop(inner, construct, classifier.scalars.of(inner))
         if not _is_free(verdict, inner, classifier):
             refuse(inner, verdict, classifier)
+            if not for_threads:
+                loops += decide_row_loops(loop, construct, module, classifier)
             continue
         for decision in verdict.scalars:
             if decision.kind is ScalarClass.REDUCTION:

@@ -9,7 +9,7 @@ that are parallel already, by a directive or as loops of a kernels construct, ma
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import acc, arith, llvm, scf
@@ -58,13 +58,13 @@ _EXTREMES = (Kind.MAX, Kind.MIN)
 # Which loops.
 
 
-def row_loops(loop: acc.LoopOp) -> list[LoopLike]:
+def row_loops(loop: acc.LoopOp, ordered: Collection[Operation] = ()) -> list[LoopLike]:
     """
     The loops in the body of the only outermost loop of a construct, also in its conditional statements, if
     one of them has no directive, all other statements may stand beside loops that lanes share, and lanes
     would access neighbouring elements where iterations of `loop` do not; else an empty list. They have the
     same number of iterations for all rows, so that `keep-short-rows` can give a thread to short rows at
-    launch.
+    launch. Loops in `ordered` are sequential, and those in them are such loops.
     """
     construct = loop.parent_op()
     if not isinstance(construct, acc.ParallelOp) or not can_have_versions(construct):
@@ -74,7 +74,7 @@ def row_loops(loop: acc.LoopOp) -> list[LoopLike]:
     if loop.reduction_operands or loop.tile_operands or len(loop.region.blocks) != 1:
         return []
     found: list[LoopLike] = []
-    if not _collect(loop.region.block, found) or not _undecided(found):
+    if not _collect(loop.region.block, found, ordered) or not _undecided(found):
         return []
     if not all(_is_fixed(inner, loop) for inner in found) or _are_short(found):
         return []
@@ -92,18 +92,22 @@ def _is_shared(loop: acc.LoopOp) -> bool:
     return one and is_parallel(loop) and Level.GANG not in loop_levels(loop)
 
 
-def _collect(block: Block, found: list[LoopLike]) -> bool:
-    """Adds the loops in a block to `found`; whether all other operations may stand beside them."""
+def _collect(block: Block, found: list[LoopLike], ordered: Collection[Operation]) -> bool:
+    """
+    Adds the loops in a block to `found`, those in sequential loops for these (`ordered`, or short ones);
+    whether all other operations may stand beside them.
+    """
     for op in block.ops:
         match op:
             case scf.IfOp():
-                if not all(_collect(inner, found) for r in op.regions for inner in r.blocks):
+                inside = (inner for region in op.regions for inner in region.blocks)
+                if not all(_collect(inner, found, ordered) for inner in inside):
+                    return False
+            case scf.ForOp() if op in ordered or (is_short(op) and _has_long_loop(op)):
+                if not _collect(op.body.block, found, ordered):
                     return False
             case scf.ForOp() if not is_short(op):
                 found.append(op)
-            case scf.ForOp() if _has_long_loop(op):
-                if not _collect(op.body.block, found):
-                    return False
             case acc.LoopOp():
                 inside = (inner for b in op.region.blocks for inner in b.walk())
                 if any(isinstance(inner, _SHARED) for inner in inside) or not _is_shared(op):
@@ -311,21 +315,43 @@ def refuse(inner: scf.ForOp, verdict: Verdict, classifier: LoopClassifier) -> No
     inner.attributes[WHY] = StringAttr(why)
 
 
+def _ordered_loops(
+    loop: acc.LoopOp, construct: acc.ParallelOp, classifier: LoopClassifier, *, fast: bool
+) -> set[Operation]:
+    """
+    The loops in the body of `loop` that lanes may not share, with loops in them that they may: the steps of a
+    row. All rows have as many.
+    """
+    ordered: set[Operation] = set()
+    while True:
+        for inner in _undecided(row_loops(loop, ordered)):
+            same = all(is_known_outside(value, loop) for value in (inner.lb, inner.ub, inner.step))
+            if (
+                same
+                and _has_long_loop(inner)
+                and _plan(inner, construct, classifier, fast=fast) is None
+            ):
+                ordered.add(inner)
+                break
+        else:
+            return ordered
+
+
 def decide_row_loops(
     loop: acc.LoopOp, construct: acc.ParallelOp, module: ModuleOp, classifier: LoopClassifier
 ) -> list[acc.LoopOp]:
     """
     Marks the `row_loops` of `loop` as parallel if lanes may share all of them, else none, and returns their
-    directives. Those that search
-    the greatest or least value of a row are split into loops that lanes may share. A single loop of sums in
-    order is left to `stage-ordered-sums`.
+    directives. Those that search the greatest or least value of a row are split into loops that lanes may
+    share. A single loop of sums in order is left to `stage-ordered-sums`.
     """
     fast = machine_of(module).fast_math
-    found = row_loops(loop)
+    ordered = _ordered_loops(loop, construct, classifier, fast=fast)
+    found = row_loops(loop, ordered)
     if len(found) > 1:  # sums in elements of arrays, as keep-sums-in-registers keeps them later
         for inner in _undecided(found):
             keep_sums(inner)
-        found = row_loops(loop)
+        found = row_loops(loop, ordered)
         for inner in _undecided(found):
             split_conditional_sums(inner)
     undecided = _undecided(found)

@@ -106,6 +106,16 @@ int main(void)
     COMPARE(short_stage, 1024, 16, 8);
     COMPARE(mixed, N, M, K);
     COMPARE(factors, N, 0, 0);
+    COMPARE(two_buffers, N, M, K);
+    COMPARE(two_buffers, N, 200, K);
+    COMPARE(two_buffers, 2, 3, 1);
+    COMPARE(in_steps, N, M, K);
+    COMPARE(in_steps, N, 300, 5);
+    COMPARE(hand_blocked, N, M, 0);
+    COMPARE(hand_blocked, 16, 32, 0);
+    COMPARE(eliminated, N, M, 3);
+    COMPARE(eliminated, N, M, N - 1);
+    COMPARE_KERNELS(eliminated, 3, M, 5);
     for (int colour = 0; colour < 2; colour++) {
         COMPARE(checkerboard, N, M, colour);
         COMPARE(checkerboard, N, M + 1, colour);
@@ -403,6 +413,57 @@ static void NEST(boxes)(int n, int m, int colour, float *a, float *b, const floa
                 a[at] = (a[at - m * m] + a[at + m * m] + a[at - m] + a[at + m] + a[at - 1] + a[at + 1]) / 6 + c[z];
             }
     (void)b;
+}
+
+/* The steps of a row of its own, in two buffers. */
+static void NEST(two_buffers)(int n, int m, int k, float *a, float *b, const float *c)
+{
+    OUTER
+    for (int x = 0; x < n; x++) {
+        for (int y = 0; y < m; y++)
+            a[x * m + y] = c[x * m + y];
+        for (int t = 0; t < k; t++) {
+            for (int y = 1; y < m - 1; y++)
+                b[x * m + y] = 0.3f * a[x * m + y - 1] + 0.4f * a[x * m + y] + 0.3f * a[x * m + y + 1];
+            for (int y = 1; y < m - 1; y++)
+                a[x * m + y] = b[x * m + y];
+        }
+    }
+}
+
+static void NEST(in_steps)(int n, int m, int k, float *a, float *b, const float *c)
+{
+    OUTER
+    for (int x = 0; x < n; x++)
+        for (int t = 1; t < k; t++)
+            for (int y = 0; y < m; y++)
+                a[x * m + y] = 0.5f * a[x * m + y] + c[x * m + y] * t;
+    (void)b;
+}
+
+/* Blocks of rows, of which the last is cut off. */
+static void NEST(hand_blocked)(int n, int m, int k, float *a, float *b, const float *c)
+{
+    OUTER
+    for (int block = 0; block < n; block += 8)
+        for (int x = block; x < (block + 8 < n ? block + 8 : n); x++)
+            for (int y = 0; y < m; y++)
+                a[x * m + y] += c[y * n + x];
+    (void)b, (void)k;
+}
+
+/* All rows but one change, by that one. */
+static void NEST(eliminated)(int n, int m, int k, float *a, float *b, const float *c)
+{
+    OUTER
+    for (int x = 0; x < n; x++) {
+        if (x == k)
+            continue;
+        float f = a[x * m] / 64;
+        for (int y = 0; y < m; y++)
+            a[x * m + y] -= f * a[k * m + y];
+    }
+    (void)b, (void)c;
 }
 
 /* Factors of small matrices. */

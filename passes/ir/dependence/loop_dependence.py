@@ -236,8 +236,10 @@ class _Judge:
             self.overlap(variable, left, right)
             return
         found = self.same_root(variable, one, other)
-        if found is None:
-            found = self.guarded(variable, left, right)
+        if found is None or found:
+            guarded = self.guarded(variable, left, right)
+            if found is None or guarded == ():
+                found = guarded
         if found is None:
             pair = pair_text(one, other, (left.writes, right.writes))
             raise _Dependent(f"iterations may depend on each other through '{name}': {pair}")

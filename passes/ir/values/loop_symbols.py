@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from xdsl.dialects import arith, llvm
+from xdsl.dialects import arith, llvm, scf
 from xdsl.dialects.builtin import IntegerType
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 from ....dialects.accx_element import Index
 from ...decisions.dependence import Subscripts, Unknown
@@ -20,6 +20,8 @@ from ...decisions.polynomials import Polynomial
 from ...decisions.ranges import LoopRange
 from ..ops.acc_ops import bit_width, is_defined_inside, operations_around
 from ..ops.loop_bounds import LoopLike, bounds_of
+from ..ops.predicates import SGE, SGT, SLE, SLT
+from ..ops.same_values import same_value
 from .accesses import place_key
 from .host_scalars import HostScalars
 from .region_values import (
@@ -188,10 +190,50 @@ class LoopSymbols(RegionSymbols):
         (`tightest`), either operand.
         """
         found = self.polynomial(value)
-        owner = value.owner
-        if found is None and isinstance(owner, tightest):
-            return self._bound(owner.lhs, tightest) or self._bound(owner.rhs, tightest)
-        return found
+        ends = ends_of(value, tightest) if found is None else None
+        if ends is None:
+            return found
+        bounds = [self._bound(end, tightest) for end in ends]
+        known = [bound for bound in bounds if bound is not None]
+        # A block of a loop around, cut off where that ends: the block says more.
+        moving = [p for p in known if any(isinstance(s, BlockArgument) for s in p.symbols)]
+        return next(iter((*moving, *known)), None)
+
+
+def ends_of(
+    value: SSAValue, kind: type[arith.MaxSIOp] | type[arith.MinSIOp]
+) -> tuple[SSAValue, SSAValue] | None:
+    """
+    The two values of which `value` is the minimum (or maximum), also as `a < b ? a : b` or
+    `if (b < a) a = b`; else None.
+    """
+    owner = value.owner
+    match owner:
+        case arith.MinSIOp() | arith.MaxSIOp():
+            return (owner.lhs, owner.rhs) if isinstance(owner, kind) else None
+        case arith.SelectOp():
+            compare, chosen = owner.cond.owner, (owner.lhs, owner.rhs)
+        case scf.IfOp() if isinstance(value, OpResult) and owner.false_region.blocks:
+            ends = [region.block.last_op for region in (owner.true_region, owner.false_region)]
+            yes, no = (None if end is None else end.operands[value.index] for end in ends)
+            if yes is None or no is None:
+                return None
+            compare, chosen = owner.cond.owner, (yes, no)
+        case _:
+            return None
+    if not isinstance(compare, arith.CmpiOp):
+        return None
+    sides = compare.lhs, compare.rhs
+    predicate = compare.predicate.value.data
+    if predicate in (SLT, SLE):
+        least = sides
+    elif predicate in (SGT, SGE):
+        least = sides[::-1]
+    else:
+        return None
+    # `least` is chosen if its first value is not greater than the second.
+    wanted = least if kind is arith.MinSIOp else least[::-1]
+    return chosen if all(map(same_value, chosen, wanted)) else None
 
 
 def _stored_types(loop: Operation) -> set[Attribute]:
