@@ -73,3 +73,52 @@ void alone(int n, int m, int k, float (*restrict a)[m][k], float (*restrict b)[k
                 b[y][z][x] += 1;
     }
 }
+
+// Loops along a row in one over the steps of the row, which run in order.
+// CHECK-LABEL: @steps
+// CHECK:         acc.loop combined(parallel) control(%x
+// CHECK:           acc.loop control(%y
+// CHECK:           scf.for %t
+// CHECK:             acc.loop control(%y
+// CHECK:             acc.loop control(%y
+// CHECK:         acc.loop combined(parallel) control(%x
+// CHECK:           scf.for %t
+// CHECK:             acc.loop control(%y
+// CHECK:         llvm.return
+void steps(int n, int m, int k, float *restrict a, float *restrict b)
+{
+#pragma acc parallel loop present(a[0:n*m], b[0:n*m])
+    for (int x = 0; x < n; x++) {
+        for (int y = 0; y < m; y++)
+            a[x * m + y] = 0;
+        for (int t = 0; t < k; t++) {
+            for (int y = 1; y < m - 1; y++)
+                b[x * m + y] = a[x * m + y - 1] + a[x * m + y + 1];
+            for (int y = 1; y < m - 1; y++)
+                a[x * m + y] = b[x * m + y];
+        }
+    }
+#pragma acc parallel loop present(a[0:n*m])
+    for (int x = 0; x < n; x++)
+        for (int t = 0; t < k; t++)
+            for (int y = 0; y < m; y++)
+                a[x * m + y] = 0.5f * a[x * m + y] + t;
+}
+
+// Not if rows have different numbers of steps, or if a loop along the row depends on itself.
+// CHECK-LABEL: @unequal
+// CHECK-NOT:     found independent
+// CHECK:         llvm.return
+void unequal(int n, int m, int k, float *restrict a)
+{
+#pragma acc parallel loop present(a[0:n*m])
+    for (int x = 0; x < n; x++)
+        for (int t = 0; t < x; t++)
+            for (int y = 0; y < m; y++)
+                a[x * m + y] = 0.5f * a[x * m + y] + t;
+#pragma acc parallel loop present(a[0:n*m])
+    for (int x = 0; x < n; x++)
+        for (int t = 0; t < k; t++)
+            for (int y = 1; y < m; y++)
+                a[x * m + y] = 0.5f * a[x * m + y - 1] + t;
+}

@@ -59,3 +59,48 @@ void wide(int n, int m, int half, float *restrict a)
         for (int j = 0; j <= half; j++)
             a[i + j] = 0.5f * a[i + j] + j;
 }
+
+// Blocks of rows, of which the last may be cut off.
+// CHECK-LABEL: @cut
+// CHECK-COUNT-3: acc.loop control(%block
+// CHECK:         llvm.return
+void cut(int n, int m, float *restrict a, const float *restrict b)
+{
+#pragma acc kernels present(a[0:n*m], b[0:n*m])
+    for (int block = 0; block < n; block += 32)
+        for (int i = block; i < (block + 32 < n ? block + 32 : n); i++)
+            for (int j = 0; j < m; j++)
+                a[i * m + j] += b[j * n + i];
+#pragma acc kernels present(a[0:n*m], b[0:n*m])
+    for (int block = 0; block < n; block += 32) {
+        int end = block + 32;
+        if (end > n)
+            end = n;
+        for (int i = block; i < end; i++)
+            for (int j = 0; j < m; j++)
+                a[i * m + j] += b[j * n + i];
+    }
+#pragma acc kernels present(a[0:n*m])
+    for (int block = 0; block < n; block += 32)
+        for (int i = block; i < block + 32; i++)
+            for (int j = 0; j < m; j++)
+                a[i * m + j] *= 2;
+}
+
+// Blocks that end at the greater of two bounds, and such that overlap.
+// CHECK-LABEL: @overlapping
+// CHECK-NOT:     acc.loop control(%block
+// CHECK:         llvm.return
+void overlapping(int n, int m, float *restrict a)
+{
+#pragma acc kernels present(a[0:n*m])
+    for (int block = 0; block < n; block += 32)
+        for (int i = block; i < (block + 32 > n ? block + 32 : n); i++)
+            for (int j = 0; j < m; j++)
+                a[i * m + j] = 0.5f * a[i * m + j] + block;
+#pragma acc kernels present(a[0:n*m])
+    for (int block = 0; block < n; block += 32)
+        for (int i = block; i < (block + 33 < n ? block + 33 : n); i++)
+            for (int j = 0; j < m; j++)
+                a[i * m + j] = 0.5f * a[i * m + j] + block;
+}

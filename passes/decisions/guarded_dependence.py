@@ -76,6 +76,11 @@ class GuardedPlace:
     own: LoopRange
     holes: tuple[tuple[Hashable, Polynomial], ...] = ()
 
+    @property
+    def residues(self) -> list[Residue]:
+        """The residues that it names."""
+        return residues_in(_polynomials(self))
+
 
 def residues_in(polys: Iterable[Polynomial]) -> list[Residue]:
     """The residues in these polynomials, and in their dividends."""
@@ -152,7 +157,7 @@ class _Comparison:
                 if (residue.dividend.symbols | residue.modulus.symbols) & self.changing
             }
         facts = context.facts
-        named = [(place, set(residues_in(_polynomials(place)))) for place in (left, right)]
+        named = [(place, set(place.residues)) for place in (left, right)]
         ranges: dict[Residue, LoopRange] = {}
         # Those that are never negative first, then dividends before what they are in.
         inwards = [*self.residues[::-1]]

@@ -100,7 +100,9 @@ def _has_one_length(inner: scf.ForOp, loop: acc.LoopOp) -> bool:
         None if low is None or (end := symbols.polynomial(v)) is None else end - low for v in ends
     ]
     return is_known_outside(inner.step, loop) and any(
-        length is not None and not any(_is_of(symbol, loop) for symbol in length.symbols)
+        length is not None
+        and not any(_is_of(symbol, loop) for symbol in length.symbols)
+        and (length.as_constant is None or length.as_constant > MOST_SHORT_ITERATIONS)
         for length in lengths
     )
 

@@ -320,12 +320,13 @@ def _ordered_loops(
 ) -> set[Operation]:
     """
     The loops in the body of `loop` that lanes may not share, with loops in them that they may: the steps of a
-    row. All rows have as many.
+    row. All rows have as many, and they pass on values through memory only.
     """
     ordered: set[Operation] = set()
     while True:
         for inner in _undecided(row_loops(loop, ordered)):
             same = all(is_known_outside(value, loop) for value in (inner.lb, inner.ub, inner.step))
+            same = same and not inner.iter_args
             if (
                 same
                 and _has_long_loop(inner)

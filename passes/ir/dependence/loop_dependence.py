@@ -238,7 +238,8 @@ class _Judge:
         found = self.same_root(variable, one, other)
         if found is None or found:
             guarded = self.guarded(variable, left, right)
-            if found is None or guarded == ():
+            better = guarded is not None and self.has_guards(variable, left, right)
+            if found is None or guarded == () or better:
                 found = guarded
         if found is None:
             pair = pair_text(one, other, (left.writes, right.writes))
@@ -301,6 +302,14 @@ class _Judge:
                 return None
             found |= dict.fromkeys(needs)
         return tuple(found)
+
+    def has_guards(self, variable: SSAValue, left: _AccessPlace, right: _AccessPlace) -> bool:
+        """Whether remainders, choices or conditions say something about accesses of two places."""
+        return any(
+            place.zeros or place.holes or place.residues
+            for access in (*left.all, *right.all)
+            for place in self.guarded_accesses.places(access, variable) or ()
+        )
 
     def guarded_pair(
         self, variable: SSAValue, one: LoopAccess, other: LoopAccess

@@ -126,7 +126,9 @@ def test_red_and_black_by_their_first_column() -> None:
         left = nest.place(variable, [AI * AM + AJ], [])
         for row, column in ((-1, 0), (1, 0), (0, -1), (0, 1)):
             right = nest.place(variable, [(AI + row) * AM + AJ + column], [])
-            assert nest.requirement(variable, left, right) is not None, (variable, row, column)
+            needs = nest.requirement(variable, left, right)
+            assert needs is not None, (variable, row, column)
+            assert holds(needs, {"n": 8, "m": 9, "c": 0}), "a test that usual sizes pass"
         diagonal = nest.place(variable, [(AI + 1) * AM + AJ + 1], [])
         found = nest.requirement(variable, left, diagonal)
         assert found is None if variable == "i" else found is not None
