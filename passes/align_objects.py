@@ -64,6 +64,7 @@ from .ir.ops.notes import note
 from .ir.ops.versions import ready_for_versions, second_version
 from .ir.values.accesses import root_of
 from .ir.values.addresses import steps_to
+from .ir.values.constant_ranges import values_of
 from .ir.values.value_polynomials import from_value
 
 DEEPEST_CALL = 3
@@ -112,27 +113,6 @@ class _Addresses:
             pointer = self.arguments[root]
 
 
-def _known_range(
-    loop: Bounds, known: Mapping[SSAValue, range], addresses: _Addresses
-) -> range | None:
-    """The values of the variable of a loop whose bounds are constant, or variables of other such loops."""
-    ends: list[tuple[int, int]] = []
-    for bound in loop[1:]:
-        poly = addresses.polynomial(bound)
-        if poly is None:
-            return None
-        low = high = 0
-        for monomial, factor in poly.terms.items():
-            if len(monomial) > 1 or (monomial and monomial[0] not in known):
-                return None
-            values = known[monomial[0]] if monomial else range(1, 2)  # type: ignore[index]
-            limits = [factor * values[0], factor * values[-1]] if values else [0]
-            low, high = low + min(limits), high + max(limits)
-        ends.append((low, high))
-    (first, _), (_, past), (step, _) = ends
-    return range(first, past, step) if step > 0 and past > first else None
-
-
 @dataclass
 class _Walk:
     """Finds the accesses to arrays, with the short loops around each."""
@@ -177,7 +157,7 @@ class _Walk:
             repeats = True
         lengths: list[int] = []
         for each in counted:
-            values = _known_range(each, self.short, self.addresses)
+            values = values_of(each[0])
             if values is not None:
                 lengths.append(len(values))
                 few = values if len(values) <= SHORT_TRIPS else values[:UNROLLED]

@@ -33,6 +33,7 @@ After:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm
@@ -41,7 +42,6 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from .decisions.short_rows import MOST_SHORT_ITERATIONS
-from .ir.loops.loop_facts import constant_trip
 from .ir.loops.seq_loops import is_plain_seq, to_for_loops
 from .ir.ops.acc_ops import (
     enclosing,
@@ -54,7 +54,9 @@ from .ir.ops.acc_ops import (
 from .ir.ops.building import constant_value
 from .ir.ops.expressions import parts_of
 from .ir.ops.levels import loop_levels
+from .ir.ops.loop_bounds import bounds_of
 from .ir.ops.loop_order import make_sequential
+from .ir.values.constant_ranges import most_trips
 from .ir.values.values_outside import ARITHMETIC
 from .ir.variables.promotion import promote
 from .ir.variables.reduction_reads import reduces_own, use_variables
@@ -105,8 +107,9 @@ def is_short(loop: acc.LoopOp) -> bool:
         return False
     if loop.cache_operands or any(True for _ in loops_in(loop)):
         return False
-    iterations = constant_trip(loop)
-    return iterations is not None and iterations <= MOST_SHORT_ITERATIONS
+    trips = [most_trips(bounds) for bounds in bounds_of(loop)]
+    known = [most for most in trips if most is not None]
+    return len(known) == len(trips) and prod(known) <= MOST_SHORT_ITERATIONS
 
 
 @dataclass(frozen=True)

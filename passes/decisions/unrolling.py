@@ -18,10 +18,14 @@ OPERATIONS = 512
 MOST = 8
 FULLY_UNROLLED = 256
 """LLVM itself fully unrolls a loop of constant trip count with at most this many operations in all."""
-OWN_OPERATIONS = 2048
+OWN_OPERATIONS = 4096
 """
 The most operations, in all iterations, of loops that are unrolled so that a thread's array becomes registers.
 """
+MOST_CHOICES = 16
+"""The most elements among which one at a run-time subscript of such an array is selected."""
+MOST_CHOICES_IN_LOOPS = 4
+"""The same in loops that are not unrolled, which an access to memory delays less than many selections."""
 OWN_WORDS = 128
 """The most 32-bit words of such arrays: half of the registers that a thread can have."""
 

@@ -10,9 +10,11 @@ from ...dialects.volatility import is_ordered
 from ..decisions.short_rows import MOST_SHORT_ITERATIONS, SHORT_SIDE, joined_sides
 from ..ir.loops.loop_facts import constant_trip
 from ..ir.ops.acc_ops import loops_around
-from ..ir.ops.building import constant_trips, constant_value
+from ..ir.ops.building import constant_trips
 from ..ir.ops.levels import is_parallel
+from ..ir.ops.loop_bounds import bounds_of
 from ..ir.ops.purity import is_pure
+from ..ir.values.constant_ranges import most_trips
 
 
 def is_short(loop: scf.ForOp) -> bool:
@@ -21,10 +23,9 @@ def is_short(loop: scf.ForOp) -> bool:
 
 
 def has_at_most(loop: scf.ForOp, iterations: int) -> bool:
-    lower, upper, step = (constant_value(value) for value in (loop.lb, loop.ub, loop.step))
-    if lower is None or upper is None or step is None or step <= 0:
-        return False
-    return upper - lower <= iterations * step
+    """Whether a loop has at most so many iterations each time it runs."""
+    most = most_trips(bounds_of(loop)[0])
+    return most is not None and most <= iterations
 
 
 def only_loop(block: Block) -> scf.ForOp | None:

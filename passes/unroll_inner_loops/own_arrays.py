@@ -5,7 +5,7 @@ loops around it are unrolled.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, llvm, scf
@@ -13,16 +13,15 @@ from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects.accx import UNROLL
-from ...dialects.accx_element import Index
 from ..decisions.polynomials import Polynomial
-from ..decisions.unrolling import OWN_OPERATIONS, OWN_WORDS
-from ..ir.ops.acc_ops import alloca_count, enclosing
+from ..decisions.unrolling import MOST_CHOICES_IN_LOOPS, OWN_OPERATIONS, OWN_WORDS
+from ..ir.ops.acc_ops import alloca_count, enclosing, operations_around
 from ..ir.ops.building import constant_value
 from ..ir.ops.layout import size_of
 from ..ir.values.accesses import address_escapes
-from ..ir.values.addresses import ADDRESS_OPS, indices_of
 from ..ir.values.value_polynomials import from_value
 from .bodies import costs
+from .selected_elements import SelectedElement, select, selected_elements
 
 COMPLETELY = 0
 """The `accx.unroll` of a loop that is unrolled completely."""
@@ -61,19 +60,15 @@ class _Counters:
         return all(map(self.constant, (loop.lb, loop.ub, loop.step)))
 
 
-def _subscripts(pointer: SSAValue) -> Iterator[SSAValue]:
-    """The variable subscripts of all addresses computed from a pointer."""
-    for use in pointer.uses:
-        if isinstance(op := use.operation, ADDRESS_OPS) and use.index == 0:
-            yield from (index.value for index in indices_of(op) if isinstance(index, Index))
-            yield from _subscripts(op.results[0])
-
-
 @dataclass
 class _Count:
-    """Counts the operations of loops after those among `loops` are unrolled, up to OWN_OPERATIONS."""
+    """
+    Counts the operations of loops after those among `loops` are unrolled, up to OWN_OPERATIONS; `selected`:
+    accesses to elements that are selected, and the operations that each becomes.
+    """
 
     loops: dict[scf.ForOp, None]
+    selected: dict[Operation, int] = field(default_factory=dict[Operation, int])
     total: int = 0
     variables: dict[Hashable, Polynomial] = field(default_factory=dict[Hashable, Polynomial])
 
@@ -85,7 +80,13 @@ class _Count:
             for loop in self.loops
             if not any(other is not loop and other.is_ancestor(loop) for other in self.loops)
         ]
-        return all(self._add_loop(loop, costs(loop)) for loop in outermost)
+        return all(self._add_loop(loop, self._costs(loop)) for loop in outermost)
+
+    def _costs(self, loop: scf.ForOp) -> dict[Operation, int] | None:
+        known = costs(loop)
+        if known is not None:
+            known |= {op: cost for op, cost in self.selected.items() if loop.is_ancestor(op)}
+        return known
 
     def _value(self, value: SSAValue) -> int | None:
         constant = constant_value(value)
@@ -153,14 +154,37 @@ def own_array(op: Operation) -> OwnArray | None:
     return OwnArray(op.results[0], type_, around)
 
 
-def _loops_to_unroll(array: OwnArray) -> dict[scf.ForOp, None]:
-    """The loops that make all subscripts of an array constant; none if there are no such loops."""
+@dataclass(frozen=True)
+class _Plan:
+    """The loops that make all subscripts of an array constant, and elements that are selected for that."""
+
+    loops: dict[scf.ForOp, None]
+    elements: list[SelectedElement]
+
+    def pays(self, around: acc.LoopOp) -> bool:
+        """Whether the loops together are short enough, and no loop that remains has many selections."""
+        if any(
+            len(element.choices) > MOST_CHOICES_IN_LOOPS and self._is_in_loop(element.op, around)
+            for element in self.elements
+        ):
+            return False
+        selected = {op: cost for element in self.elements for op, cost in element.costs().items()}
+        return bool(self.loops) and _Count(self.loops, selected).within_limit()
+
+    def _is_in_loop(self, op: Operation, around: acc.LoopOp) -> bool:
+        return any(
+            isinstance(loop, scf.ForOp | scf.WhileOp) and loop not in self.loops
+            for loop in operations_around(op, around)
+        )
+
+
+def _plan(array: OwnArray) -> _Plan | None:
+    """How all subscripts of an array become constant; None if they do not."""
     counters = _Counters(array.around)
-    if address_escapes(array.pointer) or not all(
-        map(counters.constant, _subscripts(array.pointer))
-    ):
-        return {}
-    return counters.loops
+    if address_escapes(array.pointer):
+        return None
+    elements = selected_elements(array.pointer, array.type, counters.constant)
+    return None if elements is None else _Plan(counters.loops, elements)
 
 
 def unroll_over_own_arrays(operations: Iterable[Operation]) -> None:
@@ -180,9 +204,11 @@ def unroll_over_own_arrays(operations: Iterable[Operation]) -> None:
         size = words.get(around, 0) + -(-size_of(array.type) // 4)
         if not inner[around] or size > OWN_WORDS:
             continue
-        loops = _loops_to_unroll(array)
-        if loops and _Count(loops).within_limit():
+        plan = _plan(array)
+        if plan is not None and plan.pays(around):
             words[around] = size
-            marked.update(loops)
+            marked.update(plan.loops)
+            for element in plan.elements:
+                select(element)
     for loop in marked:
         loop.attributes[UNROLL] = IntegerAttr(COMPLETELY, i32)
