@@ -135,7 +135,8 @@ def drop_dead_stores(kernels: acc.KernelsOp) -> None:
 def keep_values(ops: Sequence[Operation], movable: Sequence[Operation]) -> list[SSAValue]:
     """
     Puts values that one of `ops` computes and another uses into variables, unless every user can
-    compute them itself (`movable`). Returns the variables.
+    compute them itself (`movable`). Returns the variables. Pointers are not kept: what is mapped for a
+    construct is known before it, from values that the host has.
     """
     copied = set(movable)
     top = set(ops)
@@ -145,8 +146,7 @@ def keep_values(ops: Sequence[Operation], movable: Sequence[Operation]) -> list[
             continue
         for result in op.results:
             users = [use for use in result.uses if _ancestor(use.operation, top) is not op]
-            is_scalar = isinstance(result.type, IntegerType | AnyFloat | llvm.LLVMPointerType)
-            if users and is_scalar:
+            if users and isinstance(result.type, IntegerType | AnyFloat):
                 kept.append(_keep(op, result, top))
     return kept
 
