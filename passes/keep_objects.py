@@ -72,8 +72,9 @@ from .ir.ops.loop_bounds import bounds_of
 from .ir.ops.notes import note
 from .ir.ops.purity import is_pure_call
 from .ir.values.accesses import aliased_type, is_punned, may_alias, root_of
-from .ir.values.addresses import ADDRESS_OPS, base_of, steps_to
+from .ir.values.addresses import ADDRESS_OPS, base_of
 from .ir.values.constant_ranges import interval_of, most_trips, reach_of
+from .ir.values.stable_loads import distance_from_base
 from .ir.values.value_polynomials import from_value
 
 MOST_PLACES = 512
@@ -112,16 +113,6 @@ class _Exact:
 
     def _narrowed(self, poly: Polynomial, width: int) -> None:
         self.wraps |= poly.as_constant is None
-
-    def of(self, pointer: SSAValue) -> Polynomial | None:
-        """The bytes from the base of an address to it."""
-        total = Polynomial.constant(0)
-        for step in steps_to(pointer):
-            bytes = step.in_bytes(self)
-            if bytes is None:
-                return None
-            total = total + bytes
-        return total
 
 
 def _moves_within(symbol: object, loop: acc.LoopOp) -> bool:
@@ -242,7 +233,7 @@ def _objects(loop: acc.LoopOp, construct: acc.ParallelOp) -> dict[SSAValue, _Obj
             if base in found and found[base] is None:
                 continue
             plain = isinstance(op, Access) and operand is op.ptr and not is_ordered(op)
-            place = exact.of(operand) if plain and not is_punned(operand) else None
+            place = distance_from_base(operand, exact) if plain and not is_punned(operand) else None
             if place is None or not isinstance(op, Access):
                 found[base] = None
                 continue

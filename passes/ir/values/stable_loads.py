@@ -20,7 +20,7 @@ from ..ops.building import constant_value
 from ..ops.layout import size_of
 from ..ops.purity import is_pure_call, only_reads
 from .accesses import aliased_type, may_alias, root_of
-from .addresses import base_of, steps_to
+from .addresses import PolynomialReader, base_of, steps_to
 from .region_values import RegionSymbols
 
 _HARMLESS = (
@@ -34,7 +34,7 @@ _HARMLESS = (
 """Operations that store nothing themselves."""
 
 
-def distance_from_base(pointer: SSAValue, symbols: RegionSymbols) -> Polynomial | None:
+def distance_from_base(pointer: SSAValue, symbols: PolynomialReader) -> Polynomial | None:
     """The distance of an address from its base in bytes; None if it is not a polynomial."""
     total = ZERO
     for step in steps_to(pointer):
