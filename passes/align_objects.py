@@ -125,6 +125,9 @@ class _Walk:
     accesses: list[DenseAccess] = field(default_factory=list[DenseAccess])
     short: dict[SSAValue, range] = field(default_factory=dict[SSAValue, range])
 
+    def __post_init__(self) -> None:
+        self.arrays = {root_of(operand) for operand in self.construct.data_clause_operands}
+
     def block(self, ops: Iterator[Operation]) -> None:
         for op in ops:
             if isinstance(op, llvm.LoadOp | llvm.StoreOp):
@@ -176,8 +179,7 @@ class _Walk:
         writes = isinstance(op, llvm.StoreOp)
         type = op.value.type if isinstance(op, llvm.StoreOp) else op.dereferenced_value.type
         root, place = self.addresses.of(op.ptr)
-        is_array = any(root is root_of(known) for known in self.construct.data_clause_operands)
-        if place is not None and is_array and not is_ordered(op):
+        if place is not None and root in self.arrays and not is_ordered(op):
             moving, offsets = self._offsets(place)
             stride = gcd(*moving.terms.values()) if moving.terms else 0
             bytes, alignment = size_of(type), op.alignment

@@ -92,7 +92,7 @@ class _Reader:
     construct: acc.ParallelOp
     symbols: Mapping[str, Operation]
     arguments: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    calls: int = 0
+    calls: list[llvm.FuncOp] = field(default_factory=list[llvm.FuncOp])
 
     def _array(self, pointer: SSAValue) -> SSAValue | None:
         """
@@ -120,12 +120,12 @@ class _Reader:
         callee = self.symbols.get(callee_of(op) or "")
         if not isinstance(callee, llvm.FuncOp) or len(callee.body.blocks) != 1:
             raise _Unknown
-        if self.calls == DEEPEST_CALL:
+        if len(self.calls) == DEEPEST_CALL or callee in self.calls:
             raise _Unknown
-        self.calls += 1
+        self.calls.append(callee)
         self.arguments |= dict(zip(callee.body.block.args, op.args, strict=False))
         found = self.steps(callee.body)
-        self.calls -= 1
+        self.calls.pop()
         return found
 
     def steps(self, region: Region) -> list[Step]:
@@ -235,7 +235,8 @@ class _Arrays:
         unknown: set[SSAValue] = set()
         for place, one in enumerate(self.written):
             for other in every[place + 1 :]:
-                if not self.known_apart(one, other):
+                settled = one in unknown and other in unknown
+                if not settled and not self.known_apart(one, other):
                     unknown |= {one, other}
         return [a for a in self.written if a in unknown], [a for a in self.read if a in unknown]
 

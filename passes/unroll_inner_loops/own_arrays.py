@@ -187,10 +187,11 @@ def _plan(array: OwnArray) -> _Plan | None:
     return None if elements is None else _Plan(counters.loops, elements)
 
 
-def unroll_over_own_arrays(operations: Iterable[Operation]) -> None:
+def unroll_over_own_arrays(operations: Iterable[Operation], *, selects: bool = True) -> None:
     """
     Marks the loops over the arrays of iterations that fit into registers, in their order: at most OWN_WORDS
-    words of arrays in one iteration. `operations` are those of a construct.
+    words of arrays in one iteration. `operations` are those of a construct. Elements at run-time subscripts
+    are selected if it `selects`.
     """
     words: dict[acc.LoopOp, int] = {}
     inner: dict[acc.LoopOp, bool] = {}
@@ -205,7 +206,7 @@ def unroll_over_own_arrays(operations: Iterable[Operation]) -> None:
         if not inner[around] or size > OWN_WORDS:
             continue
         plan = _plan(array)
-        if plan is not None and plan.pays(around):
+        if plan is not None and plan.pays(around) and (selects or not plan.elements):
             words[around] = size
             marked.update(plan.loops)
             for element in plan.elements:

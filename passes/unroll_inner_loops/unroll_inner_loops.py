@@ -68,12 +68,13 @@ class UnrollInnerLoopsPass(ModulePass):
     factor: int = 0
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        target = self.target or machine_of(op).target
-        if target != "nvptx":
+        machine = machine_of(op)
+        if (self.target or machine.target) != "nvptx":
             return
         for construct in parallel_constructs(op):
             if not self.factor:
-                unroll_over_own_arrays(construct.walk())
+                # the simulator reports elements that are read before they are set
+                unroll_over_own_arrays(construct.walk(), selects=not machine.simulated)
             for loop in _innermost(construct):
                 if UNROLL in loop.attributes:
                     continue

@@ -21,7 +21,7 @@ LOOP = "#pragma acc parallel loop copy(a[0:n])\nfor (int i = 0; i < n; i++) "
 KERNELS = (
     "{ a[i] *= 2; }",
     "{ for (int k = 0; k < n; k++) a[i] += k & i ? 1.5 : a[k]; }",
-    "{ double t[9]; for (int k = 0; k < 9; k++) t[k] = a[i] * k; a[i] = t[i % 9]; }",
+    "{ double t[99]; for (int k = 0; k < 99; k++) t[k] = a[i] * k; a[i] = t[i % 99]; }",
     "{ if (a[i] > 0) a[i] -= 1; else if (a[i] < -5) a[i] = 7; }",
     "{ for (int k = 0; k < i % 7; k++) for (int l = 0; l < k; l++) a[i] += l; }",
 )

@@ -80,7 +80,7 @@ int main(void)
     CHECK(changed);
     CHECK(last);
     /* One row: the only element may be one that it reads. */
-    wrong += differs(correlation, correlation_host, 2, 33, 1) + differs(covariance, covariance_host, 1, 33, 1);
+    wrong += differs(covariance, covariance_host, 1, 33, 1);
     printf("%d wrong\n", wrong);
     return 0;
 }
