@@ -11,7 +11,8 @@ Takes:  transformed IR for a GPU, before inner loops are unrolled; arrays that d
 Leaves: if `decisions/dense_objects.py` finds that it pays, the construct in an `scf.if` on that test. Its
         first version has `accx.aligned`: for each data operand the number of bytes of which its address is
         a multiple (1: not tested), the `llvm.align` of the kernel's argument. The other version is the
-        construct. Versions that are rarely needed (`accx.fallback`) stay as they are.
+        construct. Versions that are rarely needed (`accx.fallback`), and constructs of more than `LONGEST`
+        operations, stay as they are.
 Fails:  never.
 
 Before:
@@ -44,6 +45,7 @@ from ..dialects.accx_compress import DECODES, PACKED
 from ..dialects.accx_element import Index
 from ..dialects.volatility import is_ordered
 from .decisions.dense_objects import (
+    LONGEST,
     MOST_OFFSETS,
     SHORT_TRIPS,
     UNROLLED,
@@ -54,7 +56,13 @@ from .decisions.dense_objects import (
 )
 from .decisions.polynomials import Polynomial
 from .ir.kernels.outline import symbol_table
-from .ir.ops.acc_ops import MAPPING_OPS, callee_of, enclosing_module, parallel_constructs
+from .ir.ops.acc_ops import (
+    MAPPING_OPS,
+    callee_of,
+    enclosing_module,
+    has_more_operations,
+    parallel_constructs,
+)
 from .ir.ops.building import Cursor
 from .ir.ops.gpu_pass import GpuPass
 from .ir.ops.layout import size_of
@@ -255,4 +263,5 @@ class AlignObjectsPass(GpuPass):
 
     def rewrite(self, module: ModuleOp) -> None:
         for construct in parallel_constructs(module):
-            _versions(construct)
+            if not has_more_operations(construct, LONGEST):
+                _versions(construct)

@@ -15,6 +15,7 @@ Leaves: at the beginning of an iteration its object is copied to an array of the
         `decisions/kept_objects.py` decides whether it pays. Elements that an iteration writes under a
         condition have a flag each, so that no others are written. Versions that are rarely needed
         (`accx.fallback`) stay as they are.
+        Constructs of more than `LONGEST` operations stay as they are.
 Fails:  never.
 
 Before:
@@ -48,6 +49,7 @@ from ..dialects.accx import APART, FALLBACK, RESIDENT, SPECULATIVE
 from ..dialects.accx_compress import DECODES, PACKED
 from ..dialects.accx_element import ElementOp, Index
 from ..dialects.volatility import is_ordered
+from .decisions.dense_objects import LONGEST
 from .decisions.kept_objects import (
     MOST_OPERATIONS,
     UNKNOWN_TRIPS,
@@ -60,6 +62,7 @@ from .decisions.kept_objects import (
 from .decisions.polynomials import Polynomial
 from .ir.ops.acc_ops import (
     MAPPING_OPS,
+    has_more_operations,
     is_defined_inside,
     operations_around,
     parallel_constructs,
@@ -416,7 +419,7 @@ class KeepObjectsPass(GpuPass):
 
     def rewrite(self, module: ModuleOp) -> None:
         for construct in parallel_constructs(module):
-            if FALLBACK in construct.attributes:
+            if FALLBACK in construct.attributes or has_more_operations(construct, LONGEST):
                 continue
             for loop in [op for op in construct.walk() if isinstance(op, acc.LoopOp)]:
                 _keep_objects(loop, construct)

@@ -145,6 +145,11 @@ def live_ins(op: Operation) -> list[SSAValue]:
     return list(found)
 
 
+def has_more_operations(op: Operation, most: int) -> bool:
+    """Whether there are more than `most` operations in `op`, itself included."""
+    return next(islice(op.walk(), most, None), None) is not None
+
+
 def uses_inside(value: SSAValue, op: Operation) -> list[Use]:
     """
     The uses of `value` in the regions of `op` (not as an operand of `op` itself), latest first. A value
