@@ -4,17 +4,20 @@ The CPU threads that run gangs: a team for the whole process, in native code.
     launch(kernel, grid, block, shared, stream, args, extra), as `cuLaunchKernel`; `kernel` is a `GangKernel`
     and others that stand for a driver's (`gangs_queues.py`)
 
-The thread that launches is a member of the team. It divides the gangs into a share for each member, opens
-them to the others, runs its own, and closes the launch when nothing is left; then it waits for those that
-still run some. Member t always begins with share t, half of it at a time, so that memory that a launch has
+The thread that launches is a member of the team. It divides the gangs into a share for each member, calls
+the others, runs its own, then what others have not begun; then it waits for those that still run some. Member
+t always begins with share t, half of it at a time (short shares at once), so that memory that a launch has
 touched is near the member that will use it next. A member that has finished its share helps others, unless
 shares are single pieces (then only the launching thread helps). No member waits for others that have yet to
 wake: the others' shares are taken over.
 
-Members that find no work spin for a while on a word of their own (their *door*, which a launch with a share
-for them changes), then sleep (`futex`). A woken member wakes two more, so that the launching thread wakes
-at most two. A member that joins a launch records it in a word of its own, too: members do not write to
-shared words.
+All that a member must know of a launch, that there is one, what it runs, and which gangs are its own, is in
+one line of the cache, in which the member also records that it takes part. So the launching thread writes a
+line for each member and waits for none of them, and a member waits for one line and for the arguments. As it
+begins later, the launching thread's share is larger by what runs until then.
+
+Members that find no work spin for a while on a word of that line (their *door*), then sleep (`futex`). A woken
+member wakes two more, so that the launching thread wakes at most two.
 
 The number of threads for a launch is decided by *measurement*: each kernel remembers how long a gang
 takes. The launching thread starts a short launch alone; if the first eighth takes longer than expected,
@@ -45,7 +48,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ..device import NativeDriver
-from .gangs_code import MAX_THREADS, TEMPLATE, GangJob, MemberBed, MemberCall
+from .gangs_code import MAX_THREADS, TEMPLATE, GangJob, MemberCall
 from .gangs_queues import AT_ONCE_NS, SOON_NS
 from .queues import NOT_READY
 from .rows_copy import HOST_MEMORY
@@ -73,6 +76,10 @@ MEMBER_NS = 250
 """The time by which each further member makes a launch longer: it is called and awaited."""
 PIECE_NS = 4_000
 """The least time of a piece of a share: taking one, and looking for one, reads words of other members."""
+SINGLE_NS = 8_000
+"""The time of a share up to which it is a single piece: taking one waits for what the last one stored."""
+LEAD_NS = 600
+"""The time by which a member begins, and is seen to end, later than the launching thread."""
 PROBE_NS = 500_000
 """The time of the team below which a launch is run once in one thread, to compare."""
 COPY_BYTES = 1 << 20
@@ -161,13 +168,14 @@ def gangs_ir(machine: str) -> str:
         owed_ns=OWED_NS,
         member_ns=MEMBER_NS,
         piece_ns=PIECE_NS,
+        single_ns=SINGLE_NS,
+        lead_ns=LEAD_NS,
         probe_ns=PROBE_NS,
         at_once_ns=AT_ONCE_NS,
         soon_ns=SOON_NS,
         host_memory=HOST_MEMORY,
         not_ready=NOT_READY,
         signals=mask - (1 << 64),
-        beds_bytes=ctypes.sizeof(MemberBed) * MAX_THREADS,
         jobs_bytes=ctypes.sizeof(GangJob) * JOBS,
         calls_bytes=ctypes.sizeof(MemberCall) * MAX_THREADS,
     )

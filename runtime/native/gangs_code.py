@@ -3,9 +3,9 @@ LLVM IR of the functions of `gangs.py`: memory, clock and sleep here, the rest i
 fields: `max_threads`, threads of the team; `jobs`, launches it works on at a time; `pause` and
 `pause_declared`, a call of the processor's instruction for a thread that spins; `wait_number`, the
 number of the system call `futex`; `spin_ns`, `worth_ns`, `wake_ns`, `start_ns`, `tried_gangs`,
-`owed_ns`, `member_ns`, `piece_ns`, `probe_ns`, in ns; those of `QUEUES`; `signals`, the signals that
-the threads of the team block; `signal_stack`, `beds_bytes`, `jobs_bytes` and `calls_bytes`, sizes in
-bytes of a stack and of tables.
+`owed_ns`, `member_ns`, `piece_ns`, `single_ns`, `lead_ns`, `probe_ns`, in ns; those of `QUEUES`; `signals`,
+the signals that the threads of the team block; `signal_stack`, `jobs_bytes` and `calls_bytes`, sizes in bytes
+of a stack and of tables.
 """
 
 from __future__ import annotations
@@ -25,35 +25,39 @@ MAX_THREADS = 256
 @structure("share")
 class GangShare(ctypes.Structure):
     """
-    The share of a launch of a member: its gangs, the first in the upper half of a word and the end in the
-    lower one, and whether the member is in the launch. A line of the cache for each: members that join write
-    to their own lines, so that they do not wait for each other.
+    The share of a launch of a member, and how it is called to it: all that it must know is in one line of the
+    cache, since a line takes longer from one processor to another than a thread takes for 1000 elements.
+
+    `gangs`: those not yet taken, the first in the upper half and the end in the lower one; `inside`: 1 if
+    the member is in the launch, 2 if the launching thread sleeps until it is out; `share_count`, `total`:
+    shares and gangs of the launch; `grain`: gangs in the least piece; `helps`: whether members help others
+    (the launching thread always does). Of the first job's shares only: `door`, a number that changes when
+    there is work for the member, with one more than the job's number in the lower four bits; `sleeps`: 1 if
+    the member sleeps.
     """
 
     _fields_ = (
         ("gangs", ctypes.c_int64),
-        ("inside", ctypes.c_int64),
-        ("unused", ctypes.c_int64 * 6),
+        ("inside", ctypes.c_int32),
+        ("share_count", ctypes.c_int32),
+        ("kernel", ctypes.c_void_p),
+        ("args", ctypes.c_void_p),
+        ("total", ctypes.c_int64),
+        ("grain", ctypes.c_int64),
+        ("helps", ctypes.c_int32),
+        ("door", ctypes.c_int32),
+        ("sleeps", ctypes.c_int32),
+        ("unused", ctypes.c_int32),
     )
 
 
 @structure("job")
 class GangJob(ctypes.Structure):
-    """
-    A launch on which the team works. `state`: the number of shares, and flags (`gangs_sharing.py`); `helps`:
-    whether members help others (the launching thread always does).
-    """
+    """A launch on which the team works; `owner`: whether it is in use, which launching threads ask only."""
 
     _fields_ = (
         ("owner", ctypes.c_int32),
-        ("state", ctypes.c_int32),
-        ("kernel", ctypes.c_void_p),
-        ("args", ctypes.c_void_p),
-        ("gangs", ctypes.c_int64),
-        ("share_count", ctypes.c_int64),
-        ("grain", ctypes.c_int64),
-        ("helps", ctypes.c_int64),
-        ("unused", ctypes.c_int64),
+        ("unused", ctypes.c_int32 * 15),
         ("shares", GangShare * MAX_THREADS),
     )
 
@@ -70,17 +74,6 @@ class MemberCall(ctypes.Structure):
     )
 
 
-@structure("bed")
-class MemberBed(ctypes.Structure):
-    """Whether a member sleeps, and a number that changes when there is work for it (its door)."""
-
-    _fields_ = (
-        ("sleeps", ctypes.c_int32),
-        ("door", ctypes.c_int32),
-        ("unused", ctypes.c_int32 * 14),
-    )
-
-
 STATE = """
 @ticket = internal global i32 0, align 64
 @size = internal global i32 0, align 64
@@ -89,7 +82,6 @@ STATE = """
 ; the number of members that sleep or are about to: if 0, no thread reads the words on which members spin
 @asleep = internal global i32 0, align 64
 ; for each member
-@beds = internal global [{max_threads} x %bed] zeroinitializer, align 64
 @calls = internal global [{max_threads} x %call] zeroinitializer, align 64
 @jobs = internal global [{jobs} x %job] zeroinitializer, align 64
 
@@ -102,9 +94,17 @@ declare i32 @sigaltstack(ptr, ptr)
 declare i64 @llvm.umin.i64(i64, i64)
 declare i64 @llvm.umax.i64(i64, i64)
 declare double @llvm.sqrt.f64(double)
+declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
 {pause_declared}
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+
+; where member %i is called
+define internal ptr @place(i64 %i) {{
+  %shares = &@jobs->job.shares
+  %place = getelementptr %share, ptr %shares, i64 %i
+  ret ptr %place
+}}
 
 define internal i64 @now() {{
   %time = alloca [2 x i64]

@@ -2,9 +2,10 @@
 
 LAUNCHES = """\
 ; gangs %first to %gangs - 1, which are expected to take %total ns, with the team; 1/1024 ns a gang takes
-define internal i64 @together(ptr %kernel, i64 %first, i64 %gangs, ptr %args, i64 %threads,
-    i64 %total) noinline {{
+define internal i64 @together(ptr %record, i64 %first, i64 %gangs, ptr %args, i64 %total) noinline {{
 entry:
+  %kernel = %record->kernel.function
+  %threads = %record->kernel.threads
   %left = sub i64 %gangs, %first
   ; with n members a launch takes total/n + n * member_ns, least where n is the root of total/member_ns
   %ratio = udiv i64 %total, {member_ns}
@@ -25,7 +26,7 @@ find:
   %there_are = phi i64 [ %wanted, %entry ], [ %grown, %grow ]
   %shares = call i64 @llvm.umin.i64(i64 %wanted, i64 %there_are)
   %start = call i64 @now()
-  br label %slot
+  if ule i64 %shares, 1: alone, slot
 slot:
   %k = phi i64 [ 0, %find ], [ %k_next, %other ]
   %job = getelementptr %job, ptr @jobs, i64 %k
@@ -37,80 +38,101 @@ other:
   if ult i64 %k_next, {jobs}: slot, alone
 alone:
   call void %kernel(i64 %first, i64 %gangs, i64 %gangs, ptr %args)
+  %late = call i64 @now()
   br label %measure
 fill:
-  %state_at = &%job->job.state
-  %job->job.kernel = %kernel
-  %job->job.args = %args
-  %job->job.gangs = %gangs
-  %job->job.share_count = %shares
-  ; an eighth of a share, or the number of gangs that pay for taking a piece
+  ; an eighth of a share, or the number of gangs that pay for taking a piece; short shares are single pieces
   %pieces = shl i64 %shares, 3
   %fine = udiv i64 %left, %pieces
   %scaled_left = mul i64 %left, {piece_ns}
   %some_time = call i64 @llvm.umax.i64(i64 %total, i64 1)
   %short = udiv i64 %scaled_left, %some_time
   %coarse = call i64 @llvm.umax.i64(i64 %fine, i64 %short)
-  %grain = call i64 @llvm.umax.i64(i64 %coarse, i64 1)
-  %job->job.grain = %grain
+  %some_gangs = call i64 @llvm.umax.i64(i64 %coarse, i64 1)
+  %single_time = mul i64 %shares, {single_ns}
+  %is_single = icmp ule i64 %total, %single_time
+  %grain = select i1 %is_single, i64 %left, i64 %some_gangs
   ; reading others' words does not pay if shares are single pieces
   %pieces_in_all = mul i64 %grain, %shares
   %divided = icmp ult i64 %pieces_in_all, %left
-  %helps = zext i1 %divided to i64
-  %job->job.helps = %helps
-  br label %share
-share:
-  %s = phi i64 [ 0, %fill ], [ %s_next, %share ]
-  %from = phi i64 [ %first, %fill ], [ %to, %share ]
+  %helps = zext i1 %divided to i32
+  %count = trunc i64 %shares to i32
+  %shares_at = &%job->job.shares
+  %ticket = call i32 @next_ticket()
+  %job_32 = trunc i64 %k to i32
+  %job_number = add i32 %job_32, 1
+  %number = or i32 %ticket, %job_number
+  ; others begin later, and are seen to end later: this thread's share is larger by what it runs until then
+  %members = sub i64 %shares, 1
+  %even = udiv i64 %left, %shares
+  %lead_in_all = mul i64 %members, {lead_ns}
+  %lead = udiv i64 %lead_in_all, %shares
+  %lead_gangs = mul i64 %left, %lead
+  %lead_part = udiv i64 %lead_gangs, %some_time
+  %half_even = lshr i64 %even, 1
+  %extra = call i64 @llvm.umin.i64(i64 %lead_part, i64 %half_even)
+  %own = add i64 %even, %extra
+  %rest = sub i64 %left, %own
+  ; this thread takes its first piece before others can, and writes without waiting for their processors
+  %own_half = lshr i64 %own, 1
+  %own_wanted = call i64 @llvm.umax.i64(i64 %own_half, i64 %grain)
+  %own_count = call i64 @llvm.umin.i64(i64 %own_wanted, i64 %own)
+  %own_past = add i64 %first, %own_count
+  %own_end = add i64 %first, %own
+  %own_high = shl i64 %own_past, 32
+  %own_range = or i64 %own_high, %own_end
+  %own_at = &%job->job.shares
+  store atomic i64 %own_range, ptr %own_at release, align 8
+  br label %give
+give:
+  %s = phi i64 [ 1, %fill ], [ %s_next, %give ]
+  %from = phi i64 [ %own_end, %fill ], [ %to, %give ]
   %s_next = add i64 %s, 1
-  %scaled = mul i64 %left, %s_next
-  %length = udiv i64 %scaled, %shares
-  %to = add i64 %first, %length
+  %scaled = mul i64 %rest, %s
+  %length = udiv i64 %scaled, %members
+  %to = add i64 %own_end, %length
   %high = shl i64 %from, 32
   %range = or i64 %high, %to
-  %shares_at = &%job->job.shares
-  %word = &%shares_at[i64 %s]->share.gangs
-  store i64 %range, ptr %word
-  if ult i64 %s_next, %shares: share, publish
-publish:
-  %shares_32 = trunc i64 %shares to i32
-  %open = or i32 %shares_32, 1073741824
-  %job->job.state = %open release
-  %ticket = call i32 @next_ticket()
-  br label %invite
-invite:
-  %m = phi i64 [ 0, %publish ], [ %m_next, %next_door ]
-  %m_next = add i64 %m, 1
-  if ult i64 %m_next, %shares: next_door, begin
-next_door:
-  call void @ring(i64 %m_next, i32 %ticket)
-  br label %invite
-begin:
+  %share = getelementptr %share, ptr %shares_at, i64 %s
+  %share->share.share_count = %count
+  %share->share.kernel = %kernel
+  %share->share.args = %args monotonic
+  %share->share.total = %gangs
+  %share->share.helps = %helps
+  %share->share.grain = %grain monotonic
+  %share->share.gangs = %range release
+  call void @ring(i64 %s, i32 %number)
+  if ult i64 %s_next, %shares: give, call
+call:
+  ; a fence waits for the lines of all members; without it one that lies down just now may be left to sleep,
+  ; which costs a short launch no more than running its share
+  if ugt i64 %total, {wake_ns}: fence, begin
+fence:
   fence seq_cst
+  br label %begin
+begin:
   call void @wake(i64 1, i64 %shares)
   call void @wake(i64 2, i64 %shares)
-  %done_here = call i64 @work(ptr %job, i64 0)
+  call void %kernel(i64 %first, i64 %own_past, i64 %gangs, ptr %args)
+  %further = call i64 @work(ptr %job, i64 0, ptr %kernel, ptr %args, i64 %gangs, i64 %shares, i64 %grain,
+    i1 true, i64 0)
+  %done_here = add i64 %own_count, %further
   %worked = call i64 @now()
-  %closed = atomicrmw xchg ptr %state_at, i32 0 seq_cst
   call void @gather(ptr %job, i64 %shares)
-  br label %finish
-finish:
-  %job->job.state = 0 monotonic
   store atomic i32 0, ptr %job release, align 4
   br label %measure
 measure:
-  %ran = phi i64 [ %left, %alone ], [ %done_here, %finish ]
-  %end = phi i64 [ 0, %alone ], [ %worked, %finish ]
-  if eq i64 %end, 0: clock, divide
-clock:
-  %late = call i64 @now()
-  br label %divide
-divide:
-  %stop = phi i64 [ %end, %measure ], [ %late, %clock ]
+  %ran = phi i64 [ %left, %alone ], [ %done_here, %begin ]
+  %stop = phi i64 [ %late, %alone ], [ %worked, %begin ]
   %spent = sub i64 %stop, %start
   %fixed = shl i64 %spent, 10
   %divisor = call i64 @llvm.umax.i64(i64 %ran, i64 1)
   %each = udiv i64 %fixed, %divisor
+  %end = call i64 @now()
+  %wall = sub i64 %end, %start
+  %wall_fixed = shl i64 %wall, 10
+  %wall_each = udiv i64 %wall_fixed, %left
+  call void @learn_team(ptr %record, i64 %wall_each)
   ret i64 %each
 }}
 
@@ -224,8 +246,8 @@ estimate:
   %unknown = icmp eq i64 %each, 0
   %product = mul i64 %gang_takes, %gangs
   %expected = lshr i64 %product, 10
-  %bed = getelementptr %bed, ptr @beds, i64 1
-  %asleep = %bed->bed.sleeps monotonic
+  %place = call ptr @place(i64 1)
+  %asleep = %place->share.sleeps monotonic
   %sleeps = icmp ne i32 %asleep, 0
   %at_hand = select i1 %sleeps, i64 {wake_ns}, i64 {worth_ns}
   %members = load atomic i32, ptr @size monotonic, align 4
@@ -284,14 +306,7 @@ alone:
 team:
   %first = phi i64 [ 0, %estimate ], [ 0, %settle ], [ %piece, %open ]
   %work = phi i64 [ %total, %estimate ], [ %total, %settle ], [ %rest, %open ]
-  %team_start = call i64 @now()
-  %team_each = call i64 @together(ptr %code, i64 %first, i64 %gangs, ptr %args, i64 %threads, i64 %work)
-  %team_end = call i64 @now()
-  %team_spent = sub i64 %team_end, %team_start
-  %team_fixed = shl i64 %team_spent, 10
-  %team_gangs = sub i64 %gangs, %first
-  %team_wall = udiv i64 %team_fixed, %team_gangs
-  call void @learn_team(ptr %kernel, i64 %team_wall)
+  %team_each = call i64 @together(ptr %kernel, i64 %first, i64 %gangs, ptr %args, i64 %work)
   br label %note
 note:
   %measured = phi i64 [ %alone_each, %alone ], [ %team_each, %team ], [ %whole_each, %whole ]

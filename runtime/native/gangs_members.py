@@ -10,7 +10,8 @@ entry:
   %useful = and i1 %wanted, %some
   br i1 %useful, label %look, label %done
 look:
-  %word = getelementptr %bed, ptr @beds, i64 %i
+  %place = call ptr @place(i64 %i)
+  %word = &%place->share.sleeps
   %state = load atomic i32, ptr %word seq_cst, align 4
   if ne i32 %state, 0: take, done
 take:
@@ -24,17 +25,17 @@ done:
   ret void
 }}
 
-; returns a number that no door has had for a long time
+; returns a number that no door has had for a long time, with 0 in the lower four bits
 define internal i32 @next_ticket() {{
-  %old = atomicrmw add ptr @ticket, i32 1 monotonic
-  %new = add i32 %old, 1
+  %old = atomicrmw add ptr @ticket, i32 16 monotonic
+  %new = add i32 %old, 16
   ret i32 %new
 }}
 
 ; tells member %i that there is work; the caller then passes a fence and wakes it if it sleeps
-define internal void @ring(i64 %i, i32 %ticket) {{
-  %door = &@beds[i64 %i]->bed.door
-  store atomic i32 %ticket, ptr %door release, align 4
+define internal void @ring(i64 %i, i32 %number) {{
+  %place = call ptr @place(i64 %i)
+  %place->share.door = %number release
   ret void
 }}
 
@@ -91,17 +92,38 @@ entry:
   store i64 {signal_stack}, ptr %description[i64 2]
   %set = call i32 @sigaltstack(ptr %description, ptr null)
   %i = ptrtoint ptr %argument to i64
-  %bed = getelementptr %bed, ptr @beds, i64 %i
-  %door = &%bed->bed.door
+  %place = call ptr @place(i64 %i)
+  %door = &%place->share.door
+  %bed = &%place->share.sleeps
   br label %scan
 scan:
   %seen = load atomic i32, ptr %door seq_cst, align 4
+  %low = and i32 %seen, 15
+  if eq i32 %low, 0: call, fetch
+fetch:
+  ; while the member takes its share, the arguments come from the launching thread's processor
+  %number = sub i32 %low, 1
+  %named = getelementptr %job, ptr @jobs, i32 %number
+  %shares = &%named->job.shares
+  %hint = %shares[i64 %i]->share.args monotonic
+  %further = getelementptr i8, ptr %hint, i64 64
+  call void @llvm.prefetch.p0(ptr %hint, i32 0, i32 3, i32 1)
+  call void @llvm.prefetch.p0(ptr %further, i32 0, i32 3, i32 1)
+  call void @help(ptr %named, i64 %i)
+  br label %call
+call:
   call void @answer(i64 %i)
   br label %look
 look:
-  %k = phi i64 [ 0, %scan ], [ %k_next, %look ]
+  ; a door tells of the latest job only
+  %k = phi i64 [ 0, %call ], [ %k_next, %further_job ]
   %job = getelementptr %job, ptr @jobs, i64 %k
+  %some = call i1 @has_some(ptr %job, i64 %i)
+  br i1 %some, label %join, label %further_job
+join:
   call void @help(ptr %job, i64 %i)
+  br label %further_job
+further_job:
   %k_next = add i64 %k, 1
   if ult i64 %k_next, {jobs}: look, idle
 idle:
@@ -131,7 +153,7 @@ get_up:
   br label %scan
 doze:
   call void @sleep(ptr %bed, i32 1)
-  %still = %bed->bed.sleeps acquire
+  %still = %place->share.sleeps acquire
   if eq i32 %still, 0: scan, doze
 }}
 
@@ -144,7 +166,6 @@ define void @forked() {{
   store i32 0, ptr @size
   store i32 0, ptr @growing
   store i32 0, ptr @asleep
-  call void @llvm.memset.p0.i64(ptr @beds, i8 0, i64 {beds_bytes}, i1 false)
   call void @llvm.memset.p0.i64(ptr @jobs, i8 0, i64 {jobs_bytes}, i1 false)
   call void @llvm.memset.p0.i64(ptr @calls, i8 0, i64 {calls_bytes}, i1 false)
   ret void
