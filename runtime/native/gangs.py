@@ -16,8 +16,8 @@ one line of the cache, in which the member also records that it takes part. So t
 line for each member and waits for none of them, and a member waits for one line and for the arguments. As it
 begins later, the launching thread's share is larger by what runs until then.
 
-Members that find no work spin for a while on a word of that line (their *door*), then sleep (`futex`). A woken
-member wakes two more, so that the launching thread wakes at most two.
+Members that find no work spin for a while on a word of that line (their *door*), then sleep (`futex`). A
+woken member wakes two more, so that the launching thread wakes at most two.
 
 The number of threads for a launch is decided by *measurement*: each kernel remembers how long a gang
 takes. The launching thread starts a short launch alone; if the first eighth takes longer than expected,
