@@ -77,45 +77,17 @@ from .ir.ops.purity import is_pure_call
 from .ir.values.accesses import aliased_type, is_punned, may_alias, root_of
 from .ir.values.addresses import ADDRESS_OPS, base_of
 from .ir.values.constant_ranges import interval_of, most_trips, reach_of
+from .ir.values.exact_reader import ExactReader
 from .ir.values.stable_loads import distance_from_base
 from .ir.values.value_polynomials import from_value
 
 MOST_PLACES = 512
 """The iterations of short loops around an access that are looked at."""
 Access = llvm.LoadOp | llvm.StoreOp
-_TRANSPARENT = (
-    arith.AddiOp,
-    arith.SubiOp,
-    arith.MuliOp,
-    arith.ShLIOp,
-    arith.ExtSIOp,
-)
-"""Operations that a subscript is a polynomial through, as they do not wrap around."""
 
 
 def _type(op: Access) -> Attribute:
     return op.value.type if isinstance(op, llvm.StoreOp) else op.dereferenced_value.type
-
-
-@dataclass
-class _Exact:
-    """Reads subscripts as polynomials over the values of an iteration; `wraps` if one may wrap around."""
-
-    wraps: bool = False
-    known: dict[SSAValue | Index, Polynomial | None] = field(
-        default_factory=dict[SSAValue | Index, "Polynomial | None"]
-    )
-
-    def polynomial(self, value: SSAValue | Index) -> Polynomial | None:
-        if value not in self.known:
-            self.known[value] = from_value(value, self._symbol, narrowed=self._narrowed)
-        return self.known[value]
-
-    def _symbol(self, value: SSAValue) -> SSAValue | None:
-        return None if isinstance(value.owner, _TRANSPARENT) else value
-
-    def _narrowed(self, poly: Polynomial, width: int) -> None:
-        self.wraps |= poly.as_constant is None
 
 
 def _moves_within(symbol: object, loop: acc.LoopOp) -> bool:
@@ -227,7 +199,7 @@ def _objects(loop: acc.LoopOp, construct: acc.ParallelOp) -> dict[SSAValue, _Obj
     that are not loads and stores of one type.
     """
     found: dict[SSAValue, _Object | None] = {}
-    exact = _Exact()
+    exact = ExactReader()
     for op in loop.walk():
         for operand in op.operands:
             base = base_of(operand)

@@ -146,7 +146,29 @@ def _row_access(pointer: SSAValue, row: acc.LoopOp, symbols: RegionSymbols) -> R
     if address is None:
         return RowAccess(None, None)
     inner, outer = row.region.block.args[-1], around.region.block.args[-1]
-    return RowAccess(_slope(address, inner), _slope(address, outer), base_of(pointer))
+    across, step = _slope(address, outer), symbols.polynomial(around.step[-1])
+    across = None if across is None or step is None else _in_rows(across * step, row, symbols)
+    return RowAccess(_slope(address, inner), across, base_of(pointer))
+
+
+def _in_rows(across: Polynomial, row: acc.LoopOp, symbols: RegionSymbols) -> Polynomial:
+    """
+    Bytes in the number of iterations of `row`, if that is the quotient `len / 2` of a number that they are
+    computed from. (A rest does not matter to a choice of lanes.)
+    """
+    length = row.upperbound[0]
+    op = length.owner
+    if not isinstance(op, arith.DivSIOp | arith.DivUIOp | arith.ShRSIOp | arith.ShRUIOp):
+        return across
+    number, known = symbols.polynomial(length), constant_value(op.operands[1])
+    whole = symbols.polynomial(op.operands[0])
+    if number is None or whole is None or len(whole.terms) != 1 or known is None or known <= 0:
+        return across
+    ((monomial, factor),) = whole.terms.items()
+    if len(monomial) != 1 or factor != 1:
+        return across
+    shifts = isinstance(op, arith.ShRSIOp | arith.ShRUIOp)
+    return across.substitute(monomial[0], number * (1 << known if shifts else known)) or across
 
 
 def _versions(

@@ -205,6 +205,35 @@ void known(int n, float *restrict a, float *restrict b)
     }
 }
 
+// Rows that are parts of blocks of a size that the program chooses, such as the halves of those of a Fourier
+// transform: by the distance of blocks, by their number, and where the length is a quotient.
+// CHECK-LABEL: @blocks
+// CHECK-COUNT-3: scf.if %short_rows
+// CHECK:         llvm.return
+void blocks(int n, int len, int half, float *restrict a, float *restrict b)
+{
+#pragma acc parallel loop present(a[0:n], b[0:n])
+    for (int i = 0; i < n; i += 2 * half)
+        for (int j = 0; j < half; j++) {
+            a[i + j] += a[i + half + j];
+            b[i + j] += b[i + half + j];
+        }
+#pragma acc parallel loop collapse(2) present(a[0:n], b[0:n])
+    for (int i = 0; i < n / half / 2; i++)
+        for (int j = 0; j < half; j++) {
+            a[i * 2 * half + j] += a[(i * 2 + 1) * half + j];
+            b[i * 2 * half + j] += b[(i * 2 + 1) * half + j];
+        }
+    half = len / 2;
+#pragma acc kernels loop independent present(a[0:n], b[0:n])
+    for (int i = 0; i < n; i += len)
+#pragma acc loop independent
+        for (int j = 0; j < half; j++) {
+            a[i + j] += a[i + half + j];
+            b[i + j] += b[i + half + j];
+        }
+}
+
 // One version: parts of longer rows with several accesses, a transposition, another loop inside, a
 // reduction over rows, two nests, a constant length, a clause that versions cannot have,
 // levels that are kept.

@@ -30,7 +30,7 @@ from math import prod
 
 from .device import WARP, WIDE_BYTES
 from .launch_shape import STREAM_LANES
-from .polynomials import Polynomial
+from .polynomials import ZERO, Polynomial, divide
 
 MOST_SHORT_ITERATIONS = 8
 """
@@ -93,8 +93,8 @@ _WIDEST_STEP = 16
 @dataclass(frozen=True)
 class RowAccess:
     """
-    The bytes by which an access moves in an iteration of the innermost loop (`along`) and of the loop around
-    it (`across`), as polynomials; None if they are not known.
+    The bytes by which an access moves from one iteration of the innermost loop to the next (`along`), and of
+    the loop around it (`across`), as polynomials; None if they are not known.
     """
 
     along: Polynomial | None
@@ -113,8 +113,15 @@ class RowAccess:
         return step if step is not None and 0 < step <= _WIDEST_STEP else None
 
     def is_packed(self, trips: Polynomial) -> bool:
-        """Whether it walks along a row whose `trips` elements the next row follows immediately."""
-        return self.step is not None and self.across == trips * self.step
+        """
+        Whether it walks along a row of `trips` elements, which the next row follows at a multiple of that
+        length: immediately, or after the rows that other accesses walk along, as the halves of the blocks
+        of a Fourier transform. Blocks of a size that the program chooses are often small.
+        """
+        if self.step is None or self.across is None or self.across == ZERO:
+            return False
+        parts = divide(self.across, trips * self.step)
+        return parts is not None and parts[1] == ZERO
 
 
 @dataclass(frozen=True)

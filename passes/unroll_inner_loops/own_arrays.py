@@ -158,23 +158,29 @@ def own_array(op: Operation) -> OwnArray | None:
 class _Plan:
     """The loops that make all subscripts of an array constant, and elements that are selected for that."""
 
+    array: OwnArray
     loops: dict[scf.ForOp, None]
     elements: list[SelectedElement]
 
-    def pays(self, around: acc.LoopOp) -> bool:
+    def pays(self) -> bool:
         """Whether the loops together are short enough, and no loop that remains has many selections."""
         if any(
-            len(element.choices) > MOST_CHOICES_IN_LOOPS and self._is_in_loop(element.op, around)
+            len(element.choices) > MOST_CHOICES_IN_LOOPS and self._is_in_loop(element.op)
             for element in self.elements
         ):
             return False
         selected = {op: cost for element in self.elements for op, cost in element.costs().items()}
         return bool(self.loops) and _Count(self.loops, selected).within_limit()
 
-    def _is_in_loop(self, op: Operation, around: acc.LoopOp) -> bool:
+    def _is_in_loop(self, op: Operation) -> bool:
+        """Whether a loop that remains repeats `op`, but not the array's declaration."""
+        own = self.array.pointer.owner
+        assert isinstance(own, Operation)
         return any(
-            isinstance(loop, scf.ForOp | scf.WhileOp) and loop not in self.loops
-            for loop in operations_around(op, around)
+            isinstance(loop, scf.ForOp | scf.WhileOp)
+            and loop not in self.loops
+            and not loop.is_ancestor(own)
+            for loop in operations_around(op, self.array.around)
         )
 
 
@@ -184,7 +190,7 @@ def _plan(array: OwnArray) -> _Plan | None:
     if address_escapes(array.pointer):
         return None
     elements = selected_elements(array.pointer, array.type, counters.constant)
-    return None if elements is None else _Plan(counters.loops, elements)
+    return None if elements is None else _Plan(array, counters.loops, elements)
 
 
 def unroll_over_own_arrays(operations: Iterable[Operation], *, selects: bool = True) -> None:
@@ -206,7 +212,7 @@ def unroll_over_own_arrays(operations: Iterable[Operation], *, selects: bool = T
         if not inner[around] or size > OWN_WORDS:
             continue
         plan = _plan(array)
-        if plan is not None and plan.pays(around) and (selects or not plan.elements):
+        if plan is not None and plan.pays() and (selects or not plan.elements):
             words[around] = size
             marked.update(plan.loops)
             for element in plan.elements:

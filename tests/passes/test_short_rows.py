@@ -67,6 +67,14 @@ def test_rows_are_packed_if_their_length_is_the_number_of_iterations() -> None:
         assert bool(row_versions([loop], beside=False)) == packed
 
 
+@pytest.mark.parametrize(("across", "blocks"), [(M * 2, True), (M * N, True), (M * 2 + 1, False)])
+def test_rows_may_be_parts_of_blocks_of_several_times_their_length(
+    across: Polynomial, blocks: bool
+) -> None:
+    loop = RowLoop(M, [RowAccess(_bytes(8), across * 8)] * 5, True)
+    assert bool(row_versions([loop], beside=False)) == blocks
+
+
 def test_rows_of_a_known_length_need_not_follow_one_another() -> None:
     loop = RowLoop(_bytes(30), [RowAccess(_bytes(4), _bytes(128))] * 6, True)
     assert row_versions([loop], beside=False)
