@@ -47,8 +47,9 @@ _DATA = Stage(
     "data",
     passes_to("data", for_gpu=True),
     "Regions that a team of threads runs become functions first, like all others from then on. "
-    "Small routines are inlined, tables become constants and structures scalars, loops that count are marked "
-    "so, and pointers that are advanced in loops become subscripts, before any analysis. "
+    "Small routines are inlined, tables become constants and structures scalars, counters become values of "
+    "the iterations that begin them, loops that count are marked so, and pointers that are advanced in loops "
+    "become subscripts, before any analysis. "
     "Serial and kernels then become parallel, so that later passes know only one compute construct; "
     "just before, while a kernels construct is still whole, every loop gets clauses for the role of "
     "each scalar in it, so that later passes only read clauses. "

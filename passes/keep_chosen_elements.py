@@ -286,8 +286,8 @@ class _Follow:
             Cursor.before(end).insert(last)
             erase(end)
         types = [*(result.type for result in choice.results), self.kept.type]
-        regions = [choice.detach_region(region) for region in list(choice.regions)]
-        new = Cursor.before(choice).insert(scf.IfOp(choice.cond, types, *regions))
+        then, otherwise = (choice.detach_region(region) for region in list(choice.regions))
+        new = Cursor.before(choice).insert(scf.IfOp(choice.cond, types, then, otherwise))
         new.location = choice.location
         new.attributes |= choice.attributes
         _replace_results(choice, new)

@@ -15,6 +15,7 @@ PASSES: dict[str, dict[str, str]] = {
         "fold-constant-tables": "FoldConstantTablesPass",
         "pass-scalars-by-value": "PassScalarsByValuePass",
         "split-records": "SplitRecordsPass",
+        "declare-counters": "DeclareCountersPass",
         "count-while-loops": "CountWhileLoopsPass",
         "compute-inductions": "ComputeInductionsPass",
         "legalize-serial": "LegalizeSerialPass",
