@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....compiler.base.abi import ASYNC_SYNC, ENTRY_POINTS, ROUTINES, DeviceOperation, Launch
+from ....dialects.layout import member_offset
 from ..ops.acc_ops import enclosing_function, variable_name
 from ..ops.building import PTR, Cursor, put_first
 from ..variables.private_storage import entry_cursor
@@ -117,10 +118,14 @@ class RuntimeCalls:
         args: Sequence[SSAValue],
     ) -> None:
         """Launches the site's kernel; `shape` is grid and block, x y z each."""
-        pointers = entry.alloca(llvm.LLVMArrayType(max(len(args), 1), PTR), "kernel_args")
+        # pointers and what they point to are together: a line of the cache takes longer from one processor to
+        # another than a thread takes for hundreds of elements
+        table = llvm.LLVMArrayType(max(len(args), 1), PTR)
+        packed = llvm.LLVMStructType.from_type_list([table, *(arg.type for arg in args)])
+        pointers = entry.alloca(packed, "kernel_args")
         launch = entry.alloca(llvm.LLVMArrayType(6, i64), "launch")
         for index, arg in enumerate(args):
-            slot = entry.alloca(arg.type, arg.name_hint or "arg")
+            slot = at.field(pointers, member_offset(packed, index + 1), arg.name_hint or "arg")
             at.store(arg, slot)
             at.store(slot, at.field(pointers, 8 * index))
         for index, size in enumerate(shape):
