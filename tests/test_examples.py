@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tools import commands
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 PROGRAMS = {path.stem: [path] for path in sorted(EXAMPLES.glob("*.c"))} | {
@@ -24,10 +24,8 @@ NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
 def run(sources: list[Path], target: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", f"--target={target}"]
-    return subprocess.run(
-        [*command, *map(str, sources)], capture_output=True, text=True, timeout=600, check=False
-    )
+    command = ["accrun", f"--target={target}"]
+    return commands.run([*command, *map(str, sources)], timeout=600)
 
 
 def assert_same_report(actual: str, expected: str) -> None:

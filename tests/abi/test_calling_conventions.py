@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from accopt.compiler.api import compile_files
 from signatures import generate
+from tools import commands
 
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="compares with gcc")
 
@@ -24,10 +25,7 @@ def _mismatches(tmp_path: Path, seed: int, count: int) -> list[str]:
     theirs = ["-w", "-O1", "-shared", "-fPIC", "-DSIDE=theirs", "-DOTHER=ours"]
     subprocess.run(["gcc", *theirs, str(source), "-o", str(library)], check=True)
     ours = ["-w", "-O1", "-DSIDE=ours", "-DOTHER=theirs", "-DMAIN", "--target=host"]
-    accrun = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", *ours]
-    done = subprocess.run(
-        [*accrun, str(source), str(library)], capture_output=True, text=True, check=False
-    )
+    done = commands.run(["accrun", *ours, source, library])
     return [*done.stdout.splitlines(), *done.stderr.splitlines()]
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import platform
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import lacking_names
@@ -16,6 +14,7 @@ from accopt.compiler.c import preprocess_headers
 from accopt.compiler.c.preprocess import PreprocessOptions, preprocess
 from accopt.compiler.c.preprocess_headers import system_folders
 from accopt.compiler.c.program import load_program
+from tools import commands
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler here")
@@ -198,11 +197,5 @@ def test_assembler_names_of_the_system(tmp_path: Path) -> None:
         "#include <string.h>\n#include <wchar.h>\n"
         "int main(void) { char b[99]; return strerror_r(2, b, 99) || strlen(b) < 5; }\n"
     )
-    command = [
-        sys.executable,
-        "-m",
-        "accopt.compiler.drivers.accrun_main",
-        "--target=host",
-        str(path),
-    ]
-    assert subprocess.run(command, timeout=120, check=False).returncode == 0
+    command = ["accrun", "--target=host", str(path)]
+    assert commands.run(command, timeout=120).returncode == 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +9,7 @@ import pytest
 from test_cache_shapes import CASES, Argument, call, program
 from test_check_sections import CASES as CHECKS
 from test_check_sections import PROGRAM
+from tools import commands
 
 pytestmark = pytest.mark.gpu
 
@@ -33,13 +32,8 @@ def test_accesses_outside_end_the_program(
     which, width, expected = case
     source = tmp_path / "p.c"
     source.write_text(PROGRAM)
-    command = (sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "--target=nvptx")
-    run = subprocess.run(
-        [*command, "--check-cache", str(source), "--", str(which), str(width)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = ("accrun", "--target=nvptx")
+    run = commands.run([*command, "--check-cache", str(source), "--", str(which), str(width)])
     if expected is None:
         assert (run.returncode, run.stdout) == (0, "done\n"), run.stderr
     else:

@@ -5,11 +5,10 @@ host and in the simulator; programs that keep to their sections run as without i
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tools import commands
 
 PROGRAM = r"""
 #include <stdlib.h>
@@ -129,13 +128,8 @@ def test_accesses_outside_end_the_program(
     which, width, expected = case
     source = tmp_path / "p.c"
     source.write_text(PROGRAM)
-    command = (sys.executable, "-m", "accopt.compiler.drivers.accrun_main", f"--target={target}")
-    run = subprocess.run(
-        [*command, "--check-cache", str(source), "--", str(which), str(width)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = ("accrun", f"--target={target}")
+    run = commands.run([*command, "--check-cache", str(source), "--", str(which), str(width)])
     if expected is None:
         assert (run.returncode, run.stdout) == (0, "done\n"), run.stderr
         return

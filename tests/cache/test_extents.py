@@ -5,18 +5,17 @@ where that is not known the directive is left to the hardware.
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tools import commands
 
 SOURCE = Path(__file__).parent / "extents.c"
 
 
 def output(*options: str) -> tuple[str, str]:
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", *options, str(SOURCE)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = ["accrun", *options, str(SOURCE)]
+    done = commands.run(command)
     assert done.returncode == 0, done.stderr
     return done.stdout, done.stderr
 

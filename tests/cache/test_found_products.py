@@ -6,8 +6,6 @@ results in the simulator, which looks for races, and loops that are left alone.
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -23,6 +21,7 @@ from accopt.passes.decisions.cache_section import CachedSection, SectionDim
 from accopt.passes.decisions.cache_shapes import matrix_shapes
 from accopt.passes.decisions.polynomials import Polynomial
 from accopt.passes.decisions.shared_sections import ProductShape, place_of, why_not
+from tools import commands
 
 PROGRAM = Path(__file__).with_name("found_products.c")
 
@@ -67,14 +66,8 @@ def test_the_code_is_that_of_the_cache_directive(tmp_path: Path) -> None:
 
 
 def run(*options: str, program: Path = PROGRAM) -> None:
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "--target=sim"]
-    done = subprocess.run(
-        [*command, *options, str(program)],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    command = ["accrun", "--target=sim"]
+    done = commands.run([*command, *options, str(program)], timeout=600)
     assert (done.returncode, done.stdout) == (0, "0 wrong\n"), done.stdout + done.stderr
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from accopt.compiler.drivers import accc_main, accrun_main
 from accopt.compiler.drivers.customary_options import translate
 from accopt.compiler.drivers.linked_program import read_program
 from accopt.runtime.errors import NoDeviceError
+from tools import commands
 
 MAIN = """
 #include <stdio.h>
@@ -252,13 +252,7 @@ def test_options_that_are_not_honoured(given: str, meant: str, warnings: list[st
 
 def test_accrun_takes_them_too() -> None:
     example = Path(__file__).parents[2] / "examples" / "saxpy.c"
-    command = [
-        sys.executable,
-        "-m",
-        "accopt.compiler.drivers.accrun_main",
-        "--target=host",
-        "-Wall",
-    ]
-    done = subprocess.run([*command, "-O2", str(example), "-acc", "-lm"], capture_output=True)
+    command = ["accrun", "--target=host", "-Wall"]
+    done = commands.run([*command, "-O2", str(example), "-acc", "-lm"])
     assert done.returncode == 0, done.stderr
     assert callable(accrun_main.main)

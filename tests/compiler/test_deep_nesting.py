@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from accopt.compiler.base.deep_stack import with_deep_stack
+from tools import commands
 
 ELSE_IFS = "if (c == 100) c = 0; " + "".join(
     f"else if (c == {i + 101}) c = {i}; " for i in range(300)
@@ -30,15 +31,8 @@ TOO_DEEP = f"int main(int c, char **v)\n{{\nreturn {'(' * 90000}c{')' * 90000}; 
 
 
 def run(path: Path, target: str) -> subprocess.CompletedProcess[str]:
-    command = [
-        sys.executable,
-        "-P",
-        "-m",
-        "accopt.compiler.drivers.accrun_main",
-        f"--target={target}",
-        str(path),
-    ]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+    command = ["accrun", f"--target={target}", str(path)]
+    return commands.run(command, timeout=300)
 
 
 @pytest.mark.sampled(2)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import ctypes
 import gc
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ from accopt.compiler.backend import host_pieces
 from accopt.compiler.base.options import CompileOptions
 from accopt.runtime.errors import AccRuntimeError, ProgramExit, ProgramFault
 from accopt.runtime.native.guard import supported
+from tools import commands
 
 pytestmark = pytest.mark.skipif(not supported(), reason="calls are guarded on x86-64")
 
@@ -143,10 +142,8 @@ def test_functions_keep_their_program(tmp_path: Path):
 def test_programs_end_with_the_signal_and_a_traceback(tmp_path: Path):
     source = tmp_path / "faults.c"
     source.write_text(SOURCE)
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "--target=host"]
-    run = subprocess.run(
-        [*command, "-g", "-O0", str(source), "--", "x"], capture_output=True, text=True, check=False
-    )
+    command = ["accrun", "--target=host"]
+    run = commands.run([*command, "-g", "-O0", str(source), "--", "x"])
     assert run.returncode == -signal.SIGSEGV
     assert "faults.c:11:28: error: read from a null pointer" in run.stderr
     assert "faults.c:22:19: note: called from 'main' here" in run.stderr
@@ -155,7 +152,7 @@ def test_programs_end_with_the_signal_and_a_traceback(tmp_path: Path):
 def test_program_without_main(tmp_path: Path):
     source = tmp_path / "faults.c"
     source.write_text("int seven(void) { return 7; }")
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "--target=sim"]
-    run = subprocess.run([*command, str(source)], capture_output=True, text=True, check=False)
+    command = ["accrun", "--target=sim"]
+    run = commands.run([*command, str(source)])
     assert run.returncode == 1
     assert "the program has no function 'main'" in run.stderr

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import platform
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink
 from accopt.compiler.c.program import load_program
 from accopt.compiler.irgen import generate_module
+from tools import commands
 
 on_x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="assembly of x86-64")
 
@@ -107,14 +106,8 @@ EXPECTED = "1 42 42 f\n1 0 1 1.5 3.5\nabcdefg 99 7\n44 6 11 13 1\nby another nam
 def test_in_host_code(tmp_path: Path, arguments: str) -> None:
     path = tmp_path / "t.c"
     path.write_text(PROGRAM)
-    command = [
-        sys.executable,
-        "-m",
-        "accopt.compiler.drivers.accrun_main",
-        *arguments.split(),
-        str(path),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    command = ["accrun", *arguments.split(), str(path)]
+    done = commands.run(command, timeout=120)
     assert (done.stdout, done.stderr, done.returncode) == (EXPECTED, "", 0)
 
 

@@ -6,7 +6,6 @@ there works here, what cannot work is an error that names both places.
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink
 from accopt.compiler.c.program import load_program
 from accopt.compiler.drivers import accc_main, accrun_main
 from accopt.compiler.irgen import generate_module
+from tools import commands
 
 DEFINITIONS = """
 typedef enum { no, yes } answer;
@@ -80,14 +80,8 @@ def write(folder: Path, *texts: str) -> list[Path]:
 @pytest.mark.parametrize("target", ["host", "sim"])
 def test_calls_through_other_declarations(tmp_path: Path, target: str) -> None:
     paths = write(tmp_path, CALLS, DEFINITIONS, IMPLICIT)
-    command = [
-        sys.executable,
-        "-m",
-        "accopt.compiler.drivers.accrun_main",
-        f"--target={target}",
-        *paths,
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    command = ["accrun", f"--target={target}", *paths]
+    done = commands.run(command, timeout=120)
     assert done.stdout == EXPECTED
     for name in ("an_enum", "gives_enum", "counts", "first", "sets", "sum", "narrow", "on_device"):
         assert f"warning: '{name}' is" in done.stderr

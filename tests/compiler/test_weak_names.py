@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink
 from accopt.compiler.c.program import load_program
 from accopt.compiler.drivers import accc_main
+from tools import commands
 
 FILES = {
     "main.c": """
@@ -67,8 +66,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(folder: Path, *files: str) -> str:
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "--target=host", *files]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    command = ["accrun", "--target=host", *files]
+    done = commands.run(command, cwd=folder, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from accopt.compiler.base.packed import Code, PackedFormat, coefficients
 from accopt.runtime.compression.codec import Codec
+from tools import commands
 
 HEAD = """
 #include <stdio.h>
@@ -32,14 +32,9 @@ def run(
         path = tmp_path / f"p{number}.c"
         path.write_text(HEAD + text)
         paths.append(str(path))
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", f"--target={target}"]
-    return subprocess.run(
-        [*command, *options, *paths],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        env={**os.environ, "ACCOPT_DEBUG": "1"},
+    command = ["accrun", f"--target={target}"]
+    return commands.run(
+        [*command, *options, *paths], timeout=120, env={**os.environ, "ACCOPT_DEBUG": "1"}
     )
 
 

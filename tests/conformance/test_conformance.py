@@ -9,12 +9,12 @@ is as late as waits allow, and as PTX that ptxas assembles (all with `--slow`).
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from accopt.compiler.backend.ptxas import assemble
 from accopt.compiler.backend.toolkit import find_ptxas
+from tools import commands
 
 PROGRAMS = sorted(Path(__file__).parent.glob("*.c"))
 SERIAL = sorted((Path(__file__).parent / "serial").glob("*.c"))
@@ -22,12 +22,10 @@ HOST_ONLY = sorted((Path(__file__).parent / "host_only").glob("*.c"))
 
 
 def accrun(program: Path, target: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", f"--target={target}"]
+    command = ["accrun", f"--target={target}"]
     if target == "sim":  # as late as a GPU could be
         command.append("--late")
-    return subprocess.run(
-        [*command, str(program)], capture_output=True, text=True, timeout=300, check=False
-    )
+    return commands.run([*command, str(program)], timeout=300)
 
 
 @pytest.mark.sampled(3)
@@ -57,16 +55,8 @@ def test_as_in_serial(program: Path, target: str) -> None:
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_assembles(program: Path, tmp_path: Path) -> None:
     ptx = tmp_path / "kernels.ptx"
-    command = [
-        sys.executable,
-        "-m",
-        "accopt.compiler.drivers.accopt_main",
-        "--emit=ptx",
-        "--verify",
-    ]
-    done = subprocess.run(
-        [*command, str(program), "-o", str(ptx)], capture_output=True, text=True, timeout=300
-    )
+    command = ["accopt", "--emit=ptx", "--verify"]
+    done = commands.run([*command, str(program), "-o", str(ptx)], timeout=300)
     assert done.returncode == 0, done.stderr
     if find_ptxas() is None:
         pytest.skip("no ptxas: install nvidia-cuda-nvcc")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tools import commands
 
 PROGRAMS = [
     *sorted((Path(__file__).parent / "devices").glob("*.c")),
@@ -42,15 +42,8 @@ int main(void) {
 
 
 def accrun(program: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", *options, str(program)]
-    return subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        env={**os.environ, **environment},
-    )
+    command = ["accrun", *options, str(program)]
+    return commands.run(command, timeout=300, env={**os.environ, **environment})
 
 
 @pytest.mark.sampled(2)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tools import commands
 
 from .generator import make_program
 
@@ -19,13 +18,10 @@ GPU = range(40)
 def run(seed: int, target: str, folder: Path, *, verify: bool = False) -> None:
     source = folder / f"seed{seed}.c"
     source.write_text(make_program(seed))
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", f"--target={target}"]
-    done = subprocess.run(
+    command = ["accrun", f"--target={target}"]
+    done = commands.run(
         [*command, *(["--verify"] if verify else []), str(source)],
-        capture_output=True,
-        text=True,
         timeout=300,
-        check=False,
         env={**os.environ, "XDG_CACHE_HOME": str(folder)},
     )
     assert (done.returncode, done.stdout) == (0, "ok\n"), f"{source}\n{done.stdout}{done.stderr}"
@@ -60,7 +56,7 @@ def test_a_wrong_answer_would_be_seen(tmp_path: Path) -> None:
     at = text.index("static void g0")
     brace = text.index("{", at)
     source.write_text(text[: brace + 1] + " A[3] += 1; Y[1][2][3] += 0.5; " + text[brace + 1 :])
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "--target=host"]
-    done = subprocess.run([*command, str(source)], capture_output=True, text=True, check=False)
+    command = ["accrun", "--target=host"]
+    done = commands.run([*command, str(source)])
     assert done.returncode == 1
     assert "f0: A[3] is" in done.stdout and "f0: Y[" in done.stdout

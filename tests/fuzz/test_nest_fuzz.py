@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tools import commands
 
 from .nests import make_nests
 
@@ -21,13 +21,10 @@ def compare(program: str, target: str, folder: Path, *options: str) -> None:
     source.write_text(program)
     subprocess.run(["gcc", "-w", "-O1", "-fwrapv", source, "-o", binary, "-lm"], check=True)
     expected = subprocess.run([binary], capture_output=True, text=True, check=True)
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "-w"]
-    done = subprocess.run(
+    command = ["accrun", "-w"]
+    done = commands.run(
         [*command, f"--target={target}", *options, source],
-        capture_output=True,
-        text=True,
         timeout=300,
-        check=False,
         env={**os.environ, "XDG_CACHE_HOME": str(folder)},
     )
     assert done.returncode == 0, f"{source}\n{done.stderr}"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tools import commands
 
 from .overlaps import make_program
 
@@ -16,13 +16,10 @@ SLOW = range(100, 150)
 
 
 def run(source: Path, target: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", f"--target={target}"]
-    return subprocess.run(
+    command = ["accrun", f"--target={target}"]
+    return commands.run(
         [*command, str(source)],
-        capture_output=True,
-        text=True,
         timeout=300,
-        check=False,
         env={**os.environ, "XDG_CACHE_HOME": str(source.parent)},
     )
 

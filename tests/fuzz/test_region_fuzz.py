@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tools import commands
 
 from .regions import RegionProgram
 
@@ -17,19 +16,10 @@ SLOW = range(1000, 1150)
 
 def run(source: Path, target: str, enabled: str) -> tuple[int, str]:
     option = f"infer-data-regions{{enabled={enabled} runs=true}}"
-    command = [
-        sys.executable,
-        "-m",
-        "accopt.compiler.drivers.accrun_main",
-        f"--target={target}",
-        "-O0",
-    ]
-    done = subprocess.run(
+    command = ["accrun", f"--target={target}", "-O0"]
+    done = commands.run(
         [*command, "--verify", "--pass-option", option, str(source)],
-        capture_output=True,
-        text=True,
         timeout=300,
-        check=False,
         env={**os.environ, "XDG_CACHE_HOME": str(source.parent)},
     )
     return done.returncode, done.stdout

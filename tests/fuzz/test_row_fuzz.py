@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tools import commands
 
 from .rows import make_rows
 from .test_nest_fuzz import compare
@@ -73,17 +72,9 @@ VERSIONS_BY_LENGTH = {"beside": "0112233", "sum": "0011223", "tight": "0011"}
 def test_each_length_runs_its_version(tmp_path: Path) -> None:
     source = tmp_path / "launches.c"
     source.write_text(LAUNCHES)
-    command = [
-        sys.executable,
-        "-m",
-        "accopt.compiler.drivers.accrun_main",
-        "--target=sim",
-        VERSIONS,
-    ]
+    command = ["accrun", "--target=sim", VERSIONS]
     environment = {**os.environ, "NV_ACC_NOTIFY": "1", "XDG_CACHE_HOME": str(tmp_path)}
-    done = subprocess.run(
-        [*command, source], capture_output=True, text=True, check=True, env=environment
-    )
+    done = commands.run([*command, source], check=True, env=environment)
     launched = re.findall(r"launch (\w+)_kernel .*function=(\w+)", done.stderr + done.stdout)
     for nest, wanted in VERSIONS_BY_LENGTH.items():
         kernels = [kernel for kernel, function in launched if function == nest]

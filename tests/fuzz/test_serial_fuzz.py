@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tools import commands
 
 from .serial import make_serial_program
 
@@ -20,12 +20,9 @@ def compare(seed: int, folder: Path) -> None:
     source.write_text(make_serial_program(seed))
     subprocess.run(["gcc", "-w", "-O0", source, "-o", binary], check=True)
     expected = subprocess.run([binary], capture_output=True, text=True, check=True)
-    done = subprocess.run(
-        [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "--target=host", source],
-        capture_output=True,
-        text=True,
+    done = commands.run(
+        ["accrun", "--target=host", source],
         timeout=120,
-        check=False,
         env={**os.environ, "XDG_CACHE_HOME": str(folder)},
     )
     assert done.returncode == 0, f"{source}\n{done.stderr}"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from accopt.compiler.c.program import load_program
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.ir.printing import print_ir
 from accopt.compiler.irgen import generate_module
+from tools import commands
 from xdsl.parser import Parser
 
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.c"))
@@ -60,17 +60,10 @@ def test_output(program: Path):
     expected = program.with_suffix(".out")
     if not expected.exists():
         pytest.skip("compiled only")
-    command = [
-        sys.executable,
-        "-m",
-        "accopt.compiler.drivers.accrun_main",
-        "--target",
-        "host",
-        str(program),
-    ]
-    result = subprocess.run(command, capture_output=True, timeout=120)
-    printed = result.stdout + f"exit {result.returncode}\n".encode()
-    assert printed == expected.read_bytes(), result.stderr.decode()
+    command = ["accrun", "--target", "host", str(program)]
+    result = commands.run(command, timeout=120)
+    printed = f"{result.stdout}exit {result.returncode}\n"
+    assert printed == expected.read_text(), result.stderr
 
 
 def test_every_operation_has_a_location(program: Path):

@@ -8,24 +8,19 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tools import commands
 
 PROGRAMS = Path(__file__).parent / "programs"
 PLAIN = [PROGRAMS / f"{name}.c" for name in ("worksharing", "threads", "taskloop")]
 
 
 def run(program: Path, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "-fopenmp"]
-    return subprocess.run(
-        [*command, *options, str(program)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        env={**os.environ, **variables},
+    command = ["accrun", "-fopenmp"]
+    return commands.run(
+        [*command, *options, str(program)], timeout=300, env={**os.environ, **variables}
     )
 
 
@@ -140,8 +135,8 @@ def test_what_would_wait_for_ever_ends_with_a_message(
 def test_without_the_option_directives_are_comments(tmp_path: Path) -> None:
     body = "int n = 0;\n#pragma omp parallel num_threads(4)\nn++;\n#pragma omp target\nn++;\n"
     program = _program(tmp_path, f'{body}\nprintf("%d\\n", n);')
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "--target=host"]
-    done = subprocess.run([*command, program], capture_output=True, text=True, check=False)
+    command = ["accrun", "--target=host"]
+    done = commands.run([*command, program])
     assert done.stdout == "2\n"
     assert done.stderr.count("#pragma omp is ignored, here and further on") == 1
 
@@ -157,10 +152,10 @@ def test_files_and_links(tmp_path: Path) -> None:
         '#pragma omp critical(lock)\nn++;\n}\nprintf("%d\\n", n);\nreturn 0; }\n'
     )
     (tmp_path / "c.c").write_text("void unused(void) {\n#pragma omp nonsense\n;\n}\n")
-    accc = [sys.executable, "-m", "accopt.compiler.drivers.accc_main", "--target=host"]
+    accc = ["accc", "--target=host"]
     for options, file in ((["-mp"], "a"), (["-fopenmp"], "b"), ([], "c")):
-        done = subprocess.run([*accc, *options, "-c", f"{file}.c"], cwd=tmp_path, check=False)
+        done = commands.run([*accc, *options, "-c", f"{file}.c"], cwd=tmp_path)
         assert done.returncode == 0
-    subprocess.run([*accc, "a.o", "b.o", "c.o", "-o", "prog"], cwd=tmp_path, check=True)
+    commands.run([*accc, "a.o", "b.o", "c.o", "-o", "prog"], cwd=tmp_path, check=True)
     done = subprocess.run(["./prog"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.stdout == "8000\n"

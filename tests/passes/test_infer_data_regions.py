@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tools import commands
 
 PROGRAMS = Path(__file__).parent / "region_programs"
 
@@ -15,14 +14,11 @@ PROGRAMS = Path(__file__).parent / "region_programs"
 def run(program: str, target: str, enabled: str) -> tuple[str, int]:
     """What the program prints, and how many transfers it makes."""
     option = f"infer-data-regions{{enabled={enabled} runs=true}}"
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", f"--target={target}"]
-    done = subprocess.run(
+    command = ["accrun", f"--target={target}"]
+    done = commands.run(
         [*command, "--verify", "--pass-option", option, str(PROGRAMS / program)],
-        capture_output=True,
-        text=True,
         timeout=300,
         env={**os.environ, "NV_ACC_NOTIFY": "2"},
-        check=False,
     )
     assert done.returncode == 0, done.stderr
     copies = [line for line in done.stderr.splitlines() if line.startswith("copy ")]
@@ -44,14 +40,8 @@ def test_the_same_output_with_fewer_transfers(program: str, part: float, target:
 def remarks(source: str, folder: Path) -> list[str]:
     path = folder / "prog.c"
     path.write_text(source)
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accopt_main", "--emit=transformed"]
-    done = subprocess.run(
-        [*command, "--remarks", "-o", os.devnull, str(path)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    command = ["accopt", "--emit=transformed"]
+    done = commands.run([*command, "--remarks", "-o", os.devnull, str(path)], timeout=300)
     assert done.returncode == 0, done.stderr
     return [line for line in done.stderr.splitlines() if "data region" in line]
 

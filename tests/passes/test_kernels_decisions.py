@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tools import commands
 
 FOLDER = Path(__file__).parent.parent / "conformance" / "serial"
 EXPECTED = re.compile(r" // (parallel|tested|in order)$")
@@ -16,14 +15,8 @@ REMARK = re.compile(r"\.c:(\d+):\d+: remark: (loop .*)")
 
 def decisions(program: Path) -> dict[int, str]:
     """For each line with loops: whether one runs in parallel, and if so, whether that takes a test."""
-    command = [
-        sys.executable,
-        "-m",
-        "accopt.compiler.drivers.accopt_main",
-        "--emit=transformed",
-        "--remarks",
-    ]
-    done = subprocess.run([*command, str(program)], capture_output=True, text=True, timeout=120)
+    command = ["accopt", "--emit=transformed", "--remarks"]
+    done = commands.run([*command, str(program)], timeout=120)
     assert done.returncode == 0, done.stderr
     found: dict[int, set[str]] = {}
     for line, text in REMARK.findall(done.stderr):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tools import commands
 
 SOURCE = Path(__file__).parent / "programs" / "long_grids.c"
 
@@ -14,9 +13,6 @@ SOURCE = Path(__file__).parent / "programs" / "long_grids.c"
 @pytest.mark.parametrize("longest", [2, 65535])
 def test_each_iteration_runs_once(longest: int) -> None:
     option = f"convert-acc-compute-to-gpu{{longest={longest}}}"
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "--target", "sim"]
-    done = subprocess.run(
-        [*command, "--pass-option", option, str(SOURCE)],
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+    command = ["accrun", "--target", "sim"]
+    done = commands.run([*command, "--pass-option", option, str(SOURCE)], timeout=120)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tools import commands
 
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.c"))
 
@@ -14,15 +13,8 @@ PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.c"))
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_output(program: Path):
-    command = [
-        sys.executable,
-        "-m",
-        "accopt.compiler.drivers.accrun_main",
-        "--target",
-        "host",
-        str(program),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    command = ["accrun", "--target", "host", str(program)]
+    done = commands.run(command, timeout=120)
     assert done.returncode == 0, done.stderr
     assert done.stdout == program.with_suffix(".out").read_text()
 
@@ -31,13 +23,6 @@ def test_output(program: Path):
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 @pytest.mark.parametrize("stage", ["scheduled", "gpu"])
 def test_ir_for_a_gpu_is_legal(program: Path, stage: str):
-    command = [
-        sys.executable,
-        "-m",
-        "accopt.compiler.drivers.accopt_main",
-        "--emit",
-        stage,
-        "--verify",
-    ]
-    done = subprocess.run([*command, str(program)], capture_output=True, text=True, timeout=120)
+    command = ["accopt", "--emit", stage, "--verify"]
+    done = commands.run([*command, str(program)], timeout=120)
     assert done.returncode == 0, done.stderr

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tools import commands
 
 LOOP = """
 #pragma acc parallel loop{clauses}
@@ -54,8 +53,8 @@ def attributes(folder: Path, case: tuple[str, str, str, str]) -> list[bool]:
         "#include <stdlib.h>\nstruct s { float *x, *y; };\nint n;\n"
         f"void f({parameters})\n{{\n{before}{LOOP.format(clauses=clauses)}{after}\n}}\n"
     )
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accopt_main", "--emit=gpu", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    command = ["accopt", "--emit=gpu", str(path)]
+    done = commands.run(command, timeout=60)
     assert done.returncode == 0, done.stderr
     (kernel,) = re.findall(r"gpu\.kernel, arg_attrs = \[(.*?)\]", done.stdout)
     found = re.findall(r"\{(.*?)\}", kernel)
@@ -89,15 +88,8 @@ int main(int argc, char **argv)
     return 0;
 }
 """)
-    command = [
-        sys.executable,
-        "-m",
-        "accopt.compiler.drivers.accopt_main",
-        "--remarks",
-        "--emit=transformed",
-        str(path),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    command = ["accopt", "--remarks", "--emit=transformed", str(path)]
+    done = commands.run(command, timeout=60)
     assert done.returncode == 0, done.stderr
     remarks = re.findall(r"remark: implicit (.*)", done.stderr)
     assert sorted(remarks) == ["copy(z)", "copyin(x)", "copyin(y)"]

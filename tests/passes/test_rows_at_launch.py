@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tools import commands
 
 PROGRAM = Path(__file__).parents[1] / "conformance/rows_at_launch.c"
 
@@ -14,12 +13,6 @@ PROGRAM = Path(__file__).parents[1] / "conformance/rows_at_launch.c"
 @pytest.mark.parametrize("threads", [10, 30])
 def test_in_the_simulator(threads: int) -> None:
     option = f"jam-outer-iterations{{threads={threads}}}"
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "--target=sim"]
-    done = subprocess.run(
-        [*command, "--pass-option", option, PROGRAM],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    command = ["accrun", "--target=sim"]
+    done = commands.run([*command, "--pass-option", option, PROGRAM], timeout=300)
     assert (done.returncode, done.stdout) == (0, "0 wrong\n"), done.stdout + done.stderr

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tools import commands
 
 PROGRAMS = Path(__file__).parent / "programs"
 FORCED = {
@@ -22,11 +22,11 @@ FORCED = {
 
 
 def _run(name: str, target: str, options: list[str]) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "--target", target]
+    command = ["accrun", "--target", target]
     for option in options:
         command += ["--pass-option", option]
     source = str(PROGRAMS / f"{name}.c")
-    return subprocess.run([*command, source], capture_output=True, text=True, timeout=120)
+    return commands.run([*command, source], timeout=120)
 
 
 @pytest.mark.parametrize("name", FORCED)
@@ -73,16 +73,9 @@ def test_sums_in_order_have_every_bit():
 
 
 def _ptx(name: str, *options: str) -> str:
-    command = [
-        sys.executable,
-        "-m",
-        "accopt.compiler.drivers.accopt_main",
-        "--emit",
-        "ptx",
-        *options,
-    ]
+    command = ["accopt", "--emit", "ptx", *options]
     source = str(PROGRAMS / f"{name}.c")
-    done = subprocess.run([*command, source], capture_output=True, text=True, timeout=120)
+    done = commands.run([*command, source], timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 from accopt.passes.decisions.streams import MOST_STORES, streamed
+from tools import commands
 
 PROGRAM = Path(__file__).parent.parent / "conformance" / "host_only" / "streamed_stores.c"
 
@@ -23,9 +22,7 @@ def test_rows_of_arrays_that_nobody_reads_are_streamed() -> None:
 
 
 def test_streams_write_what_other_stores_do() -> None:
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "--target=host"]
+    command = ["accrun", "--target=host"]
     option = ["--threads=2", "--pass-option", "stream-stores{bytes=0}"]
-    done = subprocess.run(
-        [*command, *option, str(PROGRAM)], capture_output=True, text=True, timeout=120, check=False
-    )
+    done = commands.run([*command, *option, str(PROGRAM)], timeout=120)
     assert (done.returncode, done.stdout) == (0, "ok\n"), done.stdout + done.stderr

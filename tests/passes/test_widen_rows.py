@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tools import commands
 
 PROGRAMS = Path(__file__).parent / "programs"
 SOURCE = str(PROGRAMS / "stencils.c")
 EXPECTED = (PROGRAMS / "stencils.out").read_text()
 
 
-def _run(module: str, *arguments: str, source: str = SOURCE) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", f"accopt.compiler.drivers.{module}", *arguments, source]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+def _run(command: str, *arguments: str, source: str = SOURCE) -> subprocess.CompletedProcess[str]:
+    return commands.run([command, *arguments, source], timeout=120)
 
 
 @pytest.mark.parametrize(
@@ -32,20 +31,20 @@ def _run(module: str, *arguments: str, source: str = SOURCE) -> subprocess.Compl
     ],
 )
 def test_on_the_simulator(option: str) -> None:
-    done = _run("accrun_main", "--target", "sim", "--pass-option", f"widen-rows{{{option}}}")
+    done = _run("accrun", "--target", "sim", "--pass-option", f"widen-rows{{{option}}}")
     assert done.returncode == 0, done.stderr
     assert done.stdout == EXPECTED
 
 
 def test_on_the_host() -> None:
     option = "widen-rows{target=nvptx threads=0}"
-    done = _run("accrun_main", "--target", "host", "--pass-option", option)
+    done = _run("accrun", "--target", "host", "--pass-option", option)
     assert done.returncode == 0, done.stderr
     assert done.stdout == EXPECTED
 
 
 def test_rows_are_accessed_sixteen_bytes_at_a_time() -> None:
-    done = _run("accopt_main", "--emit", "ptx")
+    done = _run("accopt", "--emit", "ptx")
     assert done.returncode == 0, done.stderr
     kernels = {part.split("(")[0]: part for part in done.stdout.split(".visible .entry ")[1:]}
     wide = next(kernels[name] for name in kernels if re.fullmatch(r"five_\d+_kernel", name))
@@ -88,9 +87,9 @@ int main(void) {
 }
 """)
     wide = ["--pass-option", "widen-rows{threads=0}"]
-    on_host = _run("accrun_main", "--target=host", source=str(source))
-    found = _run("accrun_main", "--target=sim", *wide, source=str(source))
+    on_host = _run("accrun", "--target=host", source=str(source))
+    found = _run("accrun", "--target=sim", *wide, source=str(source))
     assert (found.stderr, found.stdout) == ("", on_host.stdout)
     source.write_text(source.read_text().replace("size = n * m - 2", "size = n * m - 18"))
-    beyond = _run("accrun_main", "--target=sim", *wide, source=str(source))
+    beyond = _run("accrun", "--target=sim", *wide, source=str(source))
     assert beyond.returncode == 1 and "out-of-bounds access" in beyond.stderr

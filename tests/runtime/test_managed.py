@@ -5,8 +5,6 @@ from __future__ import annotations
 import ctypes
 import mmap
 import random
-import subprocess
-import sys
 from ctypes import c_size_t, c_void_p
 from pathlib import Path
 
@@ -19,6 +17,7 @@ from accopt.runtime.cuda.device import CudaDevice
 from accopt.runtime.host.device import HostOptions, host_devices
 from accopt.runtime.native.shared_heap import SharedHeap
 from fake_cuda import FakeCuda, Names
+from tools import commands
 
 _ROOM = 24 << 20
 
@@ -51,8 +50,8 @@ int main(void)
 def test_linked_lists_and_rows(tmp_path: Path) -> None:
     source = tmp_path / "list.c"
     source.write_text(_LIST)
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "--target=host"]
-    assert subprocess.run([*command, "-gpu=managed", source], check=False).returncode == 0
+    command = ["accrun", "--target=host"]
+    assert commands.run([*command, "-gpu=managed", source]).returncode == 0
 
 
 _SHARED_HEAP = """
@@ -128,10 +127,8 @@ def test_heap_that_gpus_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_on_a_gpu(tmp_path: Path, text: str) -> None:
     source = tmp_path / "managed.c"
     source.write_text(text)
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "--target=nvptx"]
-    run = subprocess.run(
-        [*command, "-gpu=managed", source], capture_output=True, text=True, check=False
-    )
+    command = ["accrun", "--target=nvptx"]
+    run = commands.run([*command, "-gpu=managed", source])
     assert (run.returncode, run.stderr) == (0, "")
 
 

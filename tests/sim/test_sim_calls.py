@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from accopt.compiler.base.diagnostics import CompileError
 from sim_programs import call, from_text
+from tools import commands
 
 CHOOSE = """
 typedef long (*operation)(long, int);
@@ -55,14 +54,8 @@ def test_a_call_of_no_function_ends_the_program(tmp_path: Path) -> None:
     path = tmp_path / "prog.c"
     text = CHOOSE.replace("NEVER(rounds)", "(operation)0")
     path.write_text(text + "int main(void) { static long a[100]; f(100, a); return 0; }\n")
-    command = [
-        sys.executable,
-        "-m",
-        "accopt.compiler.drivers.accrun_main",
-        "--target=sim",
-        str(path),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    command = ["accrun", "--target=sim", str(path)]
+    done = commands.run(command, timeout=60)
     assert done.returncode == 1
     assert (
         "prog.c:17: error: in kernel f_13_kernel: call of an invalid function: 0x0" in done.stderr

@@ -12,6 +12,7 @@ from accopt.runtime.sim.findings import FaultKind
 from accopt.runtime.sim.patience import Patience
 from sim_kernels import TID, Bench, at, shared
 from sim_programs import call, from_text
+from tools import commands
 
 N = 1000
 
@@ -242,8 +243,6 @@ def launched(bench: Bench, *args: np.ndarray, **launch: object) -> str:
 def test_out_of_bounds_ends_the_program(
     name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    import subprocess
-    import sys
 
     faulty, right, array = OUTSIDE[name]
     main = """
@@ -251,22 +250,16 @@ def test_out_of_bounds_ends_the_program(
 int main(void) { float *a = calloc(1000, 4), *b = calloc(1000, 4); f(1000, a, b); return 0; }
 """
     path = tmp_path / "prog.c"
-    command = [
-        sys.executable,
-        "-m",
-        "accopt.compiler.drivers.accrun_main",
-        "--target=sim",
-        str(path),
-    ]
+    command = ["accrun", "--target=sim", str(path)]
     path.write_text(simple(faulty) + main)
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = commands.run(command, timeout=60)
     assert done.returncode == 1
     assert f"prog.c:5: error: in kernel f_3_kernel: out-of-bounds access: 4 bytes at '{array}'" in (
         done.stderr
     )
     assert "block (" in done.stderr and "thread (" in done.stderr
     path.write_text(simple(right) + main)
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = commands.run(command, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
 
 

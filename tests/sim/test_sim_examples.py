@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tools import commands
 
 TESTS = Path(__file__).parent.parent
 sys.path.insert(0, str(TESTS))
@@ -15,10 +16,8 @@ from test_examples import EXAMPLES, PROGRAMS, assert_same_report  # noqa: E402
 
 
 def accrun(sources: list[Path]) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "--target=sim"]
-    return subprocess.run(
-        [*command, *map(str, sources)], capture_output=True, text=True, timeout=120, check=False
-    )
+    command = ["accrun", "--target=sim"]
+    return commands.run([*command, *map(str, sources)], timeout=120)
 
 
 @pytest.mark.sampled(3)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tools import commands
 
 PROGRAM = """
 #include <stdio.h>
@@ -38,19 +37,8 @@ int main(int argc, char **argv)
 def test_exit_status_and_report(tmp_path: Path, end: str, arguments: list[str], status: int):
     source = tmp_path / "prog.c"
     source.write_text(PROGRAM)
-    command = [
-        sys.executable,
-        "-m",
-        "accopt.compiler.drivers.accrun_main",
-        "--target=sim",
-        "--report",
-    ]
-    done = subprocess.run(
-        [*command, f"-DEND={end}", str(source), "--", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    command = ["accrun", "--target=sim", "--report"]
+    done = commands.run([*command, f"-DEND={end}", str(source), "--", *arguments], timeout=120)
     assert done.returncode == status, done.stderr
     assert done.stdout == "done\nhandler\n"
     assert done.stderr.count("  sectors  ") == 1, "one report"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from accopt.runtime.sim.findings import FaultKind
+from tools import commands
 
 PROGRAM = """#include <stdlib.h>
 int main(void)
@@ -37,14 +36,8 @@ def test_the_heap_of_kernels(name: str, tmp_path: Path) -> None:
     body, expected = CASES[name]
     path = tmp_path / "heap.c"
     path.write_text(PROGRAM.replace("BODY", body))
-    command = [
-        sys.executable,
-        "-m",
-        "accopt.compiler.drivers.accrun_main",
-        "--target=sim",
-        str(path),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    command = ["accrun", "--target=sim", str(path)]
+    done = commands.run(command, timeout=100)
     assert (done.returncode == 0) == (not expected), done.stderr
     assert expected in done.stderr
     assert not expected or "heap.c:9: error" in done.stderr

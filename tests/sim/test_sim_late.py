@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from accopt.runtime.in_process import InlineQueue
 from accopt.runtime.sim.late import LateQueue
+from tools import commands
 
 PROGRAM = """
 #include <stdio.h>
@@ -40,11 +39,9 @@ int main(void)
 def test_a_missing_wait_shows(tmp_path: Path, environment: bool) -> None:
     source = tmp_path / "prog.c"
     source.write_text(PROGRAM)
-    command = [sys.executable, "-m", "accopt.compiler.drivers.accrun_main", "--target=sim"]
-    done = subprocess.run(
+    command = ["accrun", "--target=sim"]
+    done = commands.run(
         [*command, *([] if environment else ["--late"]), str(source)],
-        capture_output=True,
-        text=True,
         timeout=120,
         env={**os.environ, "ACCOPT_LATE": "1"} if environment else None,
     )
