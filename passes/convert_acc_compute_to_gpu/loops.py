@@ -143,6 +143,48 @@ def variables(k: Kernel, space: IterationSpace, number: SSAValue) -> list[SSAVal
     return out[::-1]
 
 
+def _digits(k: Kernel, space: IterationSpace, number: SSAValue) -> list[SSAValue] | None:
+    """
+    The iterations of each variable before iteration `number`, in 32 bits, from which the threads of a gang
+    count on. None if the variables are not all of 32 bits, or need not be taken apart, or could not be
+    counted so.
+    """
+    dimensions = space.dimensions
+    if len(dimensions) == 1 or space.counter == i32 or any(d.type != i32 for d in dimensions):
+        return None
+    if not all(_starts_non_negative(d.lower) for d in dimensions):
+        return None
+    out: list[SSAValue] = []
+    rest = number
+    for dimension in reversed(dimensions[1:]):
+        out.append(k.to_integer(k.value(arith.RemUIOp(rest, dimension.trips)), i32))
+        rest = k.value(arith.DivUIOp(rest, dimension.trips))
+    return [k.to_integer(rest, i32), *reversed(out)]
+
+
+def _variables_after(
+    k: Kernel, space: IterationSpace, digits: Sequence[SSAValue], offset: SSAValue
+) -> list[SSAValue]:
+    """
+    The loop variables' values `offset` iterations (i32, not negative) after the one with these `digits`:
+    divisions of 32 bits take a fraction of the time of others. A digit is less than 2^31, and an offset less
+    than a gang's tile.
+    """
+    out: list[SSAValue] = []
+    carry = offset
+    for position in reversed(range(len(space.dimensions))):
+        dimension = space.dimensions[position]
+        own = k.value(arith.AddiOp(digits[position], carry))
+        if position > 0:
+            trips = k.to_integer(dimension.trips, i32)
+            total = own
+            own = k.value(arith.RemUIOp(total, trips))
+            carry = k.value(arith.DivUIOp(total, trips))
+        lower, step = (k.to_integer(value, i32) for value in (dimension.lower, dimension.step))
+        out.append(_nsw_add(k, lower, _nsw_mul(k, own, step), "iv"))
+    return out[::-1]
+
+
 def sequential_loop(
     k: Kernel,
     lowers: Sequence[SSAValue],
@@ -193,8 +235,8 @@ def partitioned_loop(
 
     def run(start: SSAValue) -> None:
         if elements == 1:
-            index = k.add(start, k.zero_extend(number, i64), "index")
-            _guarded(k, space, index, total, body, exact=threads == 1 and not covers)
+            exact = threads == 1 and not covers
+            _guarded(k, space, (start, number), total, body, exact=exact)
         else:
             _tile(k, space, partition, elements, tile, start, body, bodies)
 
@@ -213,12 +255,27 @@ def partitioned_loop(
 
 
 def _guarded(
-    k: Kernel, space: IterationSpace, index: SSAValue, total: SSAValue, body: Body, *, exact: bool
+    k: Kernel,
+    space: IterationSpace,
+    place: tuple[SSAValue, SSAValue],
+    total: SSAValue,
+    body: Body,
+    *,
+    exact: bool,
 ) -> None:
-    """Emits one iteration, guarded by a test that its number exists unless `exact`."""
-    place: Cursor = k if exact else k.if_then(k.compare("slt", index, total, "inside"))
-    with k.at(place):
-        body(variables(k, space, k.to_integer(index, space.counter)))
+    """
+    Emits one iteration, `place[1]` after the first of the gang, guarded by a test that it exists unless
+    `exact`.
+    """
+    start, number = place
+    index = k.add(start, k.zero_extend(number, i64), "index")
+    guarded: Cursor = k if exact else k.if_then(k.compare("slt", index, total, "inside"))
+    with k.at(guarded):
+        digits = _digits(k, space, start)
+        if digits is None:
+            body(variables(k, space, k.to_integer(index, space.counter)))
+        else:
+            body(_variables_after(k, space, digits, number))
 
 
 def _tile(
@@ -235,20 +292,32 @@ def _tile(
     number, count = k.unit(partition.unit)
     remaining = k.sub(k.to_i64(space.total), start, "remaining")
     base = k.to_integer(start, space.counter)
+    digits = _digits(k, space, start)
     place: Cursor = k
+
+    def values(index: SSAValue) -> list[SSAValue]:
+        if digits is not None:
+            return _variables_after(k, space, digits, index)
+        offset = k.zero_extend(index, space.counter)
+        return variables(k, space, _nsw_add(k, base, offset, "index"))
+
     if bodies is not None:
         full = k.compare("sge", remaining, tile, "full")
         whole, place = k.if_else(full)
         with k.at(whole):
-            first = _nsw_add(k, base, k.zero_extend(number, space.counter), "first")
-            bodies(_side_by_side(k, space, first, count, elements), None)
+            if digits is None:
+                first = _nsw_add(k, base, k.zero_extend(number, space.counter), "first")
+                side_by_side = _side_by_side(k, space, first, count, elements)
+            else:
+                places = [_nsw_mul(k, k.i32(element), count) for element in range(elements)]
+                side_by_side = [values(_nsw_add(k, number, place)) for place in places]
+            bodies(side_by_side, None)
     with k.at(place):
         here = k.value(arith.MinSIOp(remaining, tile), "here")
         here = k.value(arith.TruncIOp(here, i32), "here")
         _, inside = k.for_loop(number, here, count, "offset")
         with k.at(inside):
-            offset = k.zero_extend(inside.point.block.args[0], space.counter)
-            body(variables(k, space, _nsw_add(k, base, offset, "index")))
+            body(values(inside.point.block.args[0]))
 
 
 def _side_by_side(

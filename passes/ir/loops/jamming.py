@@ -25,7 +25,7 @@ from ..ops.acc_ops import (
     set_operand_groups,
 )
 from ..ops.building import NSW, Cursor, constant_value
-from ..ops.purity import only_reads
+from ..ops.purity import only_computes, only_reads
 from ..values.addresses import base_of
 from ..values.region_values import variable_of
 
@@ -43,7 +43,10 @@ class Jam:
 
     def operations(self, ops: Sequence[Operation], cursor: Cursor) -> None:
         """Emits `ops` for all copies."""
+        last = _last_stores(ops)
         for op in ops:
+            if op in last:
+                continue
             if self._same_for_all(op):
                 self._once(op, cursor)
             elif isinstance(op, scf.ForOp) and self._same_bounds(op):
@@ -51,6 +54,9 @@ class Jam:
             else:
                 for number, values in enumerate(self.maps):
                     self._mark(cursor.clone(op, values), number)
+        for number, values in enumerate(self.maps):
+            for op in last:
+                self._mark(cursor.clone(op, values), number)
 
     def _mark(self, op: Operation, number: int) -> None:
         """Records that the accesses in `op` are of iteration `number` (the number of them: of all)."""
@@ -120,6 +126,21 @@ class Jam:
                 new = fused.results[row * width + i]
                 new.name_hint = result.name_hint
                 values[result] = new
+
+
+def _last_stores(ops: Sequence[Operation]) -> dict[Operation, None]:
+    """
+    The stores that end a block, between which it only computes, if several are to one array: LLVM combines
+    those to neighbouring elements, such as the parts of a complex number, if no other copy's are between.
+    """
+    found: list[llvm.StoreOp] = []
+    for op in reversed(ops):
+        if isinstance(op, llvm.StoreOp) and not is_ordered(op):
+            found.append(op)
+        elif op.regions or not only_computes(op):
+            break
+    bases = [base_of(op.ptr) for op in found]
+    return dict.fromkeys(reversed(found)) if len(set(bases)) < len(bases) else {}
 
 
 def body_of(loop: acc.LoopOp) -> Block:
