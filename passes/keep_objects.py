@@ -36,8 +36,8 @@ Options: `target` (`host`: no change).
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from math import gcd, prod
 
@@ -59,7 +59,7 @@ from .decisions.kept_objects import (
     read_object,
     resident_blocks,
 )
-from .decisions.polynomials import Polynomial
+from .decisions.polynomials import Monomial, Polynomial, product
 from .ir.ops.acc_ops import (
     MAPPING_OPS,
     has_more_operations,
@@ -126,8 +126,13 @@ def _value(value: SSAValue, known: Mapping[SSAValue, int]) -> int | None:
     return poly.mapped(lambda s: Polynomial.constant(known[s])).as_constant  # type: ignore[index]
 
 
-def _places(around: list[scf.ForOp], known: dict[SSAValue, int]) -> Iterator[dict[SSAValue, int]]:
-    """The values of the variables of loops, outermost first, in all their iterations."""
+def _places(
+    around: list[scf.ForOp], known: dict[SSAValue, int], wanted: Set[Hashable]
+) -> Iterator[dict[SSAValue, int]]:
+    """
+    The values of the variables of loops, outermost first, in all their iterations; of those that are not
+    `wanted`, and on which no bounds depend, in the first.
+    """
     if not around:
         yield known
         return
@@ -136,19 +141,71 @@ def _places(around: list[scf.ForOp], known: dict[SSAValue, int]) -> Iterator[dic
     lower, upper, step = ends
     if lower is None or upper is None or step is None or step <= 0:
         raise ValueError("bounds that are not known")
-    for value in range(lower, upper, step):
-        yield from _places(around[1:], {**known, variable: value})
+    values = range(lower, upper, step)
+    inner = {
+        v for loop in around[1:] for bound in bounds_of(loop)[0][1:] for v in _variables(bound)
+    }
+    for value in values if variable in wanted or variable in inner else values[:1]:
+        yield from _places(around[1:], {**known, variable: value}, wanted)
+
+
+def _variables(value: SSAValue) -> Set[Hashable]:
+    """The values that a loop's bound is computed from."""
+    poly = from_value(value, lambda at: at if isinstance(at, BlockArgument) else None)
+    return Polynomial({}).symbols if poly is None else poly.symbols
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """
+    The rows of an object that is a block of a larger matrix: the bytes from one to the next, and those that
+    each has in the object, from `first` on.
+    """
+
+    distance: Polynomial
+    bytes: int
+    first: int
 
 
 @dataclass
 class _Object:
-    """The accesses of an iteration of `loop` to an object of the array `base`, at `place` bytes from it."""
+    """
+    The accesses of an iteration of `loop` to an object of the array `base`, at `place` bytes from it, and
+    the bytes from there to each (as if `rows`, if the object has such, followed one another immediately).
+    """
 
     loop: acc.LoopOp
     base: SSAValue
     place: Polynomial
     type: Attribute
     rests: dict[Access, Polynomial] = field(default_factory=dict[Access, Polynomial])
+    rows: _Rows | None = None
+
+    def apart(self, construct: acc.ParallelOp) -> int:
+        """The bytes by which the objects of two iterations are apart, at least; 0 if they may overlap."""
+        steps: list[int] = []
+        across: list[int] = []
+        for monomial, factor in self.place.terms.items():
+            moving = [s for s in monomial if isinstance(s, SSAValue) and _varies(s, construct)]
+            if not moving:
+                continue
+            whole = factor * prod(map(_step_of, moving))
+            if self.rows is not None and set(self.rows.distance.symbols) <= set(monomial):
+                across.append(whole // gcd(*self.rows.distance.terms.values()))
+            else:
+                steps.append(whole)
+        if self.rows is None:
+            return gcd(*steps) if steps else 0
+        reaches = [reach for rest in self.rests.values() if (reach := _reach(rest)) is not None]
+        low, high = min(low for low, _ in reaches), max(high for _, high in reaches)
+        count = (
+            (high - self.rows.first) // self.rows.bytes
+            - (low - self.rows.first) // self.rows.bytes
+            + 1
+        )
+        beside = gcd(*steps) >= self.rows.bytes if steps else True
+        below = gcd(*across) >= count if across else True
+        return count * self.rows.bytes if beside and below else 0
 
     def read(self, op: Access) -> KeptAccess | None:
         """An access for the decision; None if its elements are not known."""
@@ -176,7 +233,7 @@ class _Object:
             return frozenset()
         found: set[int] = set()
         try:
-            for number, known in enumerate(_places(loops, {})):
+            for number, known in enumerate(_places(loops, {}, rest.symbols)):
                 if number == MOST_PLACES or not all(s in known for s in rest.symbols):
                     return frozenset()
                 at = rest.mapped(lambda s, k=known: Polynomial.constant(k[s]))  # type: ignore[index]
@@ -193,38 +250,115 @@ class _Object:
         return next(op for op in block.ops if op in inside)
 
 
+def _varies(symbol: SSAValue, construct: acc.ParallelOp) -> bool:
+    """Whether iterations may have different values of a symbol."""
+    return is_defined_inside(symbol, construct)
+
+
+def _step_of(symbol: SSAValue) -> int:
+    """The difference of the values that iterations have of a symbol: a multiple of this."""
+    owner = symbol.owner
+    loop = owner.parent_op() if isinstance(symbol, BlockArgument) else None
+    if not isinstance(loop, acc.LoopOp):
+        return 1
+    bounds = next((each for each in bounds_of(loop) if each[0] is symbol), None)
+    known = None if bounds is None else constant_value(bounds[3])
+    return known if known is not None and known > 0 else 1
+
+
 def _objects(loop: acc.LoopOp, construct: acc.ParallelOp) -> dict[SSAValue, _Object | None]:
     """
     The objects by array; None for an array with accesses that are not known to be in the same object, or
     that are not loads and stores of one type.
     """
-    found: dict[SSAValue, _Object | None] = {}
+    places: dict[SSAValue, dict[Access, Polynomial] | None] = {}
     exact = ExactReader()
     for op in loop.walk():
         for operand in op.operands:
             base = base_of(operand)
             if base not in construct.data_clause_operands or isinstance(op, ADDRESS_OPS):
                 continue
-            if base in found and found[base] is None:
+            known = places.setdefault(base, {})
+            if known is None:
                 continue
             plain = isinstance(op, Access) and operand is op.ptr and not is_ordered(op)
             place = distance_from_base(operand, exact) if plain and not is_punned(operand) else None
             if place is None or not isinstance(op, Access):
-                found[base] = None
+                places[base] = None
                 continue
-            moving = {
-                monomial: factor
-                for monomial, factor in place.terms.items()
-                if monomial and any(_moves_within(symbol, loop) for symbol in monomial)
-            }
-            fixed = Polynomial({m: f for m, f in place.terms.items() if m and m not in moving})
-            known = found.setdefault(base, _Object(loop, base, fixed, _type(op)))
-            assert known is not None
-            if known.place != fixed or known.type != _type(op):
-                found[base] = None
-                continue
-            known.rests[op] = place - fixed
-    return dict.fromkeys(found) if exact.wraps else found
+            known[op] = place
+    if exact.wraps:
+        return dict.fromkeys(places)
+    return {
+        base: None if known is None else _object(loop, base, known)
+        for base, known in places.items()
+    }
+
+
+def _object(loop: acc.LoopOp, base: SSAValue, places: dict[Access, Polynomial]) -> _Object | None:
+    """The object that all accesses to an array are in; None if there is no such."""
+    distance = _row_distance(loop, places.values())
+    ((row, bytes_below),) = [((), 1)] if distance is None else distance.terms.items()
+    found: _Object | None = None
+    columns: list[Polynomial] = []
+    numbers: list[Polynomial] = []
+    for op, place in places.items():
+        moving: dict[Monomial, int] = {}
+        below: dict[Monomial, int] = {}
+        for monomial, factor in place.terms.items():
+            inside = [symbol for symbol in monomial if _moves_within(symbol, loop)]
+            if distance is not None and (inside or monomial == row) and len(monomial) > len(inside):
+                below[product(inside)] = factor // bytes_below
+            elif inside:
+                moving[monomial] = factor
+        columns.append(Polynomial({**moving, **_constant_of(place)}))
+        numbers.append(Polynomial(below))
+        rest = columns[-1] if distance is None else columns[-1] + numbers[-1] * distance
+        fixed = place - rest
+        found = found or _Object(loop, base, fixed, _type(op))
+        if found.place != fixed or found.type != _type(op):
+            return None
+        found.rests[op] = rest
+    if found is None or distance is None:
+        return found
+    reaches = [_reach(column) for column in columns]
+    known = [reach for reach in reaches if reach is not None]
+    if len(known) < len(reaches):
+        return None
+    first = min(low for low, _ in known)
+    bytes = max(high for _, high in known) - first + size_of(found.type)
+    found.rows = _Rows(distance, bytes, first)
+    for op, column, number in zip(places, columns, numbers, strict=True):
+        found.rests[op] = column + number * bytes
+    return found
+
+
+def _constant_of(poly: Polynomial) -> dict[Monomial, int]:
+    return {(): poly.terms[()]} if () in poly.terms else {}
+
+
+def _row_distance(loop: acc.LoopOp, places: Iterable[Polynomial]) -> Polynomial | None:
+    """
+    The bytes from one row of an object to the next, if its accesses are in rows of a length that is known at
+    run time only: what variables of the iteration are multiplied with, or accesses differ by, always the
+    same. None for others.
+    """
+    lengths: dict[Monomial, set[int]] = {}
+    differs: set[Monomial] = set()
+    places = list(places)
+    times = Counter(term for place in places for term in place.terms.items())
+    for place in places:
+        for monomial, factor in place.terms.items():
+            inside = [symbol for symbol in monomial if _moves_within(symbol, loop)]
+            if len(inside) < len(monomial):
+                rest = product(s for s in monomial if s not in inside)
+                lengths.setdefault(rest, set()).add(factor)
+                if inside or times[monomial, factor] < len(places):
+                    differs.add(rest)
+    if len(differs) != 1:
+        return None
+    (length,) = differs
+    return Polynomial({length: gcd(*lengths[length])})
 
 
 def _is_apart(base: SSAValue, construct: acc.ParallelOp) -> bool:
@@ -253,13 +387,24 @@ def _keep(found: _Object, kept: KeptObject) -> None:
     own = start_of_block.alloca(llvm.LLVMArrayType(kept.count, found.type), f"{name}_own")
     place = _sum(found.place, before)
     start = before.offset(found.base, before.add(place, before.i64(kept.low)))
+    rows = found.rows
+    below = before.i64(0) if rows is None else _sum(rows.distance, before)
+
+    def address(number: int, at: Cursor) -> SSAValue:
+        """The address of an element in memory."""
+        if rows is None:
+            return at.field(start, number * bytes)
+        row, column = divmod(kept.low + number * bytes - rows.first, rows.bytes)
+        down = at.offset(found.base, at.add(place, at.mul(below, at.i64(row))))
+        return at.field(down, rows.first + column)
+
     flags = None
     if kept.unsure:
         flags = start_of_block.alloca(llvm.LLVMArrayType(kept.count, i8), f"{name}_written")
         for number in kept.unsure:
             before.store(before.constant(0, i8), _element(flags, number, i8, before))
     for number in kept.loaded:
-        load = before.insert(llvm.LoadOp(before.field(start, number * bytes), found.type), name)
+        load = before.insert(llvm.LoadOp(address(number, before), found.type), name)
         load.attributes[SPECULATIVE] = UnitAttr()  # the iteration may write it first
         value = load.dereferenced_value
         before.store(value, _element(own, number, found.type, before))
@@ -320,7 +465,8 @@ def _sum(poly: Polynomial, at: Cursor) -> SSAValue:
 def _is_known_before(found: _Object) -> bool:
     """Whether the place of the object is known where the first access is made."""
     first = found.first()
-    for symbol in found.place.symbols:
+    rows = () if found.rows is None else found.rows.distance.symbols
+    for symbol in (*found.place.symbols, *rows):
         owner = symbol.owner if isinstance(symbol, SSAValue) else None
         inside = isinstance(owner, Operation) and found.loop.is_ancestor(owner)
         if inside and not (isinstance(owner, Operation) and owner.is_before_in_block(first)):
@@ -371,8 +517,11 @@ def _keep_objects(loop: acc.LoopOp, construct: acc.ParallelOp) -> None:
         if any(f % bytes for rest in found.rests.values() for f in rest.terms.values()):
             continue
         works = any(access.writes for access in known)
-        stride = gcd(*found.place.terms.values()) if found.place.terms else 0
-        kept = kept_object(known, bytes) if works else read_object(known, bytes, stride)
+        if works and found.rows is not None:
+            continue  # rows that are shorter than the object's would overlap
+        apart = found.apart(construct)
+        once = any(isinstance(op, llvm.CallOp) for op in ops)
+        kept = kept_object(known, bytes) if works else read_object(known, bytes, apart, once=once)
         if kept is None or not _is_known_before(found) or not _is_apart(base, construct):
             continue
         _keep(found, kept)

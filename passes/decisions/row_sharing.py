@@ -68,7 +68,8 @@ class RowAccesses:
     (`together`); whether loops inside have branches that rows take differently (`branches`), or call
     functions (`long_arithmetic`), whether a row stores several elements of a record (`stores_records`), and
     the numbers of `divisions` and roots of doubles and of `functions` of doubles in a row, of `results` that
-    it stores outside of loops, and of its `loops`.
+    it stores outside of loops, and of its `loops`; whether its loops read elements again and again that fit
+    into registers (`rereads`).
     """
 
     rows: int
@@ -81,6 +82,7 @@ class RowAccesses:
     functions: int = 0
     results: int = 1
     loops: int = 0
+    rereads: bool = False
 
     @property
     def are_shared(self) -> bool:
@@ -106,6 +108,8 @@ def rows_that_pay(accesses: RowAccesses) -> int:
     """
     if accesses.branches:
         raise Declined("the loops inside have branches")
+    if accesses.rereads and not accesses.long_arithmetic:
+        raise Declined("a row reads elements of its own again and again")
     if accesses.stores_records:
         raise Declined("a row stores several elements of a record")
     if accesses.divisions >= MANY_DIVISIONS:

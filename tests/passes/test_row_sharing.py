@@ -176,6 +176,12 @@ def test_records() -> None:
         rows_that_pay(RowAccesses(4, 2, 8, stores_records=True))
 
 
+def test_what_a_row_reads_again_and_again() -> None:
+    with pytest.raises(Declined, match="again"):
+        rows_that_pay(RowAccesses(4, 2, 8, rereads=True))
+    assert rows_that_pay(RowAccesses(4, 2, 8, rereads=True, long_arithmetic=True)) == 2
+
+
 def test_long_bodies() -> None:
     check_length(MOST_OPERATIONS)
     with pytest.raises(Declined, match=str(MOST_OPERATIONS)):

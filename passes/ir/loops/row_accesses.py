@@ -10,12 +10,16 @@ from xdsl.dialects import acc, arith, llvm, math, scf
 from xdsl.dialects.builtin import f64
 from xdsl.ir import Operation, SSAValue
 
+from ...decisions.kept_objects import REREAD, REREAD_BYTES
 from ...decisions.polynomials import ZERO, Polynomial
 from ...decisions.row_sharing import RowAccesses
-from ..ops.acc_ops import PRIVATIZING_OPS, is_defined_inside
+from ..ops.acc_ops import PRIVATIZING_OPS, is_defined_inside, operations_around
+from ..ops.building import constant_trips, constant_value
+from ..ops.layout import size_of
 from ..ops.purity import is_pure
 from ..values.addresses import base_of, steps_to
 from ..values.region_values import RegionSymbols
+from ..values.stable_loads import distance_from_base
 from ..values.strides import RECORD_BYTES, flat_steps
 from .jammed_nests import JammedNest
 
@@ -161,6 +165,55 @@ def _stores_records(nest: JammedNest, symbols: RegionSymbols) -> bool:
     return any(second - first < RECORD_BYTES for pairs in near for first, second in pairs)
 
 
+def _rereads(nest: JammedNest, symbols: RegionSymbols) -> bool:
+    """
+    Whether loops of a row read the same few elements again and again, which no other row reads, so that
+    `keep-objects` keeps them in registers.
+    """
+    accesses = list(_accesses(nest))
+    stored = {base_of(op.ptr) for op in accesses if isinstance(op, llvm.StoreOp)}
+    loads = [op for op in accesses if isinstance(op, llvm.LoadOp)]
+    return any(base_of(op.ptr) not in stored and _is_reread(op, nest, symbols) for op in loads)
+
+
+def _is_reread(load: llvm.LoadOp, nest: JammedNest, symbols: RegionSymbols) -> bool:
+    """
+    Whether loops of a known length repeat a load, most of which its address does not depend on, and rows are
+    at least as far apart as what they read.
+    """
+    place = distance_from_base(load.ptr, symbols)
+    if place is None:
+        return False
+    again, elements = 1, 1
+    extents: dict[Hashable, int] = {}
+    least: dict[Hashable, int] = {}
+    for loop in operations_around(load, nest.outer):
+        if isinstance(loop, scf.WhileOp):
+            return False
+        if not isinstance(loop, scf.ForOp):
+            continue
+        variable, trips = loop.body.block.args[0], constant_trips(loop.lb, loop.ub, loop.step)
+        parts = place.split(variable)
+        if trips is None or parts is None:
+            return False
+        if not parts[1].terms:
+            again *= trips
+            continue
+        elements *= trips
+        for unit, factor in parts[1].terms.items():
+            bytes = abs(factor) * (constant_value(loop.step) or 1)
+            extents[unit] = extents.get(unit, 0) + bytes * (trips - 1)
+            least[unit] = min(bytes, least.get(unit, bytes))
+    if again < REREAD or elements * size_of(load.dereferenced_value.type) not in REREAD_BYTES:
+        return False
+    parts = place.split(nest.outer.region.block.args[0])
+    step = constant_value(nest.outer.step[0]) or 1
+    return parts is not None and all(
+        abs(factor) * step >= extents.get(unit, 0) + least.get(unit, 0)
+        for unit, factor in parts[1].terms.items()
+    )
+
+
 def row_accesses(nest: JammedNest) -> RowAccesses:
     """What the rows of `nest` access, before it is jammed."""
     outer, symbols = nest.outer, RegionSymbols(nest.outer)
@@ -187,4 +240,5 @@ def row_accesses(nest: JammedNest) -> RowAccesses:
         functions=sum(map(_is_function_of_doubles, varying)),
         results=sum(isinstance(op, llvm.StoreOp) and op not in inside for op in _accesses(nest)),
         loops=sum(isinstance(op, scf.ForOp | scf.WhileOp) for op in _operations(nest)),
+        rereads=_rereads(nest, symbols),
     )

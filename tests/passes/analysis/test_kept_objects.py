@@ -69,6 +69,16 @@ def test_only_what_each_iteration_reads_of_its_own_is_read_whole() -> None:
     assert read_object([access(*offsets, writes=True)], 8, 72) is None
 
 
+def test_what_is_read_again_and_again_may_be_larger_and_shared() -> None:
+    offsets = range(0, 256, 4)
+    often = access(*offsets, times=8 * 64)
+    assert read_object([often], 4, 256) == KeptObject(0, 4, 64, tuple(range(64)), (), ())
+    assert read_object([often], 4, 4) is not None
+    assert read_object([often], 4, 256, once=True) is None
+    assert read_object([access(*offsets, times=7 * 64)], 4, 256) is None
+    assert read_object([access(*range(0, 260, 4), times=8 * 65)], 4, 260) is None
+
+
 def test_registers_for_an_object_limit_the_blocks() -> None:
     assert resident_blocks(144, 128) == 8
     assert resident_blocks(144, 256) == 4
