@@ -118,6 +118,10 @@ class DeviceType(IntEnum):
     NVIDIA = 5
     CURRENT = 6
     RADEON = 8
+    XEONPHI = 9
+    OPENCL = 10
+    PGI_OPENCL = 11
+    NVIDIA_OPENCL = 12
 
 
 class DeviceProperty(IntEnum):

@@ -28,6 +28,7 @@ _OWN = {
     "debug": "-g",
 }
 _MANAGED = frozenset(("managed", "mem:managed", "unified", "mem:unified"))
+_COMPARED = frozenset(("autocompare", "redundant"))
 _PASSED_OVER = re.compile(
     r"ccall|ccnative|ccall-major|native|all|cuda\d+(?:\.\d+|\.x|x)?|\d+\.\d+|time|keep(?:bin|ptx|gpu)?|(?:no)?rdc|pinned|"
     r"mem:separate(?::\w+)?|nomanaged|nounified|(?:no)?deepcopy|(?:no)?flushz|fma|fastmath|"
@@ -60,6 +61,8 @@ def accelerator_options(argument: str) -> tuple[list[str], list[str]] | None:
             options.append(_OWN[word])
         elif word in _MANAGED:
             options.append("--managed")
+        elif word in _COMPARED:
+            warnings.append(f"{argument}: results are not compared with those of the host")
         elif word == "radeon":
             warnings.append(f"{argument}: AMD's GPUs are not supported: the target does not change")
         elif _PASSED_OVER.fullmatch(word) is None and "radeon" not in values:

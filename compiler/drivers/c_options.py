@@ -46,6 +46,7 @@ _NOT_DONE = (
     (r"-f(?:pcc|reg)-struct-return|-fleading-underscore|-malign-double|-mms-bitfields", _OWN_TYPES),
     (r"-fno-delete-null-pointer-checks", "memory is never accessed at the null pointer"),
     (r"-fplugin.*", "plugins of gcc are not loaded"),
+    (r"-Ktrap=(?!none$).*", "arithmetic does not trap"),
     (r"-static", "programs use shared libraries"),
 )
 """Patterns of options that would change a program's behaviour, with what applies instead."""

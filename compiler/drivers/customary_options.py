@@ -14,7 +14,7 @@ from .accelerator_options import accelerator_options
 from .known_options import unknown_option
 
 _RENAMED: tuple[tuple[str, tuple[str, ...]], ...] = (
-    (r"-O(?:fast)|-fast", ("-O3", "--fast-math")),
+    (r"-O(?:fast)|-fast(?:sse)?", ("-O3", "--fast-math")),
     (r"-O", ("-O1",)),
     (r"-O[sz]", ("-O2",)),
     (r"-Og", ("-O1",)),
@@ -27,6 +27,8 @@ _RENAMED: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"-f?openmp|-mp(?:=.*)?|-qopenmp|-xopenmp", ("--openmp",)),
     (r"-foffload=nvptx.*", ("--target=nvptx",)),
     (r"-foffload=disable", ("--target=host",)),
+    (r"-target=gpu", ("--target=nvptx",)),
+    (r"-target=(?:multicore|host)", ("--target=host",)),
     (r"-std=(?:c|gnu)2[3x]|-c23", ("--c23",)),
     (r"-std=.*|-ansi|-c\d\d", ("--no-c23",)),
 )
@@ -35,8 +37,11 @@ _RENAMED: tuple[tuple[str, tuple[str, ...]], ...] = (
 _DROPPED = re.compile(
     r"-W[lpa],.*|-W|-pedantic(?:-errors)?|-pipe|-p|-pg|-s|-v|-f(?!syntax-only).*|-m.*|-M[a-z].*"
     r"|-acc|-ta|-gpu|-Mcuda|-cuda|-tp(?:=.*)?|-pthread|-static(?:-.*)?|-rdynamic|-no-pie|-pie"
-    r"|-B(?:static|dynamic)"
+    r"|-B(?:static|dynamic)(?:_nvidia|_pgi)?|-K(?:no)?ieee(?:=.*)?|-K(?:pic|PIC)|-cudalibs?(?:=.*)?"
+    r"|-(?:acc|mpi|fortran|c\+\+|pg?c\+\+|pgf77|pgf90)libs|-(?:no)?traceback|-time|-alias=\w+|-X[act]"
 )
+_PRECISE = re.compile(r"-Kieee(?:=(?:strict|precise))?")
+"""Options by which arithmetic is that of IEEE 754, whatever others allow."""
 
 
 def translate(arguments: Sequence[str], sink: DiagnosticSink | None = None) -> list[str]:
@@ -44,6 +49,7 @@ def translate(arguments: Sequence[str], sink: DiagnosticSink | None = None) -> l
     `arguments` with the customary options among them translated or dropped. Requests that are not honoured
     are warnings in `sink`, one for each.
     """
+    precise = any(_PRECISE.fullmatch(argument) for argument in arguments)
     found: list[str] = []
     warned: set[str] = set()
     for argument in arguments:
@@ -57,7 +63,7 @@ def translate(arguments: Sequence[str], sink: DiagnosticSink | None = None) -> l
             if sink is not None and message not in warned:
                 sink.warn(UNKNOWN_LOC, message)
             warned.add(message)
-    return found
+    return [option for option in found if not (precise and option == "--fast-math")]
 
 
 def _one(argument: str) -> list[str]:

@@ -58,10 +58,12 @@ zvector
 """
 _OF_NVC = """
 accinform allocatable alpha anno array asmkeyword asmsuffix async autoinline backslash backspace bounds
-builtin byteswapio cache case chkfpstk chkptr chkstk concur cpp cray cuda cudalib dalign daz dclchk
+builtin byteswapio cache
+cache_align case chkfpstk chkptr chkstk concur cpp cray cuda cudalib dalign daz dclchk
 defaultunit depchk dlines dll dollar dse dwarf1 dwarf2 dwarf3 eh extend extract fcon fixed flushz fma
 fpapprox fpmisalign fprelaxed fptrap free func32 gccbug global idiom iface inform inline insert instrument
-int128 iomutex ipa keepasm keepobj large lfs list llalign llvm loop lre m128 m256 makedll makeimplib mkl
+int128 iomutex ipa keepasm keepobj large
+large_arrays lfs list llalign llvm loop lre m128 m256 makedll makeimplib mkl
 movnt mpi mpich neginfo noalign noautoinline nobackslash nobounds nobuiltin nodalign nodaz nodclchk nodepchk
 nodlines nodse nodwarf noeh noflushz nofma nofpapprox nofprelaxed noframe noi4 noidiom nointrinsic noiomutex
 nolarge nolist nolre nom128 nom256 nomain nomovnt nompi nonuma noonetrip noopenmp noopt noprefetch

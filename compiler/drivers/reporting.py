@@ -116,7 +116,7 @@ def options_or_leave(read: Callable[[DiagnosticSink], list[str]]) -> list[str]:
 def _changed(old: Reporting, argument: str) -> Reporting | None:
     """The settings after one argument; None if the argument is not about messages."""
     name, _, value = argument.partition("=")
-    if argument == "-w":
+    if argument in ("-w", "-silent"):
         return replace(old, silent=True)
     if argument in _COLOUR_SWITCHES:
         return replace(old, colour=_COLOUR_SWITCHES[argument])

@@ -219,6 +219,9 @@ def test_mistakes_in_the_command_line(
         ("-Minfo=accel -ffp-contract=off", "--remarks --no-fma"),
         ("-ffp-contract=fast", "--host-fma"),
         ("-mfma", "--host-fma"),
+        ("-fastsse -Mcache_align -Mlarge_arrays -KPIC", "-O3 --fast-math"),
+        ("-fast -Kieee -target=gpu", "-O3 --target=nvptx"),
+        ("-acc -cudalibs -acclibs -cudalib=cublas,cufft -c++libs -traceback -Bstatic_nvidia", ""),
         ("-c -MMD -MF x.d -fsyntax-only", "-c -MMD -MF x.d -fsyntax-only"),
     ],
 )
@@ -239,6 +242,7 @@ def test_customary_options(given: str, meant: str) -> None:
         ("-fPIC -fno-PIE -Mvect=simd -mavx512vl -msse4.2 -fno-plt -flto=auto -Mnoidiom", "", []),
         ("-funrol-loops -frobust", "", ["did you mean '-funroll'", "'-frobust' is ignored"]),
         ("-Munrol", "", ["unknown option '-Munrol' is ignored: did you mean '-Munroll'"]),
+        ("-gpu=autocompare", "", ["not compared with those of the host"]),
         ("-ta=radeon:tahiti", "", ["AMD's GPUs are not supported"]),
     ],
 )

@@ -178,7 +178,8 @@ class ExpressionChecker:
     def undeclared(self, name: str, loc: SourceLoc, kind: str = "") -> CompileError:
         """The error for an unknown name: the header to include, or the name that was meant."""
         header = header_of(name)
-        if header is not None:
+        included = header == "openacc.h" and self.unit.file_scope.find("acc_init") is not None
+        if header is not None and not included:
             remedy = f"add '#include <{header}>'"
         else:
             remedy = self.unit.scope.did_you_mean(name) or "declare it before this line"
