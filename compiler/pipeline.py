@@ -184,7 +184,7 @@ def machine_for(options: CompileOptions) -> Machine:
         check_cache=options.check_cache,
         as_written=options.sizes == "as-written",
         no_fma=not options.fma,
-        managed=options.managed and options.target == "nvptx",
+        managed=options.managed and options.target != "sim",
     )
 
 

@@ -10,6 +10,9 @@ the meantime, so the copy can be omitted for an array in
   that a kernel loads from mapped memory point to the rows of that clause, if it has rows, otherwise to
   anything that is attached.
 
+Where host and device share memory (`--managed`), no clause of a construct moves anything, but with `capture`:
+those of all kinds are marked, `present` among them, so that the runtime has nothing to look up.
+
 The runtime uses the host's memory (`DataFlag.IN_PLACE`) if no part of the array is present and no other
 array of the construct overlaps it (`runtime/data/in_place.py`). Arrays that point to each other are shared
 together or not at all.
@@ -35,17 +38,21 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ..dialects.accx import IN_PLACE
+from ..dialects.accx import CELL, IN_PLACE
+from ..dialects.accx_compress import DECODES, PACKED
 from .decisions.schedule import Target
 from .ir.data.data_spans import MappingClause, clause_with_pointers, has_rows
 from .ir.data.region_writes import Writes, writes_of
-from .ir.ops.acc_ops import parallel_constructs, variable_name
+from .ir.ops.acc_ops import EXIT_OPS, exits_of, parallel_constructs, variable_name
 from .ir.ops.machine import machine_of
 from .ir.ops.notes import note
 from .ir.values.accesses import root_of
 from .ir.values.region_values import variable_key
 
 _SHARED = (MappingClause.COPY, MappingClause.COPYIN, MappingClause.COPYOUT)
+
+
+_MAPPING = (acc.CopyinOp, acc.CreateOp, acc.PresentOp, acc.NoCreateOp)
 
 
 def _is_synchronous(construct: acc.ParallelOp) -> bool:
@@ -123,6 +130,21 @@ def _shareable(construct: acc.ParallelOp) -> list[SSAValue]:
     return found
 
 
+def _unmoved(construct: acc.ParallelOp) -> list[SSAValue]:
+    """The data operations of a construct that do nothing where host and device share memory."""
+    if not _is_synchronous(construct):
+        return []
+    return [
+        operand
+        for operand in construct.data_clause_operands
+        if isinstance(operand.owner, _MAPPING)
+        and not any(name in operand.owner.attributes for name in (CELL, PACKED, DECODES))
+        and not operand.owner.async_operands
+        and not operand.owner.modifiers.data
+        and not any(isinstance(e, EXIT_OPS) and e.modifiers.data for e in exits_of(operand.owner))
+    ]
+
+
 def _with_partners(shared: list[SSAValue], construct: acc.ParallelOp) -> list[SSAValue]:
     """The operands in `shared` that are not linked by pointers to other data of the construct."""
     pairs = [
@@ -143,12 +165,16 @@ def _pointer_object(operand: SSAValue) -> SSAValue | None:
     return entry.var_ptr_ptr if isinstance(entry, acc.CopyinOp | acc.CreateOp) else None
 
 
-def _share(construct: acc.ParallelOp) -> list[str]:
-    """Marks the data operations of a construct; returns the names of their variables."""
-    operands = _with_partners(_shareable(construct), construct)
+def _mark(operands: list[SSAValue]) -> None:
     for operand in operands:
         assert isinstance(operand.owner, Operation)
         operand.owner.attributes[IN_PLACE] = UnitAttr()
+
+
+def _share(construct: acc.ParallelOp) -> list[str]:
+    """Marks the data operations of a construct; returns the names of their variables."""
+    operands = _with_partners(_shareable(construct), construct)
+    _mark(operands)
     return [f"'{variable_name(operand)}'" for operand in operands]
 
 
@@ -161,10 +187,14 @@ class ShareHostMemoryPass(ModulePass):
     target: Target | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        target = self.target or machine_of(op).target
+        machine = machine_of(op)
+        target = self.target or machine.target
         if target != "host":
             return
         for construct in parallel_constructs(op):
+            if machine.managed:
+                _mark(_unmoved(construct))
+                continue
             names = _share(construct)
             if names:
                 text = f"works in host memory on {', '.join(names)} where not present: no copies"

@@ -5,7 +5,9 @@
 // CHECK-LABEL: llvm.func @rows
 // CHECK:         %[[ROWS:.*]] = arith.muli %w{{.*}}, %h{{.*}} : i64
 // CHECK:         %[[ALL:.*]] = arith.maxsi %[[ROWS]], %[[ZERO:.*]] : i64
-// CHECK:         %in_bounds = acc.bounds lowerbound(%[[ZERO]] : i64) extent(%[[ALL]] : i64)
+// CHECK:         %[[SOME:.*]] = arith.select %{{.*}}, %[[ALL]], %[[ZERO]] : i64
+// CHECK:         %[[SECTION:.*]] = arith.select %{{.*}}, %[[SOME]], %[[ZERO]] : i64
+// CHECK:         %in_bounds = acc.bounds lowerbound(%[[ZERO]] : i64) extent(%[[SECTION]] : i64)
 void rows(int h, int w, const int *in, int *out)
 {
 #pragma acc parallel loop
@@ -19,4 +21,16 @@ void rows(int h, int w, const int *in, int *out)
             }
             out[y * w + x] = sum;
         }
+}
+
+// A nest without iterations touches nothing: where the bounds alone do not tell, a comparison does.
+// CHECK-LABEL: llvm.func @multiples
+// CHECK:         %[[RUNS:.*]] = arith.cmpi slt, %{{.*}}, %{{.*}} : i64
+// CHECK:         %[[TOUCHED:.*]] = arith.select %[[RUNS]], %{{.*}}, %{{.*}} : i64
+// CHECK:         %a_bounds = acc.bounds lowerbound(%{{.*}}) extent(%[[TOUCHED]] : i64)
+void multiples(int n, int m, int *a)
+{
+#pragma acc parallel loop
+    for (int i = 2; i < n; i++)
+        a[m * i] = 1;
 }

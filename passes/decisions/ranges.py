@@ -35,6 +35,14 @@ class LoopRange:
     last: Polynomial
 
 
+def empty_without(loop: LoopRange, span: Polynomial) -> bool:
+    """Whether `span`, a number of elements, is certainly not positive if `loop` has no iterations."""
+    trips = loop.last - loop.lower + 1
+    factors = {abs(factor) for factor in span.terms.values()} | {1}
+    rests = (trips * factor - span for factor in factors)
+    return any(rest.as_constant is not None and rest.as_constant >= 0 for rest in rests)
+
+
 @dataclass(frozen=True)
 class Extremes:
     """The minimum over `lows` and the maximum over `highs` bound the polynomial."""

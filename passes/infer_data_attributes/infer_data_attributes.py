@@ -47,6 +47,7 @@ from ...compiler.base.diagnostics import error
 from ...compiler.base.names import c_name, value_name
 from ...dialects.accx import CELL, FROM_KERNELS, POINTERS
 from ...dialects.accx_compress import DECODES, PACKED
+from ..decisions.ranges import empty_without
 from ..ir.data.data_spans import has_rows
 from ..ir.data.sections import STORED, PointerUses, TouchedSection, pointer_uses, section_of
 from ..ir.data.visible_data import has_other_section, is_conditional, visible_default, visible_entry
@@ -338,16 +339,24 @@ def _section_values(section: TouchedSection, emit: HostEmitter) -> tuple[SSAValu
     """The first element and the number of elements; if the loops do not run, the section is empty."""
     lows, highs = section.bounds.lows, section.bounds.highs
     lower = emit.minimum(lows)
+    loops = section.loops
     if len(lows) == len(highs) == 1:
         span = highs[0] - lows[0] + 1
         if span.as_constant is not None:
             return lower, emit.i64(max(0, span.as_constant))
         extent = emit.emit(span)
+        loops = tuple(loop for loop in loops if not empty_without(loop, span))
     else:
         greatest = emit.maximum(highs)
         difference = emit.value(arith.SubiOp(greatest, lower))
         extent = emit.value(arith.AddiOp(difference, emit.i64(1)))
-    return lower, emit.value(arith.MaxSIOp(extent, emit.i64(0)), "extent")
+    extent = emit.value(arith.MaxSIOp(extent, emit.i64(0)), "extent")
+    for loop in loops:
+        trips = loop.last - loop.lower + 1
+        if trips.as_constant is None or trips.as_constant <= 0:
+            runs = emit.value(arith.CmpiOp(emit.i64(0), emit.emit(trips), "slt"))
+            extent = emit.value(arith.SelectOp(runs, extent, emit.i64(0)), "extent")
+    return lower, extent
 
 
 _ENTRY: dict[DataAction, tuple[type[MappingOp], acc.DataClause]] = {

@@ -265,9 +265,9 @@ class Mapper:
     def _enter_empty(self, entry: Entry | None, request: Request) -> None:
         """Handles a zero-length section: it is not mapped, but in a structured construct it keeps a present
         entry."""
-        implicit = bool(request.flags & DataFlag.IMPLICIT)
+        unknown = request.flags & DataFlag.IMPLICIT and request.flags & DataFlag.UNBOUNDED
         if entry is None:
-            if request.kind == DataKind.PRESENT and implicit and not self.device.shares_memory:
+            if unknown and request.kind == DataKind.PRESENT and not self.device.shares_memory:
                 raise not_present(request, self.table)
             unmapped = self.device.shares_memory or request.kind == DataKind.NO_CREATE
             request.device = request.base if unmapped else 0

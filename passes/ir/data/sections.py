@@ -166,10 +166,14 @@ def _atomic(
 
 @dataclass(frozen=True)
 class TouchedSection:
-    """The elements touched, in units of `unit`: from the least of `lows` to the greatest of `highs`."""
+    """
+    The elements touched, in units of `unit`: from the least of `lows` to the greatest of `highs`. None is
+    touched unless all of `loops`, those around every access, have iterations.
+    """
 
     unit: Attribute
     bounds: Extremes
+    loops: tuple[LoopRange, ...] = field(default=(), compare=False)
 
 
 def section_of(uses: PointerUses, symbols: RegionSymbols) -> TouchedSection | str:
@@ -182,6 +186,7 @@ def section_of(uses: PointerUses, symbols: RegionSymbols) -> TouchedSection | st
     if len({access.unit for access in accesses}) > 1:
         accesses = [access.in_bytes() for access in accesses]
     bounds: list[Extremes] = []
+    around: list[LoopRange] = []
     known: dict[Block | None, tuple[list[LoopRange], Facts]] = {}
     touched: set[tuple[Block | None, Polynomial | None, int]] = set()
     for access in accesses:
@@ -194,6 +199,8 @@ def section_of(uses: PointerUses, symbols: RegionSymbols) -> TouchedSection | st
         ranges = symbols.loop_ranges(access.op)
         if ranges is None:
             return "the bounds of a loop around it are not known before the construct"
+        here = {loop.variable for loop in ranges}
+        around = [loop for loop in (around if bounds else ranges) if loop.variable in here]
         if access.op.parent not in known:
             ranges = refine_by_conditions(ranges, access.op, symbols)
             known[access.op.parent] = ranges, Facts.of_loops(ranges)
@@ -209,13 +216,19 @@ def section_of(uses: PointerUses, symbols: RegionSymbols) -> TouchedSection | st
         if found is None or _has_loop_variables(found, symbols):
             return "a subscript is not an affine expression of loop variables"
         bounds.append(found)
-    return TouchedSection(accesses[0].unit, joined(bounds))
+    loops = tuple(loop for loop in around if not _are_inside((loop.lower, loop.last), symbols))
+    return TouchedSection(accesses[0].unit, joined(bounds), loops)
 
 
 def _has_loop_variables(bounds: Extremes, symbols: RegionSymbols) -> bool:
+    return _are_inside(bounds.lows + bounds.highs, symbols)
+
+
+def _are_inside(polys: tuple[Polynomial, ...], symbols: RegionSymbols) -> bool:
+    """Whether some of `polys` depend on values that exist only in the construct."""
     return any(
         isinstance(symbol, SSAValue) and symbols.is_inside(symbol)
-        for poly in bounds.lows + bounds.highs
+        for poly in polys
         for symbol in poly.symbols
     )
 

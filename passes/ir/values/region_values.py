@@ -329,8 +329,12 @@ class HostEmitter(Cursor):
                 )
             case LastIteration():
                 lower, step = self.emit(symbol.lower), self.emit(symbol.step)
+                # One more step, and one less afterwards, so that the quotient of a loop without iterations is
+                # negative, though division truncates.
                 span = self.emit(symbol.upper - 1 - symbol.lower)
-                whole = self.value(arith.DivSIOp(span, step))
+                further = self.value(arith.AddiOp(span, step))
+                count = self.value(arith.DivSIOp(further, step))
+                whole = self.value(arith.SubiOp(count, self.i64(1)))
                 return self.value(
                     arith.AddiOp(lower, self.value(arith.MuliOp(whole, step))), "last"
                 )
