@@ -74,6 +74,11 @@ def evaluate(value: SSAValue, arguments: list[int]) -> int:
             return operands[0] - operands[1]
         case arith.MuliOp():
             return operands[0] * operands[1]
+        case arith.CmpiOp():
+            assert op.predicate.value.data == 2, "slt"
+            return operands[0] < operands[1]
+        case arith.SelectOp():
+            return operands[1] if operands[0] else operands[2]
         case arith.MaxSIOp():
             return max(operands)
         case arith.MinSIOp():

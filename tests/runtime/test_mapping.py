@@ -138,9 +138,15 @@ def test_present_of_absent_data_names_the_variable_and_the_remedy(mapper):
 
 @pytest.mark.parametrize("size", [0, 4])
 def test_implicit_present_asks_for_a_data_clause(mapper, size):
+    flags = DataFlag.IMPLICIT | DataFlag.UNBOUNDED
     with pytest.raises(AccRuntimeError) as caught:
-        mapper.enter([request(DataKind.PRESENT, size=size, flags=DataFlag.IMPLICIT)], Q)
+        mapper.enter([request(DataKind.PRESENT, size=size, flags=flags)], Q)
     assert "copy(x[0:n])" in caught.value.remedy
+
+
+def test_an_empty_section_of_known_extent_need_not_be_present(mapper):
+    mapper.enter([request(DataKind.PRESENT, size=0, flags=DataFlag.IMPLICIT)], Q)
+    assert len(mapper.table) == 0
 
 
 def test_partly_present_is_an_error_whichever_side_sticks_out(mapper):

@@ -64,7 +64,8 @@ CASES = {
          "[acc_error_invalid_data_section]", "help: name its elements, not its bytes"],
     ),
     "implicit": (
-        'program.data("data_enter", [record(u, 0, DataKind.PRESENT, DataFlag.IMPLICIT)])',
+        'program.data("data_enter", [record(u, 0, DataKind.PRESENT, '
+        "DataFlag.IMPLICIT | DataFlag.UNBOUNDED)])",
         ["'u' is used in the construct", "copy(u[0:n])"],
     ),
     "update": (
