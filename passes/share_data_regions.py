@@ -2,7 +2,8 @@
 Let data regions of the host target use the program's own memory where no code can observe the difference.
 
 The device memory of the host target is separate from the program's, so a data region copies its arrays there
-and back. The program cannot distinguish the copy from the original for an array of numbers in
+and back. The program cannot distinguish the copy from the original for an array of numbers, or of
+structures of them, in
 
 - `copy` and `copyout`, if no host code in the region accesses it;
 - `copyin`, if no host code and no construct in the region writes it: what a construct writes under `copyin`
@@ -42,7 +43,7 @@ from .ir.data.host_effects import Barrier, HostAccess, HostEffects
 from .ir.data.host_memory import HostMemory
 from .ir.data.region_writes import writes_of
 from .ir.ops.acc_ops import MAPPING_OPS, variable_name
-from .ir.ops.layout import array_shape
+from .ir.ops.layout import array_shape, is_union
 from .ir.ops.machine import machine_of
 from .ir.values.accesses import root_of
 from .ir.values.region_values import same_variable
@@ -51,8 +52,14 @@ _CLAUSES = (MappingClause.COPY, MappingClause.COPYIN, MappingClause.COPYOUT)
 
 
 def _holds_numbers(type_: Attribute) -> bool:
-    """Whether a variable consists of numbers only, so that no pointer in it can be attached."""
-    return isinstance(array_shape(type_)[1], IntegerType | AnyFloat)
+    """
+    Whether a variable consists of numbers only, so that no pointer in it can be attached. Members of unions
+    may be pointers.
+    """
+    _, element = array_shape(type_)
+    if isinstance(element, llvm.LLVMStructType):
+        return not is_union(element) and all(map(_holds_numbers, element.types))
+    return isinstance(element, IntegerType | AnyFloat)
 
 
 def _entries(region: acc.DataOp) -> list[tuple[SSAValue, MappingClause]]:

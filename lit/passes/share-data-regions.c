@@ -119,3 +119,42 @@ void changed(int n, double *a)
             shelf[i] = 1;
     }
 }
+
+// Structures of numbers, with arrays and structures in them, are shared; a pointer in one might be attached, also in a union.
+struct complex {
+    double re, im;
+};
+struct matrix {
+    struct complex e[3][3];
+    int kind;
+};
+union word {
+    long number;
+    double *pointer;
+};
+struct tagged {
+    double x;
+    union word w;
+};
+struct linked {
+    double x;
+    double *next;
+};
+
+// CHECK-LABEL: @structures
+// CHECK: acc.copyin {{.*}}accx.shared{{.*}}name = "a"
+// CHECK: acc.copyin {{.*}}accx.shared{{.*}}name = "b"
+// CHECK-NOT: accx.shared
+void structures(int n, struct matrix *restrict a, struct complex *restrict b, struct tagged *restrict c,
+                struct linked *restrict d)
+{
+#pragma acc data copyin(a[0:n]) copy(b[0:n], c[0:n], d[0:n])
+    {
+#pragma acc parallel loop
+        for (int i = 0; i < n; i++) {
+            b[i].re += a[i].e[1][2].im;
+            c[i].x = b[i].re;
+            d[i].x = b[i].re;
+        }
+    }
+}

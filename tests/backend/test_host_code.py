@@ -35,6 +35,15 @@ def test_divisors_that_are_not_constant_are_hidden() -> None:
     )
 
 
+@pytest.mark.parametrize(("cpu", "avoids"), [("znver4", True), ("sapphirerapids", False)])
+def test_gathers_where_they_are_fast(
+    cpu: str, avoids: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("llvmlite.binding.get_host_cpu_name", lambda: cpu)
+    features = host_code.processor().features.split(",")
+    assert ("+prefer-no-gather" in features, "+prefer-no-scatter" in features) == (avoids, avoids)
+
+
 SOURCE = """
 #include <math.h>
 float largest(const float v[40][LENGTH], const float w[40][LENGTH])
