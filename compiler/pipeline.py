@@ -118,8 +118,9 @@ _KERNELS = {
     "gpu": _OUTLINED + "Then it is known what device code is, in which long double becomes double.",
     "host": _OUTLINED
     + "Then it is known what device code is: its mathematical functions have no side effects, and "
-    "its loops around sequential loops are interchanged into lanes. Large arrays leave the stack last, "
-    "as other passes know local arrays by their allocas.",
+    "its loops around sequential loops are interchanged into lanes. Distances along columns are carried when "
+    "no pass reads subscripts any more. Large arrays leave the stack last, as other passes know local "
+    "arrays by their allocas.",
 }
 _RUNTIME = (
     "The remaining acc operations are host code: loops run sequentially, data actions become calls."

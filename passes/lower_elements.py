@@ -26,15 +26,18 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from xdsl.context import Context
-from xdsl.dialects import arith, llvm
-from xdsl.dialects.builtin import IntegerType, ModuleOp, i8
+from xdsl.dialects import acc, arith, llvm
+from xdsl.dialects.builtin import IntegerType, ModuleOp, i8, i64
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx_element import ElementOp, Index
-from .ir.ops.building import NSW, Cursor, constant_value, erase
+from .ir.ops.acc_ops import enclosing
+from .ir.ops.building import NSW, Cursor, constant_value, erase, never_wraps
 from .ir.ops.layout import size_of
+from .ir.ops.machine import machine_of
 
+_ARITHMETIC = (arith.AddiOp, arith.SubiOp, arith.MuliOp)
 _Key = tuple[Hashable, ...]
 
 
@@ -61,6 +64,8 @@ class _Block:
     """The values that the elements of one block share."""
 
     types: _Types
+    wide: bool
+    """Whether sums and products in subscripts are computed as i64."""
     constants: dict[int, SSAValue] = field(default_factory=dict[int, SSAValue])
     indices: dict[Index, SSAValue] = field(default_factory=dict[Index, SSAValue])
     products: dict[_Key, SSAValue] = field(default_factory=dict[_Key, SSAValue])
@@ -80,8 +85,20 @@ class _Block:
             width = cast(IntegerType, step.value.type).width.data
             return self.constant(at, known % (1 << width) if step.unsigned else known)
         if step not in self.indices:
-            self.indices[step] = at.widened(step)
+            wide = None if step.unsigned or not self.wide else self.computed(at, step.value)
+            self.indices[step] = at.widened(step) if wide is None else wide
         return self.indices[step]
+
+    def computed(self, at: Cursor, value: SSAValue) -> SSAValue | None:
+        """
+        A signed sum, difference or product computed as i64 from its operands: C does not define the result
+        where the two differ (C11 6.5p5). None for other values.
+        """
+        op = value.owner
+        if value.type == i64 or not isinstance(op, _ARITHMETIC) or not never_wraps(op):
+            return None
+        left, right = (self.widen(at, Index(operand)) for operand in (op.lhs, op.rhs))
+        return at.value(type(op)(left, right, overflow=NSW), value.name_hint)
 
     def row_size(self, at: Cursor, lengths: Sequence[SSAValue], element: Attribute) -> SSAValue:
         """The size in bytes of an array with these lengths."""
@@ -163,10 +180,12 @@ class LowerElementsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         types = _Types()
         blocks: dict[Block, _Block] = {}
+        host = machine_of(op).target == "host"
         elements = [inner for inner in op.walk() if isinstance(inner, ElementOp)]
         for element in elements:
             block = element.parent_block()
             assert block is not None
             if block not in blocks:
-                blocks[block] = _Block(types)
+                wide = host and enclosing(element, acc.ParallelOp) is not None
+                blocks[block] = _Block(types, wide)
             _lower(element, blocks[block])

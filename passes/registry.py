@@ -97,6 +97,7 @@ PASSES: dict[str, dict[str, str]] = {
         "host-mathematics": "HostMathematicsPass",
         "interchange-lanes": "InterchangeLanesPass",
         "stream-stores": "StreamStoresPass",
+        "carry-offsets": "CarryOffsetsPass",
         "move-large-locals": "MoveLargeLocalsPass",
     },
     "runtime": {
@@ -161,6 +162,7 @@ IDLE_WITHOUT_DIRECTIVES = frozenset(
         "convert-acc-compute-to-host",
         "host-mathematics",
         "interchange-lanes",
+        "carry-offsets",
         "move-large-locals",
         "specialize-acc-for-host",
         "convert-acc-data-to-runtime",

@@ -1,9 +1,13 @@
 // RUN: accopt %s -p interchange-lanes | filecheck %s
 
-// Sums of rows in order: each addition waits for the one before, so eight rows are summed at a time.
+// Sums of rows in order: each addition waits for the one before, so eight rows are summed at a time. LLVM does not
+// learn that lanes are %n elements apart, as it would vectorise the loop only for %n = 1.
 // CHECK-LABEL: llvm.func @sums
+// CHECK:         %zero = llvm.inline_asm
 // CHECK:         scf.for %{{.*}} = %c0 to %n step
+// CHECK:           %[[D:.*]] = arith.addi %n, %zero : i32
 // CHECK:           scf.for %lane
+// CHECK:             arith.muli %{{.*}}, %[[D]]
 // CHECK:             arith.addf
 // CHECK:           accx.vector_width = 4 : i32, accx.interleave = 2 : i32
 llvm.func @sums(%lo: i32, %hi: i32, %n: i32, %a: !llvm.ptr, %y: !llvm.ptr) {

@@ -110,6 +110,7 @@ class Interchange:
         self.arrays: Values = {}
         self.kept: Values = {}
         self.privates: Values = {}
+        self.zeros: dict[Attribute, SSAValue] = {}
         self.block: SSAValue | None = None
 
     def run(self) -> None:
@@ -248,6 +249,16 @@ class Interchange:
         if found is None:
             found = self.privates[variable] = self.array(type_, variable.name_hint or "private")
         return found
+
+    def hidden_zero(self, type_: Attribute) -> SSAValue:
+        """A zero of which LLVM only knows the type."""
+        if type_ not in self.zeros:
+            at = entry_cursor(self.function)
+            nothing = at.constant(0, type_)
+            nothing.name_hint = "nothing"
+            asm = llvm.InlineAsmOp("", "=r,0", [nothing], [type_])
+            self.zeros[type_] = at.value(asm, "zero")
+        return self.zeros[type_]
 
     def array(self, type_: Attribute, hint: str) -> SSAValue:
         memory = llvm.LLVMArrayType(self.lanes.iterations, type_)

@@ -8,7 +8,7 @@ from xdsl.dialects import arith, llvm, scf
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ..ir.ops.building import Cursor
+from ..ir.ops.building import Cursor, constant_value
 
 if TYPE_CHECKING:
     from .interchange_lanes import Interchange
@@ -24,6 +24,9 @@ class Lane:
         self.at = at
         assert parent.block is not None
         self.index = lane
+        loop = at.point.block.parent_op()
+        assert loop is not None
+        self.loop = loop
         variable = at.value(arith.AddiOp(parent.block, lane, overflow=_NO_WRAP), "i")
         self.values: dict[SSAValue, SSAValue] = {parent.loop.body.block.args[0]: variable}
 
@@ -55,8 +58,20 @@ class Lane:
         inner = set(op.walk())
         needed = [o for i in op.walk() for o in i.operands if _defined_outside(o, inner)]
         mapping = {operand: self.value(operand) for operand in needed}
+        if isinstance(op, arith.MuliOp):
+            mapping = {operand: self._factor(operand, value) for operand, value in mapping.items()}
         copy = self.at.clone(op, mapping)
         self.values.update(zip(op.results, copy.results, strict=True))
+
+    def _factor(self, operand: SSAValue, value: SSAValue) -> SSAValue:
+        """
+        The value of a factor. One that all lanes have is disguised as a sum: LLVM, when it takes it for the
+        distance of neighbouring lanes, would make the vectorised loop only for a distance of one.
+        """
+        if operand in self.parent.varying or constant_value(operand) is not None:
+            return value
+        before = Cursor.before(self.loop)
+        return before.value(arith.AddiOp(value, self.parent.hidden_zero(value.type)), "distance")
 
     def unmasked(self, op: Operation) -> None:
         """
