@@ -20,6 +20,7 @@ PASSES: dict[str, dict[str, str]] = {
         "compute-inductions": "ComputeInductionsPass",
         "legalize-serial": "LegalizeSerialPass",
         "classify-scalars": "ClassifyScalarsPass",
+        "split-pivot-loops": "SplitPivotLoopsPass",
         "split-kernels": "SplitKernelsPass",
         "infer-routines": "InferRoutinesPass",
         "inline-cached-routines": "InlineCachedRoutinesPass",

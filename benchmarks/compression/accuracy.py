@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +43,7 @@ HOTSPOTS = (
 )
 
 
-def neighbours(
-    target: str = "nvptx", formats: Iterable[tuple[str, Format]] = NEIGHBOURS
-) -> list[dict[str, Any]]:
+def neighbours(target: str = "nvptx") -> list[dict[str, Any]]:
     """
     Errors of nearest neighbour's distances as the papers' experiment has them, for each data set. A
     relative error is unbounded for a record next to the target, so three are given: over all records, over
@@ -54,15 +51,12 @@ def neighbours(
     """
     out: list[dict[str, Any]] = []
     for places in PLACES:
-        of_types: dict[type, np.ndarray[Any, Any]] = {}
-        for kernel, fmt in formats:
+        for kernel, fmt in NEIGHBOURS:
             dtype = fmt.dtype
             case = nearest(kernel, RECORDS, dtype, places)
             latitude, longitude = hurricanes(RECORDS, dtype, places)
             exact = np.hypot(latitude.astype(np.float64) - 30, longitude.astype(np.float64) - 90)
-            if dtype not in of_types:
-                of_types[dtype] = Variant(dtype, None, target).result(case).astype(np.float64)
-            plain = of_types[dtype]
+            plain = Variant(dtype, None, target).result(case).astype(np.float64)
             packed = Variant(dtype, fmt, target).result(case).astype(np.float64)
             far, ten = exact >= FAR, np.argsort(plain, kind="stable")[:10]
             again = np.argsort(packed, kind="stable")[:10]
@@ -87,15 +81,12 @@ def neighbours(
 def temperatures(target: str = "nvptx", side: int = 512) -> list[dict[str, Any]]:
     """Errors of a step of HotSpot whose temperatures, and result, are packed within `TEMPERATURES`."""
     out: list[dict[str, Any]] = []
-    of_types: dict[type, np.ndarray[Any, Any]] = {}
     for fmt in HOTSPOTS:
-        dtype = fmt.dtype
-        case = hotspot(side, dtype, "temperature", result=TEMPERATURES)
-        what = ("temperature",)
-        if dtype not in of_types:
-            of_types[dtype] = _inside(Variant(dtype, None, target, hotspot=what), case, side)
-        plain = of_types[dtype]
-        packed = _inside(Variant(dtype, fmt, target, hotspot=what), case, side)
+        case = hotspot(side, fmt.dtype, "temperature", result=TEMPERATURES)
+        plain, packed = (
+            _inside(Variant(fmt.dtype, f, target, hotspot=("temperature",)), case, side)
+            for f in (None, fmt)
+        )
         found = Errors.of(packed, plain)
         out.append({"format": fmt.label, "mean": found.mean, "largest": found.largest})
         out[-1]["absolute"] = float(np.abs(packed - plain).max())

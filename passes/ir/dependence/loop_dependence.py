@@ -120,9 +120,10 @@ class _RowPlace:
 class _Judge:
     """The findings about one loop. `host`, if any, is the construct before which tests may run."""
 
-    def __init__(self, loop: LoopLike, host: Operation | None):
+    def __init__(self, loop: LoopLike, host: Operation | None, part: LoopRange | None = None):
         self.loop = loop
         self.host = host
+        self.part = part
         self.symbols = LoopSymbols(loop, host)
         self.requirement: dict[tuple[tuple[Polynomial, ...], ...], None] = {}
         self.overlaps: dict[tuple[Hashable, Hashable], Overlap] = {}
@@ -153,6 +154,8 @@ class _Judge:
     def context(self, variable: SSAValue, left: LoopAccess, right: LoopAccess) -> LoopContext:
         """The loops around two accesses, for one variable of the loop."""
         own, later, earlier = self.symbols.own_ranges(variable)
+        if self.part is not None and self.part.variable == variable:
+            own = self.part
         inner = (*left.ranges, *later)
         others = (*right.ranges, *later)
         step = constant_value(self.symbols.step_of(variable))
@@ -481,12 +484,13 @@ def judge_loop(
     scalars: Sequence[Decision] = (),
     *,
     reduced: bool = False,
+    part: LoopRange | None = None,
 ) -> Verdict:
     """
     Whether all iterations of `loop` may run concurrently (OpenACC 3.4, 2.9.6). With `host`, the construct
     that contains it, the answer may depend on tests before that construct. `scalars` are the classified
     scalars from outside; any other scalar that the loop writes makes it dependent. `reduced`: iterations may
-    combine the values that they carry. The IR is not changed.
+    combine the values that they carry. `part`: only the iterations in a range count. The IR is not changed.
     """
     block = body_of(loop).blocks.first
     assert block is not None
@@ -495,7 +499,7 @@ def judge_loop(
     variables = block.args[:1] if isinstance(loop, scf.ForOp) else block.args
     if len(variables) != len(block.args) and not reduced:
         return Verdict(False, "a value is carried between iterations")
-    judge = _Judge(loop, host)
+    judge = _Judge(loop, host, part)
     own: set[SSAValue] = set()
     if isinstance(loop, acc.LoopOp):
         own = set(own_copies(loop))

@@ -39,6 +39,14 @@ _TRANSPARENT = (
 )
 
 
+def _is_counter(value: SSAValue) -> bool:
+    """Whether a value is C's counter of a loop around that counts in 64 bits: an `unsigned` one."""
+    owner = value.owner
+    if not isinstance(owner, arith.TruncIOp) or not isinstance(owner.input, BlockArgument):
+        return False
+    return isinstance(owner.input.block.parent_op(), acc.LoopOp | scf.ForOp)
+
+
 @dataclass(frozen=True)
 class HostLoad:
     """The value a scalar variable has before the construct."""
@@ -181,6 +189,8 @@ class RegionSymbols:
         return None
 
     def _is_transparent(self, value: SSAValue) -> bool:
+        if _is_counter(value):
+            return True
         return isinstance(value.owner, _TRANSPARENT) and is_manageable(*self._size(value))
 
     def _size(self, value: SSAValue, depth: int = 64) -> tuple[int, int]:
