@@ -50,20 +50,36 @@ Access = llvm.LoadOp | llvm.StoreOp
 Loop = acc.LoopOp | scf.ForOp
 
 
-def _accesses(variable: SSAValue, construct: Operation) -> list[Access] | None:
-    """The accesses to a variable in a construct; None if it is used there in another way."""
+Uses = dict[SSAValue, list[tuple[Operation, int]]]
+
+
+def _uses(construct: Operation) -> Uses:
+    """The uses in a construct of variables from outside, and of the private copies of its loops."""
+    found: Uses = {}
+    outside: dict[Operation, bool] = {}
+    for op in construct.walk():
+        for number, operand in enumerate(op.operands):
+            owner = operand.owner
+            if not isinstance(owner, llvm.AllocaOp | acc.PrivateOp):
+                continue
+            if owner not in outside:
+                outside[owner] = isinstance(owner, acc.PrivateOp) or not is_inside(owner, construct)
+            if outside[owner]:
+                found.setdefault(operand, []).append((op, number))
+    return found
+
+
+def _accesses(uses: list[tuple[Operation, int]]) -> list[Access] | None:
+    """The accesses to a variable that these are all uses of; None if it is used in another way."""
     found: list[Access] = []
-    for use in variable.uses:
-        op = use.operation
-        if op is not construct and not is_inside(op, construct):
-            continue
-        if isinstance(op, acc.LoopOp) and variable in op.private_operands:
-            continue
+    for op, number in uses:
         match op:
             case llvm.LoadOp() if not is_ordered(op):
                 found.append(op)
-            case llvm.StoreOp() if use.index == 1 and not is_ordered(op):
+            case llvm.StoreOp() if number == 1 and not is_ordered(op):
                 found.append(op)
+            case acc.LoopOp() if op.operands[number] in op.private_operands:
+                pass
             case _:
                 return None
     return found
@@ -87,14 +103,16 @@ def _loops_around(op: Operation, scope: Operation) -> list[Loop]:
     return [each for each in operations_around(op, scope) if isinstance(each, Loop)][::-1]
 
 
-@dataclass
-class _Function:
-    """Places the variables of a function's constructs."""
+@dataclass(frozen=True)
+class _Places:
+    """Finds the loops whose iterations may have a variable."""
 
     flow: ScalarFlow
 
-    def place(self, variable: SSAValue, accesses: list[Access], scope: Operation) -> None:
-        """Declares a variable in the loops of `scope`, each for the accesses inside it."""
+    def of(
+        self, variable: SSAValue, accesses: list[Access], scope: Operation
+    ) -> Iterator[tuple[Loop, list[Access]]]:
+        """The loops in `scope` to declare a variable in, each with the accesses inside it."""
         inside: dict[Loop, list[Access]] = {}
         for op in accesses:
             around = _loops_around(op, scope)
@@ -103,9 +121,9 @@ class _Function:
         for loop, its in inside.items():
             home = self._home(variable, its, loop)
             if home is None:
-                self.place(variable, its, loop)
+                yield from self.of(variable, its, loop)
             elif any(map(_advances, its)):
-                _declare(variable, its, home)
+                yield home, its
 
     def _home(self, variable: SSAValue, accesses: list[Access], loop: Loop) -> Loop | None:
         """The innermost loop, `loop` or in it, around all accesses whose iterations may have the variable."""
@@ -156,58 +174,51 @@ def _types(loads: list[llvm.LoadOp], stores: list[llvm.StoreOp]) -> Iterator[Att
     yield from (op.value.type for op in stores)
 
 
-def _is_candidate(variable: SSAValue, type: Attribute, construct: Operation) -> bool:
-    """Whether a scalar of a construct is one that loops advance, and is only loaded and stored there."""
-    if not is_scalar(type) or not isinstance(type, IntegerType | llvm.LLVMPointerType):
-        return False
-    accesses = _accesses(variable, construct)
-    return accesses is not None and any(map(_advances, accesses))
-
-
-def _variables(construct: Operation) -> Iterator[tuple[SSAValue, Attribute]]:
-    """The local variables from outside a construct that it advances."""
-    found: dict[SSAValue, Attribute] = {}
-    for op in construct.walk():
-        owner = op.ptr.owner if isinstance(op, llvm.StoreOp) else None
-        if isinstance(owner, llvm.AllocaOp) and not is_inside(owner, construct):
-            found[owner.res] = owner.elem_type
-    return ((v, t) for v, t in found.items() if _is_candidate(v, t, construct))
-
-
-def _privates(
-    construct: Operation, recipes: Recipes
-) -> Iterator[tuple[acc.LoopOp, list[acc.PrivateOp]]]:
-    """The private scalars of loops that they advance."""
-    for loop in [op for op in construct.walk() if isinstance(op, acc.LoopOp)]:
-        entries = [
-            entry
-            for value in loop.private_operands
-            if isinstance(entry := value.owner, acc.PrivateOp)
-            and not entry.bounds
-            and _is_candidate(value, entry.var_type, construct)
-            and recipes.copies(entry).is_plain
-        ]
-        if entries:
-            yield loop, entries
+def _counters(uses: Uses) -> dict[SSAValue, list[Access]]:
+    """The accesses to the scalars that a construct advances, and only loads and stores."""
+    found: dict[SSAValue, list[Access]] = {}
+    for variable, its in uses.items():
+        owner = variable.owner
+        type = owner.elem_type if isinstance(owner, llvm.AllocaOp) else None
+        if isinstance(owner, acc.PrivateOp) and not owner.bounds:
+            type = owner.var_type
+        if type is None or not is_scalar(type):
+            continue
+        accesses = _accesses(its) if isinstance(type, IntegerType | llvm.LLVMPointerType) else None
+        if accesses is not None and any(map(_advances, accesses)):
+            found[variable] = accesses
+    return found
 
 
 def declare_counters(function: llvm.FuncOp, module: ModuleOp) -> None:
     """Declares the counters of a function's constructs where they belong."""
     constructs = [op for op in function.walk() if isinstance(op, COMPUTE_OPS)]
-    recipes = Recipes(module)
-    for construct in constructs:
-        for loop, entries in reversed(list(_privates(construct, recipes))):
-            for variable in declare_privates(loop, lambda entry, its=entries: entry in its):
-                promote(variable)
-    found = [(construct, list(_variables(construct))) for construct in constructs]
-    if not any(variables for _, variables in found):
+    counters = {construct: _counters(_uses(construct)) for construct in constructs}
+    if not any(counters.values()):
         return
-    placed = _Function(ScalarFlow(function, global_scalars(module)))
-    for construct, variables in found:
-        for variable, _ in variables:
-            accesses = _accesses(variable, construct)
-            if accesses:
-                placed.place(variable, accesses, construct)
+    recipes, places = Recipes(module), _Places(ScalarFlow(function, global_scalars(module)))
+    homes: dict[Loop, list[tuple[SSAValue, list[Access]]]] = {}
+    for construct, its in counters.items():
+        for variable, accesses in its.items():
+            if isinstance(variable.owner, llvm.AllocaOp):
+                for home, inside in places.of(variable, accesses, construct):
+                    homes.setdefault(home, []).append((variable, inside))
+            else:
+                loops = (use.operation for use in variable.uses)
+                for loop in [op for op in loops if isinstance(op, acc.LoopOp)]:
+                    homes.setdefault(loop, [])
+    known = {variable for its in counters.values() for variable in its}
+
+    def is_counter(entry: acc.PrivateOp) -> bool:
+        return entry.results[0] in known and recipes.copies(entry).is_plain
+
+    # Inner loops first: a declaration replaces the loops inside its own.
+    for home in sorted(homes, key=lambda loop: -sum(1 for _ in operations_around(loop))):
+        if isinstance(home, acc.LoopOp):
+            for variable in declare_privates(home, is_counter):
+                promote(variable)
+        for variable, accesses in homes[home]:
+            _declare(variable, accesses, home)
 
 
 @dataclass(frozen=True)

@@ -145,8 +145,35 @@ static void twice(int n, int m)
     SAME();
 }
 
+/* A counter of the inner loop in a loop that advances one of the outer loop. */
+static void several(int n, int m)
+{
+    int i, j, k, q, r;
+#pragma acc parallel loop copyin(a) copy(b)
+    for (i = 0; i < n; i++) {
+        k = i * m;
+        for (j = 0; j < m; j++) {
+            q = i * m + j;
+            q -= 2;
+            b[k] = a[q + 2];
+            q += 2;
+            b[k++] += a[q] + j;
+        }
+    }
+    SAME();
+#pragma acc kernels copyin(a) copy(b)
+    for (i = 0; i < n; i++)
+        for (j = 0, k = i * m, r = -m; j < m; j++, r++, k++) {
+            for (q = 0, b[k] = r + m; q < 2; q++)
+                b[k] += a[k];
+        }
+    SAME();
+}
+
 int main(void)
 {
+    reset();
+    several(N, M);
     subscripts(N, M);
     used_later(N, M);
     twice(N, M);
