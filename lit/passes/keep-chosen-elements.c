@@ -1,7 +1,4 @@
 // RUN: accopt %s --stop-before split-column-sums | filecheck %s
-// RUN: accopt %s --target=host --stop-before split-column-sums | filecheck %s --check-prefix=HOST
-
-// HOST-NOT:      runs
 
 // The place of the greatest element of a row: the element is carried, and loaded first if the loop runs.
 // CHECK-LABEL: @place
