@@ -28,6 +28,8 @@ _OWN = {
     "debug": "-g",
 }
 _MANAGED = frozenset(("managed", "mem:managed", "unified", "mem:unified"))
+ON_HOST = ("--target=host", "--managed")
+"""The other compilers' code for the host works in the program's memory, whatever data clauses there are."""
 _COMPARED = frozenset(("autocompare", "redundant"))
 _PASSED_OVER = re.compile(
     r"ccall|ccnative|ccall-major|native|all|cuda\d+(?:\.\d+|\.x|x)?|\d+\.\d+|time|keep(?:bin|ptx|gpu)?|(?:no)?rdc|pinned|"
@@ -68,7 +70,7 @@ def accelerator_options(argument: str) -> tuple[list[str], list[str]] | None:
         elif _PASSED_OVER.fullmatch(word) is None and "radeon" not in values:
             raise command_error(f"{argument}: unknown value '{word}'", "leave it out")
     if devices and devices <= _HOSTS:
-        options.append("--target=host")
+        options += ON_HOST
     elif name == "-acc" and devices == {"gpu"}:
         options.append("--target=nvptx")
     possible = [sm for sm in capabilities if sm >= OLDEST_SM]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from ..base.diagnostics import UNKNOWN_LOC, DiagnosticSink
-from .accelerator_options import accelerator_options
+from .accelerator_options import ON_HOST, accelerator_options
 from .known_options import unknown_option
 
 _RENAMED: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -28,7 +28,7 @@ _RENAMED: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"-foffload=nvptx.*", ("--target=nvptx",)),
     (r"-foffload=disable", ("--target=host",)),
     (r"-target=gpu", ("--target=nvptx",)),
-    (r"-target=(?:multicore|host)", ("--target=host",)),
+    (r"-target=(?:multicore|host)", ON_HOST),
     (r"-std=(?:c|gnu)2[3x]|-c23", ("--c23",)),
     (r"-std=.*|-ansi|-c\d\d", ("--no-c23",)),
 )
