@@ -34,3 +34,16 @@ void multiples(int n, int m, int *a)
     for (int i = 2; i < n; i++)
         a[m * i] = 1;
 }
+
+// A subscript that does not depend on a loop is known, though the loop's bounds are not.
+// CHECK-LABEL: llvm.func @members
+// CHECK:         acc.copyin varPtr(%sums : !llvm.ptr){{.*}}dataClause = #acc<data_clause acc_copy>{{.*}}name = "sums"
+// CHECK:         acc.copyin varPtr(%size : !llvm.ptr){{.*}}name = "size"
+struct size { int rows, columns; };
+void members(int n, const struct size *size, const int *first, const int *all, int *sums)
+{
+#pragma acc parallel loop present(first, all)
+    for (int i = 0; i < n; i++)
+        for (int k = first[i]; k < first[i + 1]; k++)
+            sums[i] += all[k * size->columns];
+}

@@ -197,8 +197,10 @@ def section_of(uses: PointerUses, symbols: RegionSymbols) -> TouchedSection | st
         if access.index is None:
             return "a subscript is not an affine expression of loop variables"
         ranges = symbols.loop_ranges(access.op)
-        if ranges is None:
-            return "the bounds of a loop around it are not known before the construct"
+        reason = "a subscript is not an affine expression of loop variables"
+        if ranges is None:  # loops on which the subscript does not depend do not matter
+            ranges = symbols.known_loop_ranges(access.op)
+            reason = "the bounds of a loop around it are not known before the construct"
         here = {loop.variable for loop in ranges}
         around = [loop for loop in (around if bounds else ranges) if loop.variable in here]
         if access.op.parent not in known:
@@ -214,7 +216,7 @@ def section_of(uses: PointerUses, symbols: RegionSymbols) -> TouchedSection | st
         if found is not None and access.width > 1:
             found = Extremes(found.lows, tuple(high + (access.width - 1) for high in found.highs))
         if found is None or _has_loop_variables(found, symbols):
-            return "a subscript is not an affine expression of loop variables"
+            return reason
         bounds.append(found)
     loops = tuple(loop for loop in around if not _are_inside((loop.lower, loop.last), symbols))
     return TouchedSection(accesses[0].unit, joined(bounds), loops)

@@ -143,6 +143,7 @@ class RegionSymbols:
         self._sizes: dict[SSAValue, tuple[int, int]] = {}
         self._polynomials: dict[SSAValue | Index, Polynomial | None] = {}
         self._ranges_in: dict[Block | None, list[LoopRange] | None] = {}
+        self._known_ranges_in: dict[Block | None, list[LoopRange]] = {}
         if at_once:
             _ = self.written
 
@@ -256,6 +257,17 @@ class RegionSymbols:
                     return None
                 ranges.append(found)
         return ranges
+
+    def known_loop_ranges(self, op: Operation) -> list[LoopRange]:
+        """As `loop_ranges`, without the loops whose bounds are not known before the construct."""
+        if op.parent not in self._known_ranges_in:
+            found = (
+                self.loop_range(*bounds)
+                for around in operations_around(op, self.construct)
+                for bounds in reversed(bounds_of(around))
+            )
+            self._known_ranges_in[op.parent] = [loop for loop in found if loop is not None]
+        return self._known_ranges_in[op.parent]
 
     def loop_range(
         self, variable: SSAValue, lower: SSAValue, upper: SSAValue, step: SSAValue
