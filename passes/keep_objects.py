@@ -60,6 +60,7 @@ from .decisions.kept_objects import (
     resident_blocks,
 )
 from .decisions.polynomials import Monomial, Polynomial, product
+from .decisions.unrolling import OWN_OPERATIONS
 from .ir.ops.acc_ops import (
     MAPPING_OPS,
     has_more_operations,
@@ -226,6 +227,20 @@ class _Object:
         times = max(times, len(certain))
         writes = isinstance(op, llvm.StoreOp)
         return KeptAccess(certain, reach[0], reach[1], times, writes, bool(loops))
+
+    def unrolled(self) -> int:
+        """The operations after the loops whose variables are in the subscripts of an access are unrolled."""
+        most = 0
+        for op, rest in self.rests.items():
+            around = [
+                each for each in operations_around(op, self.loop) if isinstance(each, scf.ForOp)
+            ]
+            wanted = [loop for loop in around if loop.body.block.args[0] in rest.symbols]
+            if wanted:
+                inside = around[: around.index(wanted[-1]) + 1]
+                trips = [most_trips(bounds_of(each)[0]) or UNKNOWN_TRIPS for each in inside]
+                most = max(most, prod(trips) * sum(1 for _ in inside[0].body.block.ops))
+        return most
 
     def _certain(self, rest: Polynomial, around: list[Operation]) -> frozenset[int]:
         loops = [each for each in reversed(around) if isinstance(each, scf.ForOp)]
@@ -519,9 +534,12 @@ def _keep_objects(loop: acc.LoopOp, construct: acc.ParallelOp) -> None:
         works = any(access.writes for access in known)
         if works and found.rows is not None:
             continue  # rows that are shorter than the object's would overlap
-        apart = found.apart(construct)
-        once = any(isinstance(op, llvm.CallOp) for op in ops)
-        kept = kept_object(known, bytes) if works else read_object(known, bytes, apart, once=once)
+        if works:
+            kept = kept_object(known, bytes)
+        else:
+            once = any(isinstance(op, llvm.CallOp) for op in ops)
+            long = found.unrolled() > OWN_OPERATIONS
+            kept = read_object(known, bytes, found.apart(construct), once=once, long=long)
         if kept is None or not _is_known_before(found) or not _is_apart(base, construct):
             continue
         _keep(found, kept)

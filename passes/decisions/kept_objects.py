@@ -107,12 +107,18 @@ def kept_object(accesses: Iterable[KeptAccess], bytes: int) -> KeptObject | None
 
 
 def read_object(
-    accesses: Iterable[KeptAccess], bytes: int, stride: int, *, once: bool = False
+    accesses: Iterable[KeptAccess],
+    bytes: int,
+    stride: int,
+    *,
+    once: bool = False,
+    long: bool = False,
 ) -> KeptObject | None:
     """
     The object to read whole at its first use, of iterations whose objects are `stride` bytes apart, so that
     neighbours share none of it unless it is read again and again; None if it does not pay. `once`: loops of
-    the iteration call functions, of which unrolling would make many.
+    the iteration call functions, of which unrolling would make many. `long`: loops over the object are too
+    long to be unrolled.
     """
     accesses = list(accesses)
     low, high = min(a.low for a in accesses), max(a.high for a in accesses)
@@ -121,7 +127,9 @@ def read_object(
         return None
     reuse = sum(a.times for a in accesses) // max(len(loaded), 1)
     size, again = len(loaded) * bytes, reuse >= REREAD and not once
-    if size not in (REREAD_BYTES if again else READ_BYTES) or (not again and stride < size):
+    registers = len(loaded) * max(bytes, 4)
+    sizes = REREAD_BYTES if again else READ_BYTES
+    if size not in sizes or registers not in sizes or long or (not again and stride < size):
         return None
     numbers = tuple(sorted((offset - low) // bytes for offset in loaded))
     return KeptObject(low, bytes, (high - low) // bytes + 1, numbers, (), ())

@@ -13,6 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from ...decisions.kept_objects import REREAD, REREAD_BYTES
 from ...decisions.polynomials import ZERO, Polynomial
 from ...decisions.row_sharing import RowAccesses
+from ...decisions.unrolling import OWN_OPERATIONS
 from ..ops.acc_ops import PRIVATIZING_OPS, is_defined_inside, operations_around
 from ..ops.building import constant_trips, constant_value
 from ..ops.layout import size_of
@@ -184,7 +185,7 @@ def _is_reread(load: llvm.LoadOp, nest: JammedNest, symbols: RegionSymbols) -> b
     place = distance_from_base(load.ptr, symbols)
     if place is None:
         return False
-    again, elements = 1, 1
+    again, elements, repeated, unrolled = 1, 1, 1, 1
     extents: dict[Hashable, int] = {}
     least: dict[Hashable, int] = {}
     for loop in operations_around(load, nest.outer):
@@ -196,15 +197,21 @@ def _is_reread(load: llvm.LoadOp, nest: JammedNest, symbols: RegionSymbols) -> b
         parts = place.split(variable)
         if trips is None or parts is None:
             return False
+        repeated *= trips
         if not parts[1].terms:
             again *= trips
             continue
         elements *= trips
+        unrolled = repeated
         for unit, factor in parts[1].terms.items():
-            bytes = abs(factor) * (constant_value(loop.step) or 1)
-            extents[unit] = extents.get(unit, 0) + bytes * (trips - 1)
-            least[unit] = min(bytes, least.get(unit, bytes))
-    if again < REREAD or elements * size_of(load.dereferenced_value.type) not in REREAD_BYTES:
+            apart = abs(factor) * (constant_value(loop.step) or 1)
+            extents[unit] = extents.get(unit, 0) + apart * (trips - 1)
+            least[unit] = min(apart, least.get(unit, apart))
+    bytes, block = size_of(load.dereferenced_value.type), load.parent_block()
+    assert block is not None
+    if again < REREAD or unrolled * sum(1 for _ in block.ops) > OWN_OPERATIONS:
+        return False
+    if elements * bytes not in REREAD_BYTES or elements * max(bytes, 4) not in REREAD_BYTES:
         return False
     parts = place.split(nest.outer.region.block.args[0])
     step = constant_value(nest.outer.step[0]) or 1

@@ -75,6 +75,10 @@ def test_what_is_read_again_and_again_may_be_larger_and_shared() -> None:
     assert read_object([often], 4, 256) == KeptObject(0, 4, 64, tuple(range(64)), (), ())
     assert read_object([often], 4, 4) is not None
     assert read_object([often], 4, 256, once=True) is None
+    assert read_object([often], 4, 256, long=True) is None
+    assert (
+        read_object([access(*range(72), times=8 * 72)], 1, 72) is None
+    )  # a register for each byte
     assert read_object([access(*offsets, times=7 * 64)], 4, 256) is None
     assert read_object([access(*range(0, 260, 4), times=8 * 65)], 4, 260) is None
 
