@@ -13,8 +13,13 @@ failed=()
 check() { "$@" || failed+=("$(basename "$1")"); }
 check "$bin/ruff" check -q .
 check "$bin/ruff" format -q --check .
-case " $* " in *" --fast "*) ;; *) check "$bin/basedpyright" --level error --pythonpath "$bin/python" ;; esac
+types=  # Checked by one thread, while FileCheck files are run.
+case " $* " in
+*" --fast "*) ;;
+*) "$bin/basedpyright" --level error --pythonpath "$bin/python" >.venv/types.txt 2>&1 & types=$! ;;
+esac
 check "$bin/lit" -q -j "$(nproc)" lit
+[ -z "$types" ] || wait "$types" || { cat .venv/types.txt; failed+=(basedpyright); }
 [ ${#failed[@]} = 0 ] || echo "failed before the tests: ${failed[*]}"
 # A file stays on one worker: its tests share what they compile.
 "$bin/python" -m pytest -q -n "$(nproc)" --dist loadfile "$@"

@@ -33,6 +33,7 @@ def program(target: str, options: str = "", defines: tuple[str, ...] = ()) -> Ex
             target=target,  # type: ignore[arg-type]
             pass_options=pass_options,
             defines=defines,
+            opt_level=0 if "NO_CACHE" in defines else 3,
             verify=True,
         ),
         DiagnosticSink(),
