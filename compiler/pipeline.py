@@ -65,8 +65,9 @@ _SCHEDULED = Stage(
     passes_to("scheduled", for_gpu=True),
     "Private scalars become values first, and clauses that are only advice are removed, so that all later "
     "passes see the nest without them. "
-    "Parallel loops then count up, and bounds are computed before the nest, as for collapsed loops; loops "
-    "that number the elements of rows become collapsed loops. "
+    "Parallel loops then count up, and bounds are computed before the nest, as for collapsed loops; then "
+    "neighbouring loops with the same bounds become one, and loops that number the elements of rows become "
+    "collapsed ones. "
     "Tiles become loops like others, and so do the chunks of static gang loops. "
     "Nests are reordered while collapsed loops are still one operation. "
     "Collapsed loops without levels are split next, so that the schedule sees which loop walks along "

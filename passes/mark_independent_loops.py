@@ -27,15 +27,13 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import acc, llvm, scf
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
-from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ..dialects.accx import INDEPENDENT
 from .decisions.schedule import Target
-from .ir.dependence.loop_dependence import judge_loop
+from .ir.dependence.loop_dependence import is_independent
 from .ir.ops.acc_ops import parallel_constructs
 from .ir.ops.machine import machine_of
-from .ir.values.accesses import told_apart
 from .ir.values.addresses import base_of
 
 _LOOPS = (scf.ForOp, scf.WhileOp, scf.ExecuteRegionOp, acc.LoopOp)
@@ -50,16 +48,6 @@ def _is_candidate(loop: scf.ForOp) -> bool:
         if isinstance(op, llvm.StoreOp):
             stores |= not isinstance(base_of(op.ptr).owner, llvm.AllocaOp)
     return stores
-
-
-def is_independent(loop: scf.ForOp, construct: Operation) -> bool:
-    """Whether no iteration of a loop reaches an element that another one stores."""
-    verdict = judge_loop(loop, construct, reduced=True)
-    return (
-        verdict.independent
-        and not (verdict.privates or verdict.scalars or verdict.requirement or verdict.rows)
-        and all(told_apart(each.left, each.right, loop) for each in verdict.overlaps)
-    )
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ PASSES: dict[str, dict[str, str]] = {
         "free-mapping": "FreeMappingPass",
         "turn-loops": "TurnLoopsPass",
         "hoist-loop-bounds": "HoistLoopBoundsPass",
+        "fuse-sibling-loops": "FuseSiblingLoopsPass",
         "split-numbered-loops": "SplitNumberedLoopsPass",
         "tile-loops": "TileLoopsPass",
         "split-static-gangs": "SplitStaticGangsPass",
@@ -125,6 +126,7 @@ _FOR_GPUS = ("convert-gpu-to-nvvm",)
 IDLE_ON_HOST = frozenset(
     (
         "compute-borders-first",
+        "fuse-sibling-loops",
         "split-numbered-loops",
         "sign-subscripts",
         "keep-short-rows",

@@ -22,7 +22,14 @@ from ...decisions.ranges import LoopRange
 from ..ops.acc_ops import PRIVATIZING_OPS, bit_width, is_defined_inside, own_copies, variable_name
 from ..ops.building import constant_value
 from ..ops.loop_bounds import LoopLike, body_of, step_of
-from ..values.accesses import LoopAccess, comparable, is_scalar_variable, may_alias, root_of
+from ..values.accesses import (
+    LoopAccess,
+    comparable,
+    is_scalar_variable,
+    may_alias,
+    root_of,
+    told_apart,
+)
 from ..values.loop_symbols import Limit, LoopSymbols
 from ..values.region_values import HostExpression, variable_key
 from ..variables.loop_scalars import is_live_after
@@ -530,6 +537,19 @@ def judge_loop(
         overlaps,
         tuple(judge.requirement),
         tuple(judge.rows.values()),
+    )
+
+
+def is_independent(loop: LoopLike, construct: Operation) -> bool:
+    """
+    Whether no iteration of a loop reaches an element that another one stores, without a test other than what
+    the host has found of the construct's arrays.
+    """
+    verdict = judge_loop(loop, construct, reduced=True)
+    return (
+        verdict.independent
+        and not (verdict.privates or verdict.scalars or verdict.requirement or verdict.rows)
+        and all(told_apart(each.left, each.right, loop) for each in verdict.overlaps)
     )
 
 
