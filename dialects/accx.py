@@ -44,6 +44,7 @@ Discardable attributes (every name the pipeline uses is a constant here):
 | `accx.array` | memory accesses | to which of n arrays that no other pointer leads to, n, their kernel |
 | `accx.independent` | `scf.for` | no iteration reaches an element that another one stores |
 | `accx.unchanged` | `llvm.load` | from memory that no one writes while the construct runs |
+| `accx.in_row` | `llvm.getelementptr` | of a place in a row, whose start need not be in the array |
 | `accx.inferred` | `acc.data`, data operations | of an inferred region: entered whole or not at all |
 | `accx.data_region` | `acc.data`, host loops | what infer-data-regions did here, or why not, for remarks |
 | `accx.from_kernels` | `acc.parallel`, `acc.data` | of a kernels construct: its rules for scalars apply |
@@ -128,6 +129,7 @@ ITERATION = "accx.iteration"
 ARRAY = "accx.array"
 INDEPENDENT = "accx.independent"
 UNCHANGED = "accx.unchanged"
+IN_ROW = "accx.in_row"
 FROM_KERNELS = "accx.from_kernels"
 FROM_SERIAL = "accx.from_serial"
 ATOMIC = "accx.atomic"

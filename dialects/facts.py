@@ -102,6 +102,7 @@ FACTS: dict[str, Fact] = {
     accx.ITERATION: Fact(ArrayAttr, _ACCESSES, IntegerAttr),
     accx.INDEPENDENT: Fact(UnitAttr, ("scf.for",)),
     accx.UNCHANGED: Fact(UnitAttr, ("llvm.load",)),
+    accx.IN_ROW: Fact(UnitAttr, ("llvm.getelementptr",)),
     accx.ARRAY: Fact(ArrayAttr, _ACCESSES, IntegerAttr),
     accx.SPECULATIVE: Fact(UnitAttr, ("llvm.load",)),
     accx.HANDED_OVER: Fact(UnitAttr, ("llvm.load", "llvm.store")),

@@ -4,8 +4,10 @@ Lower `accx.element` to `llvm.getelementptr`.
 Takes:  transformed level (or an earlier one).
 Leaves: for every `accx.element` one `llvm.getelementptr` for each subscript: by rows of a variable-length
         array in bytes, else by the type stepped over. Subscripts are extended to i64 according to their
-        signedness. Within a block, equal computations are emitted once: extended subscripts, sizes of rows,
-        and addresses with equal subscripts from one pointer.
+        signedness. In constructs for CPU threads, sums and products of `int` are computed in i64, and a
+        subscript `i * n + j` becomes two, of rows and in the row (`accx.in_row`), as LLVM follows those.
+        Within a block, equal computations are emitted once: extended subscripts, sizes of rows, and
+        addresses with equal subscripts from one pointer.
 Fails:  never.
 
 Before:
@@ -27,18 +29,27 @@ from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm
-from xdsl.dialects.builtin import IntegerType, ModuleOp, i8, i64
+from xdsl.dialects.builtin import IntegerType, ModuleOp, UnitAttr, i8, i64
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.passes import ModulePass
 
+from ..dialects.accx import IN_ROW
 from ..dialects.accx_element import ElementOp, Index
 from .ir.ops.acc_ops import enclosing
 from .ir.ops.building import NSW, Cursor, constant_value, erase, never_wraps
 from .ir.ops.layout import size_of
 from .ir.ops.machine import machine_of
 
+_Parts = tuple[SSAValue | None, SSAValue | None]
 _ARITHMETIC = (arith.AddiOp, arith.SubiOp, arith.MuliOp)
 _Key = tuple[Hashable, ...]
+
+
+def _sum(at: Cursor, left: SSAValue | None, right: SSAValue | None) -> SSAValue | None:
+    """A sum that does not wrap, of which either part may be missing."""
+    if left is None or right is None:
+        return right if left is None else left
+    return at.value(arith.AddiOp(left, right, overflow=NSW))
 
 
 @dataclass
@@ -68,6 +79,7 @@ class _Block:
     """Whether sums and products in subscripts are computed as i64."""
     constants: dict[int, SSAValue] = field(default_factory=dict[int, SSAValue])
     indices: dict[Index, SSAValue] = field(default_factory=dict[Index, SSAValue])
+    parts: dict[SSAValue, _Parts] = field(default_factory=dict[SSAValue, "_Parts"])
     products: dict[_Key, SSAValue] = field(default_factory=dict[_Key, SSAValue])
     addresses: dict[_Key, SSAValue] = field(default_factory=dict[_Key, SSAValue])
 
@@ -100,6 +112,33 @@ class _Block:
         left, right = (self.widen(at, Index(operand)) for operand in (op.lhs, op.rhs))
         return at.value(type(op)(left, right, overflow=NSW), value.name_hint)
 
+    def row_and_place(self, at: Cursor, step: int | Index) -> _Parts:
+        """
+        The start of the row that a signed subscript such as `i * n + j` names, and the place in it, as i64;
+        either may be missing. A product that is subtracted is part of the place.
+        """
+        if isinstance(step, int) or step.unsigned:
+            return None, None
+        if step.value not in self.parts:
+            self.parts[step.value] = self._row_and_place(at, step.value)
+        return self.parts[step.value]
+
+    def _row_and_place(self, at: Cursor, value: SSAValue) -> _Parts:
+        op = value.owner
+        if isinstance(op, _ARITHMETIC) and never_wraps(op):
+            if isinstance(op, arith.AddiOp):
+                parts = [self.row_and_place(at, Index(operand)) for operand in (op.lhs, op.rhs)]
+                rows, places = zip(*parts, strict=True)
+                return _sum(at, *rows), _sum(at, *places)
+            if isinstance(op, arith.SubiOp):
+                row, place = self.row_and_place(at, Index(op.lhs))
+                less = self.widen(at, Index(op.rhs))
+                start = self.constant(at, 0) if place is None else place
+                return row, at.value(arith.SubiOp(start, less, overflow=NSW))
+            if constant_value(op.lhs) is None and constant_value(op.rhs) is None:
+                return self.widen(at, Index(value)), None
+        return None, self.widen(at, Index(value))
+
     def row_size(self, at: Cursor, lengths: Sequence[SSAValue], element: Attribute) -> SSAValue:
         """The size in bytes of an array with these lengths."""
         size = self.constant(at, size_of(element))
@@ -120,12 +159,14 @@ class _Block:
         indices: Sequence[int | SSAValue],
         type_: Attribute,
         hint: str | None,
+        *,
+        inbounds: bool = True,
     ) -> SSAValue:
         """The address after one subscript."""
-        key = pointer, self.types.number(type_), *indices
+        key = pointer, self.types.number(type_), inbounds, *indices
         if key not in self.addresses:
             result = cast(llvm.LLVMPointerType, pointer.type)
-            gep = llvm.GEPOp.from_mixed_indices(pointer, indices, type_, result, inbounds=True)
+            gep = llvm.GEPOp.from_mixed_indices(pointer, indices, type_, result, inbounds=inbounds)
             self.addresses[key] = at.value(gep, hint)
         return self.addresses[key]
 
@@ -164,8 +205,16 @@ def _lower(op: ElementOp, block: _Block) -> None:
     inner = containers[1] if len(steps) > 1 else None
     first = int(steps[0] == 0 and isinstance(inner, llvm.LLVMStructType))
     for position, step in enumerate(steps[first:], first):
-        indices, type_ = _step(at, block, op, rows[position:], step, containers[position])
         name = last_hint if position == last else hint
+        if block.wide and containers[position] is None and not rows[position:]:
+            row, place = block.row_and_place(at, step)
+            if row is not None and place is not None:
+                pointer = block.address(at, pointer, [row], op.elem_type, hint, inbounds=False)
+                pointer = block.address(at, pointer, [place], op.elem_type, name, inbounds=False)
+                assert isinstance(pointer.owner, llvm.GEPOp)
+                pointer.owner.attributes[IN_ROW] = UnitAttr()
+                continue
+        indices, type_ = _step(at, block, op, rows[position:], step, containers[position])
         pointer = block.address(at, pointer, indices, type_, name)
     op.result.replace_all_uses_with(pointer)
     erase(op)

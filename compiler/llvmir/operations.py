@@ -23,7 +23,7 @@ from xdsl.dialects.llvm import LLVMFunctionType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import llvm_ext
-from ...dialects.accx import ACCESS_GROUPS, ARRAY, ITERATION, UNCHANGED, UNFUSED
+from ...dialects.accx import ACCESS_GROUPS, ARRAY, IN_ROW, ITERATION, UNCHANGED, UNFUSED
 from ...dialects.llvm_ext import AtomicOrdering
 from ...dialects.volatility import is_volatile
 from .constants import gep_text
@@ -281,6 +281,8 @@ def _gep(p: FunctionPrinter, op: Operation) -> None:
     flags = _NO_WRAP.get(_integer(op, "noWrapFlags") or 0, "")
     if not flags and "inbounds" in op.properties:
         flags = " inbounds"
+    if not flags and IN_ROW in op.attributes:
+        flags = " nusw"
     p.line(op, f"getelementptr{flags} {gep_text(gep, p.types, p.typed)}")
 
 
