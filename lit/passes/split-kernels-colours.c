@@ -81,3 +81,14 @@ void recurrence(int n, int m, double (*restrict u)[m])
         for (int j = 1; j < m; j++)
             u[i][j] += u[i][j - 1];
 }
+
+// A subscript that wraps around 64 bits is of one element, whatever its polynomial says.
+// CHECK-LABEL: @wide
+// CHECK-NOT:     acc.loop control(%i
+// CHECK:         llvm.return
+void wide(unsigned long n, int *restrict u)
+{
+#pragma acc kernels copy(u[0:n])
+    for (unsigned long i = 0; i < n; i++)
+        u[(i << 32) * 4294967296ul + 7] += i;
+}

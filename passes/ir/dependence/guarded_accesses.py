@@ -28,6 +28,7 @@ from ..ops.purity import is_pure
 from ..values.accesses import LoopAccess, subscripts_of
 from ..values.loop_symbols import LoopSymbols
 from ..values.value_polynomials import from_value
+from .loop_accesses import wraps_at_once
 
 MOST_PLACES = 16
 """The most places of one access; choices multiply."""
@@ -135,7 +136,8 @@ class GuardedAccesses:
             found = from_value(
                 value, self._symbol, narrowed=lambda poly, width: narrowed.append(poly)
             )
-            self._known[value] = None if narrowed else found
+            wraps = narrowed or (found is not None and wraps_at_once(found))
+            self._known[value] = None if wraps else found
         return self._known[value]
 
     def _symbol(self, value: SSAValue) -> Hashable | None:

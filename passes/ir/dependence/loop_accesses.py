@@ -113,7 +113,7 @@ def _add(
         return
     symbols.limits.clear()
     subscripts, units = subscripts_of(pointer, symbols)
-    subscripts = tuple(None if p is None or _wraps_at_once(p) else p for p in subscripts)
+    subscripts = tuple(None if p is None or wraps_at_once(p) else p for p in subscripts)
     limits = tuple(dict.fromkeys(symbols.limits))
     atomic = isinstance(op, acc.AtomicReadOp | acc.AtomicWriteOp | acc.AtomicUpdateOp)
     is_target = not (isinstance(op, acc.AtomicReadOp) and writes)
@@ -134,7 +134,7 @@ def _add(
         body.limits[body.accesses[-1]] = limits
 
 
-def _wraps_at_once(poly: Polynomial) -> bool:
+def wraps_at_once(poly: Polynomial) -> bool:
     """
     Whether neighbouring elements lie further apart than any array is long, so that the subscript must wrap.
     """
