@@ -360,10 +360,10 @@ def _carried_values(loop: Operation, varying: LaneValues) -> int:
     return len(loop.results) + len(private) + 1
 
 
-def _may_take_rows(loop: scf.ForOp, varying: LaneValues) -> bool:
+def _may_take_rows(loop: scf.ForOp, varying: LaneValues, *, in_order: bool) -> bool:
     """
     Whether lanes with rows of their own shorten all loops in `loop`, which must be straight-line code that is
-    not unrolled.
+    not unrolled. Unless `in_order`, LLVM vectorises sums along the rows, but not recurrences.
     """
     if any(isinstance(op, scf.IfOp | scf.WhileOp | scf.ExecuteRegionOp) for op in loop.body.walk()):
         return False
@@ -372,7 +372,10 @@ def _may_take_rows(loop: scf.ForOp, varying: LaneValues) -> bool:
     if any(n is not None and n <= UNROLLED_TRIPS for n in trips):
         return False
     innermost = [op for op in inner if not any(i.parent_op() is op for i in inner)]
-    return all(rows_side_by_side(waiting_cycles(op), len(_apart(op, varying))) for op in innermost)
+    return all(
+        rows_side_by_side(waiting_cycles(op, in_order=in_order), len(_apart(op, varying)))
+        for op in innermost
+    )
 
 
 def _apart(op: Operation, varying: LaneValues) -> set[tuple[SSAValue, Polynomial]]:
@@ -400,7 +403,7 @@ def lanes_of(loop: scf.ForOp, *, in_order: bool = True) -> Lanes | None:
     if not inside or not _can_interchange(loop.body.block, varying):
         return None
     rows = any(_apart(inner, varying) for inner in inside)
-    if rows and not (in_order and _may_take_rows(loop, varying)):
+    if rows and not _may_take_rows(loop, varying, in_order=in_order):
         return None
     sizes: set[int] = set()
     for inner in inside:

@@ -32,17 +32,19 @@ _MOST_ACCESSES = 64
 """Bodies with more accesses have enough to do while they wait."""
 
 
-def waiting_cycles(loop: scf.ForOp) -> int:
+def waiting_cycles(loop: scf.ForOp, *, in_order: bool = True) -> int:
     """
     The cycles from the time when an iteration of an innermost loop has its operands to the time when the next
-    one has them; 0 if iterations need nothing of each other, or floats that LLVM may compute in any order.
+    one has them; 0 if iterations need nothing of each other, or floats that LLVM may compute in any order:
+    unless `in_order`, all sums and products are such.
     """
     block = loop.body.block
     end = block.last_op
     assert end is not None
     carried = zip(block.args[1:], end.operands, strict=True)
-    chains = [_path({start}, last, loop) for start, last in carried if _is_float(start)]
-    chains += _through_memory(loop)
+    lengths = [_path({start}, last, loop) for start, last in carried if _is_float(start)]
+    chains = [length for length in lengths if in_order or length != SUM]
+    chains += _through_memory(loop, in_order=in_order)
     return max(chains, default=0)
 
 
@@ -50,7 +52,7 @@ def _is_float(value: SSAValue) -> bool:
     return isinstance(value.type, AnyFloat)
 
 
-def _through_memory(loop: scf.ForOp) -> Iterable[int]:
+def _through_memory(loop: scf.ForOp, *, in_order: bool) -> Iterable[int]:
     """The cycles of the chains whose numbers pass from a store to a load of a later iteration."""
     accesses = [op for op in loop.body.block.ops if isinstance(op, llvm.LoadOp | llvm.StoreOp)]
     stores = [op for op in accesses if isinstance(op, llvm.StoreOp) and _is_float(op.value)]
@@ -62,6 +64,7 @@ def _through_memory(loop: scf.ForOp) -> Iterable[int]:
     for store in stores:
         loads: set[SSAValue] = set()
         distances: list[int] = []
+        apart = False
         for number, load in enumerate(accesses):
             if not isinstance(load, llvm.LoadOp):
                 continue
@@ -71,8 +74,9 @@ def _through_memory(loop: scf.ForOp) -> Iterable[int]:
             if distance is not None:
                 loads.add(load.dereferenced_value)
                 distances.append(max(distance, 1))
+                apart |= distance > 0
         length = _path(loads, store.value, loop)
-        if length:
+        if length and (in_order or apart or length != SUM):
             yield (length + _MEMORY) // min(distances)
 
 
