@@ -7,7 +7,7 @@
 // One enter and one exit around the launch, with the same records, which live in the entry block
 // although the construct is in a loop.
 // CHECK-LABEL: llvm.func @f(
-// CHECK:         %kernel_args = llvm.alloca
+// CHECK:         %kernel_args = llvm.alloca %{{.*}} x !llvm.array<1 x !llvm.array<16 x i64>> {alignment = 64 : i64}
 // CHECK:         %launch = llvm.alloca
 // CHECK:         %records = llvm.alloca %{{.*}} x !llvm.array<8 x i64>
 // CHECK:         scf.for

@@ -101,7 +101,8 @@ scan:
   %low = and i32 %seen, 15
   if eq i32 %low, 0: call, fetch
 fetch:
-  ; while the member takes its share, the arguments come from the launching thread's processor
+  ; while the member takes its share, the arguments come from the launching thread's processor: two lines that
+  ; hold nothing else (`passes/ir/kernels/runtime_calls.py`)
   %number = sub i32 %low, 1
   %named = getelementptr %job, ptr @jobs, i32 %number
   %shares = &%named->job.shares

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....compiler.base.abi import ASYNC_SYNC, ENTRY_POINTS, ROUTINES, DeviceOperation, Launch
-from ....dialects.layout import member_offset
+from ....dialects.layout import member_offset, size_of
 from ..ops.acc_ops import enclosing_function, variable_name
 from ..ops.building import PTR, Cursor, put_first
 from ..variables.private_storage import entry_cursor
@@ -23,6 +23,12 @@ DataOp = acc.CopyinOp | acc.CreateOp | acc.PresentOp | acc.NoCreateOp
 """Operations on data that is mapped by its address on the host."""
 
 _TYPES: dict[str, Attribute] = {"void": llvm.LLVMVoidType(), "i32": i32, "i64": i64, "ptr": PTR}
+LINE_BYTES = 64
+"""A line of a processor's cache, which takes longer to another one than a thread takes for 1000 elements."""
+ARGUMENT_BYTES = 2 * LINE_BYTES
+"""A kernel's arguments and their addresses have lines of their own, a multiple of so many bytes: members of
+the team read as many early (`runtime/native/gangs_members.py`)."""
+_LINES = llvm.LLVMArrayType(ARGUMENT_BYTES // 8, i64)
 _SIGNATURES = {
     name: llvm.LLVMFunctionType([_TYPES[kind] for kind in arguments.split()], _TYPES[result])
     for name, (result, arguments) in (ENTRY_POINTS | ROUTINES).items()
@@ -118,11 +124,13 @@ class RuntimeCalls:
         args: Sequence[SSAValue],
     ) -> None:
         """Launches the site's kernel; `shape` is grid and block, x y z each."""
-        # pointers and what they point to are together: a line of the cache takes longer from one processor to
-        # another than a thread takes for hundreds of elements
         table = llvm.LLVMArrayType(max(len(args), 1), PTR)
         packed = llvm.LLVMStructType.from_type_list([table, *(arg.type for arg in args)])
-        pointers = entry.alloca(packed, "kernel_args")
+        pointers = entry.alloca(
+            llvm.LLVMArrayType(-(-size_of(packed) // ARGUMENT_BYTES), _LINES),
+            "kernel_args",
+            alignment=LINE_BYTES,
+        )
         launch = entry.alloca(llvm.LLVMArrayType(6, i64), "launch")
         for index, arg in enumerate(args):
             slot = at.field(pointers, member_offset(packed, index + 1), arg.name_hint or "arg")

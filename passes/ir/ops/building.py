@@ -201,10 +201,12 @@ class Cursor:
         rest = self.value(arith.AndIOp(value, self.constant(size - 1, value.type)))
         return self.value(arith.CmpiOp(rest, self.constant(0, value.type), "eq"), hint)
 
-    def alloca(self, type: Attribute, hint: str, count: SSAValue | None = None) -> SSAValue:
-        """Stack memory for `count` (default one) elements of `type`, 16-byte aligned."""
+    def alloca(
+        self, type: Attribute, hint: str, count: SSAValue | None = None, alignment: int = 16
+    ) -> SSAValue:
+        """Stack memory for `count` (default one) elements of `type`, with this alignment in bytes."""
         size = self.i32(1) if count is None else count
-        return self.value(llvm.AllocaOp(size, type, alignment=16), hint)
+        return self.value(llvm.AllocaOp(size, type, alignment=alignment), hint)
 
     def temporary(self, type: Attribute, hint: str) -> SSAValue:
         """Stack memory for a short-lived value of `type`."""
