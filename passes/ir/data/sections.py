@@ -21,9 +21,10 @@ from ....dialects.accx_element import ElementOp
 from ...decisions.inequalities import Facts
 from ...decisions.polynomials import ZERO, Polynomial, divide
 from ...decisions.ranges import Extremes, LoopRange, NotNegative, extremes, joined
-from ..ops.acc_ops import called, is_inside, uses_inside
+from ..ops.acc_ops import called, is_inside, operations_around, uses_inside
 from ..ops.conditions import facts
 from ..ops.layout import size_of
+from ..ops.loop_bounds import bounds_of
 from ..ops.predicates import EQ, NE, SGE, SGT, SLE, SLT, UGE, UGT, ULE, ULT
 from ..values.addresses import AddressStep, base_of, steps_of
 from ..values.region_values import RegionSymbols
@@ -185,6 +186,7 @@ def section_of(uses: PointerUses, symbols: RegionSymbols) -> TouchedSection | st
         return "it is not subscripted"
     if len({access.unit for access in accesses}) > 1:
         accesses = [access.in_bytes() for access in accesses]
+    outside = _facts_around(symbols)
     bounds: list[Extremes] = []
     around: list[LoopRange] = []
     known: dict[Block | None, tuple[list[LoopRange], Facts]] = {}
@@ -205,7 +207,7 @@ def section_of(uses: PointerUses, symbols: RegionSymbols) -> TouchedSection | st
         around = [loop for loop in (around if bounds else ranges) if loop.variable in here]
         if access.op.parent not in known:
             ranges = refine_by_conditions(ranges, access.op, symbols)
-            known[access.op.parent] = ranges, Facts.of_loops(ranges)
+            known[access.op.parent] = ranges, Facts.of_loops(ranges).union(outside)
         ranges, facts = known[access.op.parent]
         index, sums = _guarded_sums(access, ranges, facts, symbols)
         found = extremes(index, [*sums, *ranges], facts.proves)
@@ -220,6 +222,21 @@ def section_of(uses: PointerUses, symbols: RegionSymbols) -> TouchedSection | st
         bounds.append(found)
     loops = tuple(loop for loop in around if not _are_inside((loop.lower, loop.last), symbols))
     return TouchedSection(accesses[0].unit, joined(bounds), loops)
+
+
+def _facts_around(symbols: RegionSymbols) -> Facts:
+    """What the loops around the construct say: of part of a loop, as `i < k`, it is the sign of `k`."""
+    ranges: list[LoopRange] = []
+    least: dict[Hashable, int] = {}
+    for bounds in (b for op in operations_around(symbols.construct) for b in bounds_of(op)):
+        found, variable = symbols.loop_range(*bounds), symbols.polynomial(bounds[0])
+        if found is None or variable is None:
+            continue
+        ranges.append(found)
+        first = found.lower.as_constant
+        if first is not None:
+            least.update(dict.fromkeys(variable.symbols, first))
+    return Facts.of_loops(ranges).union(Facts((), least))
 
 
 def _has_loop_variables(bounds: Extremes, symbols: RegionSymbols) -> bool:
