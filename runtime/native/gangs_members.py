@@ -32,7 +32,7 @@ define internal i32 @next_ticket() {{
   ret i32 %new
 }}
 
-; tells member %i that there is work; the caller then passes a fence and wakes it if it sleeps
+; tells member %i that there is work; the caller then wakes it if it sleeps
 define internal void @ring(i64 %i, i32 %number) {{
   %place = call ptr @place(i64 %i)
   %place->share.door = %number release
