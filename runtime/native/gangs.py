@@ -24,8 +24,8 @@ takes. The launching thread starts a short launch alone; if the first eighth tak
 the rest is opened to the team. A kernel's first launch is started in the same way, with a smaller part.
 From time to time the time of the team is compared with that of one thread: one thread may be faster if
 processors are busy with other work, or if data is in its cache; the kernel then runs in one thread until
-the team is faster again. Results do not depend on the number of threads: gangs are those of the launch,
-and reductions combine their parts in the order of gangs
+the team is faster again, which is tried with members that have been woken for it. Results do not depend on
+the number of threads: gangs are those of the launch, and reductions combine their parts in the order of gangs
 (`passes/convert_acc_compute_to_host/gang_partials.py`).
 
 Several threads may launch at the same time. Each launch has a *job*, and members take part in any job; when

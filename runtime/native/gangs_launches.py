@@ -152,11 +152,14 @@ define internal void @learn_alone(ptr %kernel, i64 %each) {{
   ret void
 }}
 
-; records the time of a gang in a launch by the team: shorter ones at once, longer ones gradually
+; records the time of a gang in a launch by the team: shorter ones at once, longer ones gradually, as at most
+; twice the former, since a thread that loses its processor once says nothing of the next launch
 define internal void @learn_team(ptr %kernel, i64 %each) {{
   %old = %kernel->kernel.by_team monotonic
+  %twice = shl i64 %old, 1
+  %believed = call i64 @llvm.umin.i64(i64 %each, i64 %twice)
   %three = mul i64 %old, 3
-  %sum = add i64 %three, %each
+  %sum = add i64 %three, %believed
   %mean = lshr i64 %sum, 2
   %unknown = icmp eq i64 %old, 0
   %less = icmp ult i64 %each, %old
@@ -191,13 +194,15 @@ first:
 compare:
   if ule i64 %alone, %team: lone, crowd
 lone:
-  ; first often, then every 64th time
+  ; first often, then thrice in 64 times: the first may only wake the members, which takes as long as a
+  ; launch, or as eight; for the others they spin
   %less = sub i64 %turn, 1
   %bits = and i64 %turn, %less
   %power = icmp eq i64 %bits, 0
   %later = and i64 %turn, 63
-  %turned = icmp eq i64 %later, 0
-  %due = or i1 %power, %turned
+  %turned = icmp ule i64 %later, 1
+  %after_eight = icmp eq i64 %later, 8
+  %due = any %power %turned %after_eight
   %way = select i1 %due, i32 2, i32 1
   ret i32 %way
 crowd:
