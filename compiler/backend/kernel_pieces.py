@@ -39,7 +39,7 @@ _OF_MODULE = ("callseq", "brx.idx", ".func", "prototype_", ".global ", ".const "
 """Matches text that is numbered or declared for the whole module, and that kernels which share nothing do
 not have."""
 _NAME = "\0"
-"""The placeholder for the name of a kernel in cached text."""
+"""What stands for the name of a kernel in cached text."""
 
 
 @dataclass(frozen=True)
