@@ -129,9 +129,9 @@ def open_devices(target: TargetName, options: RunOptions, *, tells: bool = True)
 
 
 def _team_services(host_ir: str) -> dict[str, int]:
-    """The functions by name that a program with OpenMP needs from the team of threads; empty for other
-    programs."""
-    if "@__accopt_team_call" not in host_ir:
+    """The functions by name that a program with OpenMP, or with non-temporal stores, needs from the team of
+    threads; empty for other programs."""
+    if "@__accopt_team_" not in host_ir:
         return {}
     from ..runtime.native.gangs import gang_team
 

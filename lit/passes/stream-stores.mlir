@@ -1,20 +1,20 @@
 // RUN: accopt %s -p stream-stores | filecheck %s
 // RUN: accopt %s -p 'stream-stores{bytes=4096}' | filecheck %s --check-prefix=LIMIT
 
-// CHECK: llvm.func internal @__accopt_streams(%{{.*}}: i64) -> i1
-// CHECK:   llvm.call @sysconf
+// CHECK: llvm.func internal @__accopt_streams(%{{.*}}: i64, %[[STENCIL:.*]]: i1) -> i1
+// CHECK:   llvm.call @__accopt_team_cache(%[[STENCIL]])
 // CHECK: llvm.func internal @__accopt_stream(
 // CHECK:   llvm.store {{.*}}nontemporal
-// LIMIT-NOT: @sysconf
+// LIMIT-NOT: @__accopt_team_cache
 // LIMIT: arith.constant 4096 : i64
 
-// The launch's bytes are those of all its gangs; the results of 512 iterations are gathered.
+// The launch's bytes are those of all its gangs; the results of 1024 iterations are gathered.
 // CHECK-LABEL: llvm.func @doubled
-// CHECK:         %gathered = llvm.alloca %{{.*}} x !llvm.array<512 x f64>
+// CHECK:         %gathered = llvm.alloca %{{.*}} x !llvm.array<1024 x f64>
 // CHECK:         %iterations = arith.divsi
-// CHECK:         %[[LARGE:.*]] = llvm.call @__accopt_streams(%bytes)
+// CHECK:         %[[LARGE:.*]] = llvm.call @__accopt_streams(%bytes{{[_0-9]*}}, %{{.*}})
 // CHECK:         scf.if
-// CHECK:           scf.for %start = %{{.*}} step %c512
+// CHECK:           scf.for %start = %{{.*}} step %c1024
 // CHECK:             scf.for %k
 // CHECK:               llvm.store %{{.*}} {accx.access_groups = [0 : i32]}
 // CHECK:             } {accx.simd
@@ -45,7 +45,7 @@ llvm.func @doubled(%begin: i64, %end: i64, %gangs: i64, %args: !llvm.ptr) attrib
 // copies to every second element, or of one element to a row.
 // CHECK-LABEL: llvm.func @copies
 // CHECK:         %long{{.*}} = arith.cmpi sge, %trips{{.*}}, %c256
-// CHECK:         scf.if %long
+// CHECK:         scf.if %long{{[_0-9]*}}
 // CHECK:           %[[TO:.*]] = llvm.getelementptr %b{{.*}}[%lo
 // CHECK:           %[[FROM:.*]] = llvm.getelementptr %a{{.*}}[%lo
 // CHECK:           %[[BYTES:.*]] = arith.muli %trips{{.*}}, %c2
@@ -86,6 +86,55 @@ llvm.func @copies(%begin: i64, %end: i64, %gangs: i64, %args: !llvm.ptr) attribu
     %v = llvm.load %a : !llvm.ptr -> i16
     %q = llvm.getelementptr %b[%i] : (!llvm.ptr, i32) -> !llvm.ptr, i16
     llvm.store %v, %q : i16, !llvm.ptr
+  } {accx.simd}
+  llvm.return
+}
+
+// A copy to another array of words of 4 or 8 bytes: non-temporal stores if the arrays exceed the caches, without a buffer.
+// CHECK-LABEL: llvm.func @moved
+// CHECK-NOT:     llvm.array
+// CHECK:         %[[ONCE:.*]] = arith.constant false
+// CHECK:         %[[MANY:.*]] = llvm.call @__accopt_streams(%bytes{{[_0-9]*}}, %[[ONCE]])
+// CHECK:         %[[LARGE:.*]] = arith.andi %[[MANY]]
+// CHECK:         scf.if %[[LARGE]]
+// CHECK:           llvm.call @__accopt_stream(%[[TO:.*]], %[[FROM:.*]], %{{.*}})
+// CHECK:         } else {
+// CHECK:           scf.if %long{{[_0-9]*}}
+// CHECK:             "llvm.intr.memmove"
+// CHECK:           } else {
+// CHECK:             scf.for
+// CHECK:         llvm.fence seq_cst
+llvm.func @moved(%begin: i64, %end: i64, %gangs: i64, %args: !llvm.ptr) attributes {accx.kernel} {
+  %c1 = arith.constant 1 : i64
+  %a = llvm.load %args : !llvm.ptr -> !llvm.ptr
+  %b_at = llvm.getelementptr %args[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %b = llvm.load %b_at : !llvm.ptr -> !llvm.ptr
+  scf.for %i = %begin to %end step %c1 : i64 {
+    %p = llvm.getelementptr %a[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    %v = llvm.load %p : !llvm.ptr -> f32
+    %q = llvm.getelementptr %b[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    llvm.store %v, %q : f32, !llvm.ptr
+  } {accx.simd}
+  llvm.return
+}
+
+// The runtime is told where an array is read at several places.
+// CHECK-LABEL: llvm.func @neighbours
+// CHECK:         %[[STENCIL:.*]] = arith.constant true
+// CHECK:         llvm.call @__accopt_streams(%bytes{{[_0-9]*}}, %[[STENCIL]])
+llvm.func @neighbours(%begin: i64, %end: i64, %gangs: i64, %args: !llvm.ptr) attributes {accx.kernel} {
+  %c1 = arith.constant 1 : i64
+  %a = llvm.load %args : !llvm.ptr -> !llvm.ptr
+  %b_at = llvm.getelementptr %args[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %b = llvm.load %b_at : !llvm.ptr -> !llvm.ptr
+  scf.for %i = %begin to %end step %c1 : i64 {
+    %p = llvm.getelementptr %a[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    %v = llvm.load %p : !llvm.ptr -> f32
+    %n = llvm.getelementptr %p[1] : (!llvm.ptr) -> !llvm.ptr, f32
+    %w = llvm.load %n : !llvm.ptr -> f32
+    %sum = arith.addf %v, %w : f32
+    %q = llvm.getelementptr %b[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    llvm.store %sum, %q : f32, !llvm.ptr
   } {accx.simd}
   llvm.return
 }

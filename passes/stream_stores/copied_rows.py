@@ -8,13 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, llvm, scf
+from xdsl.ir import SSAValue
 
 from ...dialects.llvm_ext import MemmoveOp
 from ..decisions.streams import SHORTEST
 from ..ir.loops.lane_loops import LaneValues, stride
 from ..ir.ops.building import Cursor
+from ..ir.ops.expressions import parts_of
 from ..ir.ops.layout import size_of
-from .streamed_versions import address_in
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,29 @@ def emit_copy(row: CopiedRow) -> None:
     trips = at.sub(at.to_i64(loop.ub), at.to_i64(loop.lb), "trips")
     long = at.value(arith.CmpiOp(trips, at.i64(SHORTEST), "sge"), "long")
     inside, otherwise = at.if_else(long)
-    target, source = (address_in(a.ptr, loop, loop.lb, inside) for a in (row.store, row.load))
-    inside.insert(MemmoveOp(target, source, inside.mul(trips, inside.i64(row.size), "bytes")))
+    inside.insert(MemmoveOp(*copied_bytes(row, trips, inside)))
     otherwise.move(loop)
+
+
+def copied_bytes(
+    row: CopiedRow, trips: SSAValue, at: Cursor
+) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """Emits what a copy of the row is told: the addresses of the target and the source, and the bytes."""
+    loop = row.loop
+    target, source = (address_in(a.ptr, loop, loop.lb, at) for a in (row.store, row.load))
+    return target, source, at.mul(trips, at.i64(row.size), "bytes")
+
+
+def sources_of(value: SSAValue) -> set[SSAValue]:
+    """All values that `value` is computed from."""
+    return set(parts_of(value, lambda part: False))
+
+
+def address_in(pointer: SSAValue, loop: scf.ForOp, start: SSAValue, at: Cursor) -> SSAValue:
+    """The value of a pointer of the loop's body in iteration `start`."""
+    values: dict[SSAValue, SSAValue] = {loop.body.block.args[0]: start}
+    needed = sources_of(pointer)
+    for op in loop.body.block.ops:
+        if op.results and op.results[0] in needed:
+            at.insert(op.clone(values))
+    return values.get(pointer, pointer)

@@ -6,19 +6,19 @@ kernel does not read, and the launch touches more bytes than the last-level cach
 of the traffic and useless. The results of some iterations are then gathered in a small buffer and written
 from there by non-temporal stores (`streaming_functions.py`), which bypass the caches. This preserves results:
 iterations of partitioned loops are independent, and each loads before it stores. A loop that only copies
-leaves the choice of stores to the C library, whose copies avoid that read at smaller sizes, too.
+needs no buffer, and leaves the choice of stores to the C library for arrays that fit the caches.
 
 Takes:  the host level, straight loops that LLVM is asked to vectorise (`accx.simd`).
 Leaves: two versions of such a loop, one over pieces and the original, selected by a comparison of the bytes
         that the launch touches, by the trip counts of the loops around it, with the size of the last-level
-        cache. That size is queried when the program first needs it. A copy becomes `llvm.intr.memmove` for
-        rows that are not short (`copied_rows.py`), unless the program has a `memmove` of its own.
+        caches of the threads that run it. A copy becomes `llvm.intr.memmove` for rows that are not short
+        (`copied_rows.py`), unless the program has a `memmove` of its own.
 Fails:  never; `decisions/streams.py` decides which loops stay as they are.
 
 Before:
   scf.for %i = %lo to %hi step %c1 { … llvm.store %v, %b[%i] } {accx.simd}
 After:
-  %large = llvm.call @__accopt_streams(%bytes)
+  %large = llvm.call @__accopt_streams(%bytes, %stencil)
   scf.if %large {
     scf.for %start = %lo to %hi step %c512 {
       scf.for %i = %start to %end step %c1 { … llvm.store %v, %gathered[%i - %start] } {accx.simd}
@@ -46,8 +46,8 @@ from ..ir.loops.lane_loops import LaneValues, stride
 from ..ir.ops.building import constant_trips, constant_value
 from ..ir.ops.layout import size_of
 from ..ir.values.addresses import base_of
-from .copied_rows import copied_row, emit_copy
-from .streamed_versions import StreamedLoop, emit_versions, sources_of
+from .copied_rows import CopiedRow, copied_row, emit_copy, sources_of
+from .streamed_versions import StreamedLoop, emit_versions
 from .streaming_functions import add_functions
 
 _MEMMOVE = "memmove"
@@ -71,12 +71,11 @@ class StreamStoresPass(ModulePass):
         for function in op.body.block.ops:
             if not isinstance(function, llvm.FuncOp) or KERNEL not in function.attributes:
                 continue
-            marked = _marked(function)
-            if not (isinstance(own, llvm.FuncOp) and own.body.blocks):
-                marked = [loop for loop in marked if not _copied(loop)]
-            if found := _loops(function, marked):
+            copies = not (isinstance(own, llvm.FuncOp) and own.body.blocks)
+            if found := _loops(function, _marked(function), copies):
                 kernels.append((function, found))
-        if kernels and add_functions(op, symbols, self.bytes):
+        if kernels:
+            add_functions(op, symbols, self.bytes)
             for function, found in kernels:
                 emit_versions(function, found)
 
@@ -92,24 +91,29 @@ def _marked(function: llvm.FuncOp) -> list[scf.ForOp]:
     ]
 
 
-def _copied(loop: scf.ForOp) -> bool:
-    """Whether the loop copies a row; then it does so by one operation."""
-    stores = _last_stores(loop)
-    row = copied_row(loop, stores[0]) if len(stores) == 1 else None
-    if row is not None:
-        emit_copy(row)
-    return row is not None
-
-
-def _loops(function: llvm.FuncOp, marked: Sequence[scf.ForOp]) -> list[StreamedLoop]:
+def _loops(function: llvm.FuncOp, marked: Sequence[scf.ForOp], copies: bool) -> list[StreamedLoop]:
+    """The loops that are streamed; if the kernel `copies`, others that copy do so by one operation."""
     if not marked:
         return []
     read = {base_of(op.ptr) for op in function.walk() if isinstance(op, llvm.LoadOp)}
-    return [found for loop in marked if (found := _candidate(loop, function, read)) is not None]
+    found: list[StreamedLoop] = []
+    for loop in marked:
+        stores = _last_stores(loop)
+        row = copied_row(loop, stores[0]) if copies and len(stores) == 1 else None
+        if (candidate := _candidate(loop, function, stores, read, row)) is not None:
+            found.append(candidate)
+        elif row is not None:
+            emit_copy(row)
+    return found
 
 
-def _candidate(loop: scf.ForOp, function: llvm.FuncOp, read: set[SSAValue]) -> StreamedLoop | None:
-    stores = _last_stores(loop)
+def _candidate(
+    loop: scf.ForOp,
+    function: llvm.FuncOp,
+    stores: Sequence[llvm.StoreOp],
+    read: set[SSAValue],
+    row: CopiedRow | None,
+) -> StreamedLoop | None:
     if not stores:
         return None
     varying = LaneValues(loop)
@@ -125,10 +129,14 @@ def _candidate(loop: scf.ForOp, function: llvm.FuncOp, read: set[SSAValue]) -> S
     if not _write_each_element_once(loop, function, stores):
         return None
     touched = {base: size for base, _, size in described}
-    for op in loop.body.block.ops:
-        if isinstance(op, llvm.LoadOp) and stride(op.ptr, varying) != 0:
-            touched[base_of(op.ptr)] = size_of(op.dereferenced_value.type)
-    return StreamedLoop(loop, stores, sum(touched.values()))
+    loads = [
+        op
+        for op in loop.body.block.ops
+        if isinstance(op, llvm.LoadOp) and stride(op.ptr, varying) != 0
+    ]
+    sizes = {base_of(op.ptr): size_of(op.dereferenced_value.type) for op in loads}
+    touched |= sizes
+    return StreamedLoop(loop, stores, sum(touched.values()), len(sizes) < len(loads), row)
 
 
 def _last_stores(loop: scf.ForOp) -> list[llvm.StoreOp]:

@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, llvm, scf
-from xdsl.dialects.builtin import IntegerType, i8
+from xdsl.dialects.builtin import IntegerType, i1, i8
 from xdsl.ir import SSAValue
 
 from ...dialects import llvm_ext
 from ..decisions.streams import SHORTEST, STRIP
 from ..ir.ops.building import Cursor
-from ..ir.ops.expressions import parts_of
 from ..ir.ops.layout import size_of
 from ..ir.variables.private_storage import entry_cursor
+from .copied_rows import CopiedRow, address_in, copied_bytes, emit_copy
 from .streaming_functions import STREAM, STREAMS
 
 _NO_WRAP = arith.IntegerOverflowAttr((arith.IntegerOverflowFlag.NSW,))
@@ -25,16 +25,16 @@ _NO_WRAP = arith.IntegerOverflowAttr((arith.IntegerOverflowFlag.NSW,))
 
 @dataclass(frozen=True)
 class StreamedLoop:
-    """A loop whose stores may be streamed. `bytes`: those of different arrays that an iteration touches."""
+    """
+    A loop whose stores may be streamed. `bytes`: those of different arrays that an iteration touches;
+    `stencil`: whether it reads an array at several places; `row`: the loop as a copy, if it is one.
+    """
 
     loop: scf.ForOp
     stores: Sequence[llvm.StoreOp]
     bytes: int
-
-
-def sources_of(value: SSAValue) -> set[SSAValue]:
-    """All values that `value` is computed from."""
-    return set(parts_of(value, lambda part: False))
+    stencil: bool
+    row: CopiedRow | None
 
 
 def emit_versions(function: llvm.FuncOp, loops: Sequence[StreamedLoop]) -> None:
@@ -62,13 +62,18 @@ def _two_versions(function: llvm.FuncOp, found: StreamedLoop, used: SSAValue) ->
     trips = at.sub(at.to_i64(loop.ub), at.to_i64(loop.lb), "trips")
     long = at.value(arith.CmpiOp(trips, at.i64(SHORTEST), "sge"))
     total = at.mul(_launched(function, loop, trips, at), at.i64(found.bytes), "bytes")
-    worth = at.value(llvm.CallOp(STREAMS, total, return_type=long.type))
+    stencil = at.constant(int(found.stencil), i1)
+    worth = at.value(llvm.CallOp(STREAMS, total, stencil, return_type=long.type))
     large = at.value(arith.AndIOp(worth, long), "large")
     inside, otherwise = at.if_else(large)
     inside.store(inside.constant(1, i8), used)
-    _strips(function, found, inside)
-    loop.detach()
-    otherwise.insert(loop)
+    if found.row is not None:
+        inside.insert(llvm.CallOp(STREAM, *copied_bytes(found.row, trips, inside)))
+    else:
+        _strips(function, found, inside)
+    otherwise.move(loop)
+    if found.row is not None:
+        emit_copy(found.row)
 
 
 def _launched(function: llvm.FuncOp, loop: scf.ForOp, trips: SSAValue, at: Cursor) -> SSAValue:
@@ -124,13 +129,3 @@ def _strips(function: llvm.FuncOp, found: StreamedLoop, at: Cursor) -> None:
         first = address_in(store.ptr, loop, start, body)
         size = body.mul(count, body.i64(size_of(store.value.type)))
         body.insert(llvm.CallOp(STREAM, first, array, size))
-
-
-def address_in(pointer: SSAValue, loop: scf.ForOp, start: SSAValue, at: Cursor) -> SSAValue:
-    """The value of a pointer of the loop's body in iteration `start`."""
-    values: dict[SSAValue, SSAValue] = {loop.body.block.args[0]: start}
-    needed = sources_of(pointer)
-    for op in loop.body.block.ops:
-        if op.results and op.results[0] in needed:
-            at.insert(op.clone(values))
-    return values.get(pointer, pointer)

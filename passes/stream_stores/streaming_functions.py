@@ -1,16 +1,17 @@
 """
 The functions that `stream-stores` calls, which it adds to the module:
 
-    i1   __accopt_streams(i64 bytes)         whether a launch that touches this many bytes streams
+    i1   __accopt_streams(i64 bytes, i1 stencil)     whether a launch that touches this many bytes streams
     void __accopt_stream(ptr to, ptr from, i64 bytes)   copies by non-temporal stores, a multiple of 4
 
-Whole cache lines are written by non-temporal stores, the edges by ordinary ones.
+Whole cache lines are written by non-temporal stores, the edges by ordinary ones. `__accopt_team_cache`, of
+the runtime (`runtime/native/gangs_team.py`), tells the size of the caches.
 """
 
 from __future__ import annotations
 
 from xdsl.dialects import arith, llvm
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, VectorType, i1, i32, i64
+from xdsl.dialects.builtin import ModuleOp, VectorType, i1, i32, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
@@ -19,40 +20,19 @@ from ..ir.ops.building import PTR, Cursor, put_first
 
 STREAM = "__accopt_stream"
 STREAMS = "__accopt_streams"
-_CACHE = "__accopt_last_cache"
-_SYSCONF = "sysconf"
-_LEVEL3_CACHE_SIZE = 194
-"""glibc's number for the cache size on Linux; other libraries return -1 or 0, and then no loop streams."""
-_NEVER = (1 << 63) - 1
+_CACHE = "__accopt_team_cache"
 _LINE = 64
 
 
-def add_functions(module: ModuleOp, symbols: dict[str, Operation], limit: int | None) -> bool:
-    """
-    Adds the functions; `limit` is the cache's size, which `__accopt_streams` queries if it is None. Returns
-    False, without a change, if the program defines the C library's `sysconf` itself.
-    """
-    asks = llvm.LLVMFunctionType([i32], i64)
-    known = symbols.get(_SYSCONF)
-    taken = not isinstance(known, llvm.FuncOp) or known.body.blocks or known.function_type != asks
-    if limit is None and known is not None and taken:
-        return False
-    new: list[Operation] = []
-    if limit is None:
-        if known is None:
-            new.append(llvm.FuncOp(_SYSCONF, asks, llvm.LinkageAttr("external")))
-        new.append(_cache_size())
-    new += [_streams(limit), _stream()]
+def add_functions(module: ModuleOp, symbols: dict[str, Operation], limit: int | None) -> None:
+    """Adds the functions; `limit` is the size of the caches, which the runtime tells if it is None."""
+    new: list[Operation] = [_streams(limit), _stream()]
+    if limit is None and _CACHE not in symbols:
+        told = llvm.LLVMFunctionType([i1], i64)
+        new.append(llvm.FuncOp(_CACHE, told, llvm.LinkageAttr("external")))
     for op in reversed(new):
         op.location = module.location
         put_first(module.body.block, op)
-    return True
-
-
-def _cache_size() -> llvm.GlobalOp:
-    """The bytes of the last-level cache; zero until they are first queried."""
-    zero = IntegerAttr(0, i64)
-    return llvm.GlobalOp(i64, _CACHE, "internal", value=zero)
 
 
 def _function(
@@ -65,36 +45,24 @@ def _function(
 
 
 def _streams(limit: int | None) -> llvm.FuncOp:
-    function, block = _function(STREAMS, [i64], i1)
+    function, block = _function(STREAMS, [i64, i1], i1)
     at = Cursor(InsertPoint.at_end(block), function.location)
-    bytes_ = block.args[0]
+    bytes_, stencil = block.args
     if limit is not None:
         at.insert(llvm.ReturnOp(_compare(at, "sgt", bytes_, at.i64(limit))))
         return function
     some = _compare(at, "sge", bytes_, at.i64(SMALL_BYTES))
     (found,) = at.either(
         some,
-        lambda within: [_compare(within, "sgt", bytes_, _last_cache(within))],
+        lambda within: [_compare(within, "sgt", bytes_, _last_cache(within, stencil))],
         lambda without: [without.constant(0, i1)],
     )
     at.insert(llvm.ReturnOp(found))
     return function
 
 
-def _last_cache(at: Cursor) -> SSAValue:
-    """Emits the first query of the cache's size; threads that do this concurrently get the same result."""
-    place = at.value(llvm.AddressOfOp(_CACHE, PTR))
-    known = at.load(place, i64)
-
-    def ask(at: Cursor) -> list[SSAValue]:
-        told = at.value(llvm.CallOp(_SYSCONF, at.i32(_LEVEL3_CACHE_SIZE), return_type=i64))
-        some = _compare(at, "sgt", told, at.i64(0))
-        size = at.value(arith.SelectOp(some, told, at.i64(_NEVER)))
-        at.store(size, place)
-        return [size]
-
-    (size,) = at.either(_compare(at, "eq", known, at.i64(0)), ask, lambda _: [known])
-    return size
+def _last_cache(at: Cursor, stencil: SSAValue) -> SSAValue:
+    return at.value(llvm.CallOp(_CACHE, stencil, return_type=i64))
 
 
 def _stream() -> llvm.FuncOp:

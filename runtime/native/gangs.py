@@ -48,6 +48,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ..device import NativeDriver
+from .caches import last_level_caches, stencils_stream
 from .gangs_code import MAX_THREADS, TEMPLATE, GangJob, MemberCall
 from .gangs_queues import AT_ONCE_NS, SOON_NS
 from .queues import NOT_READY
@@ -110,10 +111,11 @@ TEAM_SERVICES = (
     "team_sleep",
     "team_wake",
     "team_fence",
+    "team_cache",
 )
 """
 Functions for OpenMP's runtime: members for functions of their own; atomic operations on words of 64 bits;
-waiting for a word to change (sleeping looks at its lower half).
+waiting for a word to change (sleeping looks at its lower half). The last one is for non-temporal stores.
 """
 
 
@@ -153,6 +155,7 @@ def gangs_ir(machine: str) -> str:
     for signal in _OWN_SIGNALS:
         mask &= ~(1 << (signal - 1))
     pause, declaration = _PAUSE.get(machine, ("", ""))
+    caches = last_level_caches()
     return TEMPLATE.format(
         max_threads=MAX_THREADS,
         jobs=JOBS,
@@ -178,6 +181,9 @@ def gangs_ir(machine: str) -> str:
         signals=mask - (1 << 64),
         jobs_bytes=ctypes.sizeof(GangJob) * JOBS,
         calls_bytes=ctypes.sizeof(MemberCall) * MAX_THREADS,
+        caches=caches.count,
+        cache_bytes=caches.bytes,
+        stencils_stay=int(not stencils_stream()),
     )
 
 

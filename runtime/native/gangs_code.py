@@ -5,7 +5,8 @@ fields: `max_threads`, threads of the team; `jobs`, launches it works on at a ti
 number of the system call `futex`; `spin_ns`, `worth_ns`, `wake_ns`, `start_ns`, `tried_gangs`,
 `owed_ns`, `member_ns`, `piece_ns`, `single_ns`, `lead_ns`, `probe_ns`, in ns; those of `QUEUES`; `signals`,
 the signals that the threads of the team block; `signal_stack`, `jobs_bytes` and `calls_bytes`, sizes in bytes
-of a stack and of tables.
+of a stack and of tables; `caches` and `cache_bytes`, the last-level caches and the
+size of one; `stencils_stay`, whether stencils have ordinary stores.
 """
 
 from __future__ import annotations

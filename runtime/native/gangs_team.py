@@ -134,6 +134,19 @@ define void @team_wake(ptr %word) {{
   ret void
 }}
 
+; the bytes of the last-level caches of the team's threads, above which a loop has non-temporal stores; the
+; most of all numbers if these do not pay. %stencil: whether the loop reads an array at several places
+define i64 @team_cache(i1 %stencil) {{
+  %members = load atomic i32, ptr @size monotonic, align 4
+  %members_64 = zext i32 %members to i64
+  %threads = add i64 %members_64, 1
+  %used = call i64 @llvm.umin.i64(i64 %threads, i64 {caches})
+  %bytes = mul i64 %used, {cache_bytes}
+  %never = and i1 %stencil, {stencils_stay}
+  %result = select i1 %never, i64 9223372036854775807, i64 %bytes
+  ret i64 %result
+}}
+
 define void @team_fence() {{
   fence seq_cst
   ret void
