@@ -42,25 +42,16 @@ from xdsl.traits import IsTerminator
 from ..dialects.volatility import is_ordered
 from .decisions.fusion import MOST_OPERATIONS
 from .ir.dependence.loop_dependence import is_independent
-from .ir.ops.acc_ops import hands_on, operand_groups, parallel_constructs
+from .ir.loops.open_loops import is_open
+from .ir.ops.acc_ops import parallel_constructs
 from .ir.ops.building import Cursor, erase
 from .ir.ops.gpu_pass import GpuPass
-from .ir.ops.levels import is_parallel, loop_levels
+from .ir.ops.levels import is_parallel
 from .ir.ops.loop_bounds import bounds_of
 from .ir.ops.machine import machine_of
 from .ir.ops.notes import note
 from .ir.ops.purity import is_pure, only_computes
 from .ir.ops.same_values import same_value
-
-_BOUNDS = ("lowerbound", "upperbound", "step")
-
-
-def _is_open(op: Operation | None) -> bool:
-    """Whether `op` is a parallel loop that may have any level, and has no variables of its own."""
-    if not isinstance(op, acc.LoopOp) or not is_parallel(op) or len(op.region.blocks) != 1:
-        return False
-    own = any(values for name, values in operand_groups(op).items() if name not in _BOUNDS)
-    return not own and not loop_levels(op) and not hands_on(op)
 
 
 def _are_alike(one: acc.LoopOp, other: acc.LoopOp) -> bool:
@@ -72,11 +63,11 @@ def _are_alike(one: acc.LoopOp, other: acc.LoopOp) -> bool:
 
 
 def _stands_in_body(op: Operation) -> bool:
-    """Whether an operation of a body may move with it: no loop, atomic operation or call."""
+    """Whether an operation of a body may move with it: no parallel loop, atomic operation or call."""
     match op:
         case llvm.LoadOp() | llvm.StoreOp():
             return not is_ordered(op)
-        case scf.IfOp():
+        case scf.IfOp() | scf.ForOp():
             return all(_stands_in_body(i) for r in op.regions for b in r.blocks for i in b.ops)
         case _:
             return only_computes(op) or isinstance(op, llvm.AllocaOp) or op.has_trait(IsTerminator)
@@ -93,7 +84,7 @@ def _inner(loop: acc.LoopOp) -> acc.LoopOp | None:
 
 def _may_fuse(one: acc.LoopOp, other: acc.LoopOp) -> bool:
     """Whether two neighbouring loops have the form that is fused; dependences are not judged."""
-    if not (_is_open(one) and _is_open(other) and _are_alike(one, other)):
+    if not (is_open(one) and is_open(other) and _are_alike(one, other)):
         return False
     inside = _inner(one), _inner(other)
     if inside[0] is not None and inside[1] is not None:

@@ -38,6 +38,7 @@ PASSES: dict[str, dict[str, str]] = {
         "free-mapping": "FreeMappingPass",
         "turn-loops": "TurnLoopsPass",
         "hoist-loop-bounds": "HoistLoopBoundsPass",
+        "sink-sequential-loops": "SinkSequentialLoopsPass",
         "fuse-sibling-loops": "FuseSiblingLoopsPass",
         "split-numbered-loops": "SplitNumberedLoopsPass",
         "tile-loops": "TileLoopsPass",
@@ -126,6 +127,7 @@ _FOR_GPUS = ("convert-gpu-to-nvvm",)
 IDLE_ON_HOST = frozenset(
     (
         "compute-borders-first",
+        "sink-sequential-loops",
         "fuse-sibling-loops",
         "split-numbered-loops",
         "sign-subscripts",
