@@ -150,7 +150,6 @@ IDLE_ON_HOST = frozenset(
         "group-combined-subscripts",
         "widen-rows",
         "stage-shared-loads",
-        "privatise-atomics",
         "load-early",
         "mark-unchanged-loads",
         "keep-objects",

@@ -1,5 +1,4 @@
 // RUN: accopt %s -p privatise-atomics | filecheck %s
-// RUN: accopt %s -p "privatise-atomics{target=host}" | filecheck %s --check-prefix HOST
 // RUN: accopt %s -p "privatise-atomics{copies=4 gangs=100}" | filecheck %s --check-prefix FOUR
 
 // A histogram of bytes: each gang counts in 32 copies of the bins, 16 bytes at a time, on a grid no
@@ -32,9 +31,6 @@
 // CHECK:               %[[P:.*]] = llvm.getelementptr %b[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, i32
 // CHECK-NEXT:          acc.atomic.update %[[P]] : !llvm.ptr {
 // CHECK:                 arith.addi %{{.*}}, %total : i32
-// HOST-LABEL: llvm.func @histogram
-// HOST-NOT:     llvm.alloca
-// HOST:         acc.loop gang vector
 // FOUR-LABEL: llvm.func @histogram
 // FOUR:         arith.minsi %{{.*}}, %c100 : i32
 // FOUR:         llvm.alloca %{{.*}} x !llvm.array<1024 x i32>

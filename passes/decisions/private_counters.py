@@ -1,6 +1,6 @@
 """
-Whether an array that a construct only updates atomically gets a copy in every gang's shared memory, and how
-many copies of each element.
+Whether an array that a construct only updates atomically gets a copy in every gang (on GPUs in shared
+memory), and how many copies of each element.
 
 Measured on an H200: 2^28 updates of 256 counters take 60 ms in global memory and a tenth of a
 millisecond in shared memory. With as many adjacent copies of an element as a warp has lanes, a warp's
@@ -19,6 +19,8 @@ LARGEST_ARRAY = 16 * 1024
 """The most bytes of an array that is privatised: each of many resident gangs has a copy."""
 SHARED_BUDGET = 32 * 1024
 """The most bytes of shared memory for all private counters of a construct."""
+THREAD_GANGS = 64
+"""The most gangs of CPU threads that have copies: enough for the threads to share the work evenly."""
 WORTHWHILE = 4
 """With fewer updates per element, initialising and merging the copies does not pay."""
 

@@ -1,10 +1,10 @@
 """
-Give every gang its own copy, in shared memory, of small arrays that are only updated atomically (OpenACC
-3.4, 2.12).
+Give every gang its own copy of small arrays that are only updated atomically (OpenACC 3.4, 2.12): in shared
+memory on GPUs, on the stacks of CPU threads.
 
 Such arrays are histograms, bins and counters.
 
-Takes:  scheduled IR for a GPU, with acc.atomic operations.
+Takes:  scheduled IR with acc.atomic operations.
 Leaves: for each small array whose every use in a construct is an atomic update by one associative and
         commutative operator inside gang loops: a gang-private array that starts at the operator's
         identity and takes the updates, and after the loops one atomic update of the array per element
@@ -14,7 +14,8 @@ Leaves: for each small array whose every use in a construct is an atomic update 
         private, the first is, none is. The grid
         is reduced to the gangs that are resident at once, unless the user gives it. A loop that reads
         bytes or 16-bit integers takes groups of them per iteration
-        (`wide_input.py`). Other arrays are untouched.
+        (`wide_input.py`). On CPU threads there is one copy, whose updates need not be atomic, and there are
+        few gangs (`on_threads.py`). Other arrays are untouched.
 Fails:  never.
 
 Before:
@@ -39,8 +40,8 @@ After:
     }
   }
 
-Options: `target`: only `nvptx` does anything. `copies`: the most copies of an element (default: the
-lanes of a warp). `gangs`: the largest grid (default: the gangs resident at once).
+Options: `target`. For GPUs, `copies`: the most copies of an element (default: the lanes of a warp); `gangs`:
+the largest grid (default: the gangs resident at once).
 """
 
 from __future__ import annotations
@@ -95,8 +96,23 @@ from ..ir.ops.versions import (
 from ..ir.values.addresses import ADDRESS_OPS, subscripted_element
 from ..ir.values.trip_counts import Counts
 from .atomic_counters import MERGE, Count, CounterArray, find_counters, updates_of
+from .on_threads import limit_gangs, update_plainly
 from .wide_input import find_grouping, group_iterations
 
+
+@dataclass(frozen=True)
+class CopyLimits:
+    """
+    The most `copies` of an element (0: the lanes of a warp) and `gangs` (0: those resident at once);
+    `threads`: gangs are CPU threads.
+    """
+
+    copies: int = 0
+    gangs: int = 0
+    threads: bool = False
+
+
+_ON_THREADS = CopyLimits(copies=1, threads=True)
 MOST_ARRAYS = 4
 """The most arrays of sizes known at run time that share a gang's memory."""
 
@@ -171,7 +187,11 @@ def _element_number(at: Cursor, address: SSAValue, counters: CounterArray) -> SS
 
 
 def _redirect(
-    update: acc.AtomicUpdateOp, plan: Plan, copy: SSAValue, construct: acc.ParallelOp
+    update: acc.AtomicUpdateOp,
+    plan: Plan,
+    copy: SSAValue,
+    construct: acc.ParallelOp,
+    threads: bool,
 ) -> None:
     """Makes `update` work on the gang's copy."""
     at = Cursor.before(update)
@@ -182,7 +202,11 @@ def _redirect(
         number = at.value(
             arith.AddiOp(number, _copy_number(at, at.to_i64(variable), plan)), "counter"
         )
-    update.operands[0] = at.element(copy, number, counters.type, copy.name_hint)
+    own = at.element(copy, number, counters.type, copy.name_hint)
+    if threads:
+        update_plainly(update, own)
+    else:
+        update.operands[0] = own
     owner = address.owner
     while isinstance(owner, ADDRESS_OPS) and not owner.result.uses:
         above = owner.ptr.owner
@@ -256,7 +280,7 @@ def _tile(loop: acc.LoopOp, construct: acc.ParallelOp) -> int:
 
 def cap_grid(construct: acc.ParallelOp, counters: int, shared_bytes: int, limit: int) -> None:
     """
-    Limits the grid to `limit` gangs (0: those resident at once), unless the user gives it. Each gang
+    CopyLimits the grid to `limit` gangs (0: those resident at once), unless the user gives it. Each gang
     initialises and merges `counters` elements, which take `shared_bytes` in all.
     """
     if "num_gangs" in given_sizes(construct):
@@ -311,20 +335,20 @@ def _constant_plans(found: list[CounterArray], most_copies: int) -> list[Plan]:
     return plans
 
 
-def privatise(construct: acc.ParallelOp, most_copies: int, limit: int) -> None:
+def privatise(construct: acc.ParallelOp, limits: CopyLimits) -> None:
     """Privatises the counters of one construct where possible."""
     arrays = dict.fromkeys(construct.data_clause_operands)
     found = [c for array in arrays if (c := find_counters(array, construct)) is not None]
-    plans = _constant_plans(found, most_copies)
+    plans = _constant_plans(found, limits.copies)
     sized_by_host = [c for c in found if c.mapped or not isinstance(c.elements, int)]
     if plans:
-        rewrite(construct, plans, limit)
+        rewrite(construct, plans, limits)
     elif sized_by_host and ready_for_versions(construct):
-        _private_version(construct, sized_by_host[:MOST_ARRAYS], most_copies, limit)
+        _private_version(construct, sized_by_host[:MOST_ARRAYS], limits)
 
 
 def _private_version(
-    construct: acc.ParallelOp, found: list[CounterArray], most_copies: int, limit: int
+    construct: acc.ParallelOp, found: list[CounterArray], limits: CopyLimits
 ) -> None:
     """
     Makes a version for the case that the arrays `found` are small at run time, which share the memory
@@ -353,11 +377,13 @@ def _private_version(
     plans: list[Plan] = []
     for counters, elements in sized:
         room = share // counters.element_bytes
-        copies = copies_that_fit(begin, elements, room, most_copies or WARP)
+        copies: Count = 1
+        if limits.copies != 1:
+            copies = copies_that_fit(begin, elements, room, limits.copies or WARP)
         plans.append(Plan(counters, copies, room))
-    rewrite(version, plans, limit)
+    rewrite(version, plans, limits)
     if len(found) > 1:
-        _private_version(other, found[:1], most_copies, limit)
+        _private_version(other, found[:1], limits)
 
 
 def _mapped_elements(counters: CounterArray, construct: acc.ParallelOp) -> SSAValue:
@@ -374,12 +400,16 @@ def _mapped_elements(counters: CounterArray, construct: acc.ParallelOp) -> SSAVa
     return at.value(arith.SelectOp(whole, elements, at.i64(0)), name)
 
 
-def rewrite(construct: acc.ParallelOp, plans: list[Plan], limit: int) -> None:
+def rewrite(construct: acc.ParallelOp, plans: list[Plan], limits: CopyLimits) -> None:
     """Carries out `plans` (see the contract above)."""
     room = sum(plan.room for plan in plans)
     bytes = sum(plan.room * plan.counters.element_bytes for plan in plans)
-    cap_grid(construct, room, bytes, limit)
     arrays = {plan.counters.array for plan in plans}
+    if limits.threads:
+        updates = [update for a in arrays for update in updates_of(a, construct) or ()]
+        limit_gangs(construct, [plan.counters.elements for plan in plans], updates)
+    else:
+        cap_grid(construct, room, bytes, limits.gangs)
     notes: list[str] = []
     for loop in _loops_of_updates(arrays, construct):
         grouping = find_grouping(loop)
@@ -395,10 +425,12 @@ def rewrite(construct: acc.ParallelOp, plans: list[Plan], limit: int) -> None:
         updates = updates_of(array, construct) or []
         copy = _start(plan, name, start)
         for update in updates:
-            _redirect(update, plan, copy, construct)
+            _redirect(update, plan, copy, construct, limits.threads)
         _merge(plan, copy, Cursor.before(end, construct.location))
         many = plan.copies if isinstance(plan.copies, int) else "several"
-        notes.append(f"updates of {name} in shared memory, {many} copies in each gang")
+        place = "in a copy of each gang" if limits.threads else "in shared memory"
+        number = "" if limits.threads else f", {many} copies in each gang"
+        notes.append(f"updates of {name} {place}{number}")
     _explain(construct, "; ".join(notes))
 
 
@@ -425,7 +457,6 @@ class PrivatiseAtomicsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = self.target or machine_of(op).target
-        if target != "nvptx":
-            return
+        limits = _ON_THREADS if target == "host" else CopyLimits(self.copies, self.gangs)
         for construct in tuned_constructs(op):
-            privatise(construct, self.copies, self.gangs)
+            privatise(construct, limits)

@@ -21,7 +21,8 @@ Warns:  where tiles are dropped.
 Fails:  as infer-data-attributes does.
 
 Steps, for each kernels construct:
-1. judge its loops, outer before inner;
+1. put loops over the terms of sums inside those over the elements, for GPUs (`term_loops.py`);
+  judge its loops, outer before inner;
 2. cut its block, and those of loops that the host runs: values that other pieces need are recomputed there
   if possible, otherwise they go through variables on the device;
 3. wrap the pieces in an acc.data if there are several.
@@ -81,6 +82,7 @@ from .loop_variables import hoist_loop_variables
 from .nested_loops import decide_inner_loops, decide_rows, has_inner_loops, has_rows
 from .ordered_tiles import has_ordered_tiles
 from .repeated_levels import settle_repeated_levels
+from .term_loops import sink_terms
 
 
 def _move_variables_out(kernels: acc.KernelsOp) -> None:
@@ -107,6 +109,8 @@ def _split(
     """Replaces `kernels` by constructs for its pieces; only they use the variables `kept`."""
     _move_variables_out(kernels)
     settle_repeated_levels(kernels)
+    if machine_of(module).target != "host" and not machine_of(module).as_written:
+        sink_terms(kernels)
     decide_loops(kernels, module, classifier, plain_loops=True)
     hoist_loop_variables(kernels)
     block = kernels.parent_block()

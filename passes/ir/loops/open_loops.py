@@ -13,7 +13,11 @@ _BOUNDS = ("lowerbound", "upperbound", "step")
 
 def is_open(op: Operation | None) -> bool:
     """Whether `op` is a parallel loop that may have any level, and has no variables of its own."""
-    if not isinstance(op, acc.LoopOp) or not is_parallel(op) or len(op.region.blocks) != 1:
-        return False
-    own = any(values for name, values in operand_groups(op).items() if name not in _BOUNDS)
-    return not own and not loop_levels(op) and not hands_on(op)
+    return isinstance(op, acc.LoopOp) and is_parallel(op) and is_bare(op)
+
+
+def is_bare(loop: acc.LoopOp) -> bool:
+    """Whether a loop has no levels, no variables of its own, and hands no values on."""
+    own = any(values for name, values in operand_groups(loop).items() if name not in _BOUNDS)
+    whole = len(loop.region.blocks) == 1
+    return whole and not own and not loop_levels(loop) and not hands_on(loop)
