@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeVar
 
 from xdsl.dialects import acc, llvm, scf
@@ -9,7 +10,6 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from ....dialects.volatility import is_ordered
-from ..dependence.loop_dependence import is_independent
 from ..ops.acc_ops import has_level, is_defined_inside
 from ..ops.building import Cursor, erase
 from ..ops.expressions import parts_of
@@ -100,11 +100,12 @@ def _hoist(loop: LoopLike) -> None:
             before.move(op)
 
 
-def sink(loop: LoopLike, construct: Operation, kind: type[LoopT]) -> LoopT | None:
+def sink(
+    loop: LoopLike, kind: type[LoopT], is_independent: Callable[[LoopLike], bool]
+) -> LoopT | None:
     """
     Puts `loop`, which is sequential or found to be, into the loop of a kind that is its body, and returns
-    that one; None if that is not possible, or if the iterations of the result would depend on each other,
-    with what the host has found of the construct's arrays.
+    that one; None if that is not possible, or if the iterations of the result would not be independent.
     """
     row = _row_in(loop, kind)
     if row is None or not _may_sink(loop, row):
@@ -124,7 +125,7 @@ def sink(loop: LoopLike, construct: Operation, kind: type[LoopT]) -> LoopT | Non
     Cursor.before(end).move(whole)
     if isinstance(whole, acc.LoopOp) and (is_plain_seq(whole) or has_level(whole.auto_)):
         to_for_loops(whole)
-    if is_independent(made, construct):
+    if is_independent(made):
         erase(loop)
         return made
     erase(made)
