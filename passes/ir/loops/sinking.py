@@ -15,19 +15,19 @@ from ..ops.building import Cursor, erase
 from ..ops.expressions import parts_of
 from ..ops.loop_bounds import LoopLike, body_of, bounds_of
 from ..ops.purity import is_pure, may_trap
-from .open_loops import is_open
+from .open_loops import is_bare, is_open
 from .seq_loops import is_plain_seq, to_for_loops
 
 LoopT = TypeVar("LoopT", acc.LoopOp, scf.ForOp)
 
 
 def is_sequential(op: Operation) -> bool:
-    """Whether `op` is a sequential loop of one variable that hands no values on."""
+    """Whether `op` is a sequential loop of one variable and no others, that hands no values on."""
     match op:
         case scf.ForOp():
             return not op.iter_args
         case acc.LoopOp():
-            return has_level(op.seq) and len(op.region.blocks) == 1 and len(op.lowerbound) == 1
+            return has_level(op.seq) and is_bare(op) and len(op.lowerbound) == 1
         case _:
             return False
 
@@ -79,7 +79,10 @@ def _may_sink(loop: LoopLike, row: LoopLike) -> bool:
         match op:
             case llvm.StoreOp():
                 stores.append(op)
-            case llvm.LoadOp() | scf.ForOp() | scf.IfOp():
+            case llvm.LoadOp():
+                if is_ordered(op):
+                    return False
+            case scf.ForOp() | scf.IfOp():
                 pass
             case _ if op is not row and not (is_pure(op) or op.has_trait(IsTerminator)):
                 return False
