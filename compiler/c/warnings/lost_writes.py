@@ -20,6 +20,7 @@ from ..tree import Node, children, element_variable, walk
 from ..types import PointerType, is_scalar
 
 _ONE_WAY = frozenset(("copyin", "create"))
+_WRITES = (c.Assign, c.CompoundAssign, c.IncDec)
 _HARMLESS = _ONE_WAY | {"present", "no_create"}
 
 
@@ -39,7 +40,7 @@ def lost_writes(function: c.FunctionDecl, nodes: Sequence[Node]) -> Iterator[Dia
     if not kept or any(isinstance(node, c.Label | c.Asm | c.TeamStmt) for node in nodes):
         return
     assert function.body is not None
-    search = _Search(kept)
+    search = _Search(kept, plain=not any(isinstance(node, c.StatementExpr) for node in nodes))
     search.visit(function.body)
     for read, decl, write in search.found:
         clause = write.clause.spelling
@@ -74,15 +75,18 @@ def _variables(node: Node) -> Iterator[c.VarDecl]:
 class _Search:
     """
     Searches a function in the order of its text. `pending`: the writes of constructs to device copies of
-    variables, as long as nothing may have copied them to the host.
+    variables, as long as nothing may have copied them to the host. In a `plain` function no expression holds
+    statements, so that it passes over expressions while there are none.
     """
 
-    def __init__(self, kept: set[c.VarDecl]) -> None:
-        self._kept = kept
+    def __init__(self, kept: set[c.VarDecl], *, plain: bool) -> None:
+        self._kept, self._plain = kept, plain
         self._pending: dict[c.VarDecl, _Write] = {}
         self.found: list[tuple[Node, c.VarDecl, _Write]] = []
 
     def visit(self, node: Node) -> None:
+        if not self._pending and self._plain and isinstance(node, c.Expr | c.ExprStmt):
+            return
         match node:
             case c.AccStmt():
                 self._construct(node)
@@ -145,17 +149,17 @@ class _Search:
 
     def _construct(self, node: c.AccStmt) -> None:
         directive = node.directive
-        for part in children(node):
+        for part in children(node) if self._pending else ():
             if part is not node.body:
                 for decl in _variables(part):
                     self._pending.pop(decl, None)
         if node.body is None:
             return
-        if directive.is_compute:
+        if not directive.is_compute:
+            self.visit(node.body)
+        elif self._pending:
             for decl in _variables(node.body):
                 self._pending.pop(decl, None)
-        else:
-            self.visit(node.body)
         if not directive.has("if") and not directive.has("self"):
             self._pending |= self._written(node)
 
@@ -195,7 +199,7 @@ class _Region:
     def visit(self, node: Node) -> None:
         if isinstance(node, c.AccStmt) and node.directive.is_compute:
             for each in walk(node.body) if node.body is not None else ():
-                if isinstance(each, c.Assign | c.CompoundAssign | c.IncDec):
+                if isinstance(each, _WRITES):
                     decl = _data_of(each.target)
                     if decl is not None:
                         self.writes.setdefault(decl, each)

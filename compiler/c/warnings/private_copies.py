@@ -80,6 +80,8 @@ class _Search(Search):
         self._directive_loop = directive_loop
 
     def visit(self, node: Node) -> None:
+        if not self.unassigned:
+            return  # all candidates are declared outside of the construct
         match node:
             case c.For() if node is self._directive_loop:
                 # Each iteration has its own copies, to which earlier iterations have not assigned.

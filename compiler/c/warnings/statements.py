@@ -13,6 +13,7 @@ from .. import ast as c
 from ..sema.constants import constant_value
 from ..tree import Node, strip_casts
 
+_CONDITIONAL = (c.If, c.For, c.While, c.DoWhile)
 _BEFORE_CONDITION = re.compile(r"\b(if|while)\s*\($|;\s*$")
 """Matches the text before a condition without parentheses of its own, which would mark an assignment as
 intended."""
@@ -54,7 +55,7 @@ def assigned_conditions(nodes: Sequence[Node], *, wall: bool) -> Iterator[Diagno
     with which the condition always has the same value.
     """
     for node in nodes:
-        if not isinstance(node, c.If | c.For | c.While | c.DoWhile):
+        if not isinstance(node, _CONDITIONAL):
             continue
         condition = node.condition
         if not isinstance(condition, c.Assign):

@@ -14,13 +14,25 @@ from .. import ast as c
 from ..tree import Node, assigned_variable, children, clause_slots, walk
 from ..types import VoidType, is_scalar
 
+_UPDATES = (c.CompoundAssign, c.IncDec)
+_SEARCHED = frozenset(
+    (
+        *(c.DeclStmt, c.Cast, c.Load, c.Assign, *_UPDATES),
+        *(c.BinaryOp, c.Conditional, c.If, c.Switch, c.For, c.While, c.DoWhile),
+    )
+)
+"""Kinds of nodes of which a search does more than to search their parts."""
+
 
 def read_unassigned(function: c.FunctionDecl, nodes: Sequence[Node]) -> Iterator[Diagnostic]:
     """Warnings about the first such use of each variable of `function`, whose nodes are `nodes`."""
     if any(isinstance(node, c.Label | c.Asm) for node in nodes):
         return  # control may come from anywhere
     assert function.body is not None
-    search = Search(_candidates(nodes))
+    candidates = _candidates(nodes)
+    if not candidates:
+        return
+    search = Search(candidates, declares=any(isinstance(node, c.StatementExpr) for node in nodes))
     search.visit(function.body)
     for decl, use in search.found.items():
         yield warning(
@@ -55,19 +67,42 @@ def _candidates(nodes: Sequence[Node]) -> set[c.VarDecl]:
         for part in walk(slot.expr)
         if isinstance(part, c.VarRef)
     }
-    return declared - in_clauses
+    return (declared - in_clauses) & _read(nodes) if declared else declared
+
+
+def _read(nodes: Sequence[Node]) -> set[c.VarDecl]:
+    """The variables that are read under their own name; others need no search."""
+    read: set[c.VarDecl] = set()
+    for node in nodes:
+        place = None
+        if isinstance(node, c.Load):
+            place = node.lvalue
+        elif isinstance(node, _UPDATES):
+            place = node.target
+        if isinstance(place, c.VarRef):
+            read.add(place.decl)
+    return read
 
 
 class Search:
-    """Goes through a function in the order of evaluation."""
+    """
+    Goes through a function in the order of evaluation; past expressions while no variable is unassigned,
+    unless one may declare some (`declares`).
+    """
 
-    def __init__(self, candidates: set[c.VarDecl]) -> None:
-        self.candidates = candidates
+    def __init__(self, candidates: set[c.VarDecl], *, declares: bool = True) -> None:
+        self.candidates, self._declares = candidates, declares
         self.unassigned: set[c.VarDecl | None] = set()
         """The variables declared so far that no path has assigned."""
         self.found: dict[c.VarDecl, c.Expr] = {}
 
     def visit(self, node: Node) -> None:
+        if not self.unassigned and not self._declares and isinstance(node, c.Expr | c.ExprStmt):
+            return
+        if type(node) not in _SEARCHED:
+            for child in children(node):
+                self.visit(child)
+            return
         match node:
             case c.DeclStmt():
                 for child in children(node):
@@ -142,7 +177,7 @@ class Search:
         if isinstance(loop, c.For) and loop.init is not None:
             self.visit(loop.init)
         for part in (loop.condition, loop.body, step):
-            if part is not None:
+            if part is not None and self.unassigned:
                 self.unassigned -= {assigned_variable(node) for node in walk(part)}
         for part in (loop.condition, loop.body, step):
             if part is not None:

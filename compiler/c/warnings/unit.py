@@ -8,7 +8,7 @@ from ...base.diagnostics import Diagnostic, DiagnosticSink
 from ...base.library_headers import is_library
 from .. import ast as c
 from ..function_texts import is_left_out
-from ..tree import Node, walk
+from ..tree import READING, Node, walk
 from .assigned_reductions import assigned_reductions
 from .effects import without_effect
 from .formats import wrong_formats
@@ -19,6 +19,8 @@ from .returns import missing_return
 from .statements import assigned_conditions, empty_bodies, returned_locals
 from .unassigned import read_unassigned
 from .unused import unused_functions, unused_variables
+
+_READING = READING | {c.BinaryOp}
 
 
 def check_unit(unit: c.TranslationUnit, sink: DiagnosticSink, *, wall: bool = True) -> None:
@@ -38,17 +40,19 @@ def own_functions(unit: c.TranslationUnit) -> Iterator[c.FunctionDecl]:
 def _function(function: c.FunctionDecl, *, wall: bool) -> Iterator[Diagnostic]:
     assert function.body is not None
     nodes: list[Node] = list(walk(function.body))
-    yield from read_unassigned_copies(nodes)
-    yield from returned_locals(nodes)
-    yield from assigned_conditions(nodes, wall=wall)
-    yield from overflowing_writes(function, nodes)
-    yield from lost_writes(function, nodes)
-    yield from assigned_reductions(nodes)
+    # Statements, calls and assignments: few of the nodes, and all that most warnings look for.
+    acting = [node for node in nodes if type(node) not in _READING]
+    yield from read_unassigned_copies(acting)
+    yield from returned_locals(acting)
+    yield from assigned_conditions(acting, wall=wall)
+    yield from overflowing_writes(function, acting)
+    yield from lost_writes(function, acting)
+    yield from assigned_reductions(acting)
     if not wall:
         return
-    yield from empty_bodies(nodes)
+    yield from empty_bodies(acting)
     yield from unused_variables(nodes)
     yield from missing_return(function)
     yield from read_unassigned(function, nodes)
-    yield from without_effect(nodes)
-    yield from wrong_formats(nodes)
+    yield from without_effect(acting)
+    yield from wrong_formats(acting)

@@ -22,7 +22,8 @@ def unused_variables(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
     declared = [
         decl for node in nodes if isinstance(node, c.DeclStmt) for decl in node.decls if decl.name
     ]
-    mentioned = {node.decl for node in nodes if isinstance(node, c.VarRef)}
+    if not declared:
+        return
     only_set = {
         id(node.expr.target)
         for node in nodes
@@ -30,7 +31,9 @@ def unused_variables(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
         and isinstance(node.expr, c.Assign)
         and assigned_variable(node.expr) is not None
     }
-    read = {node.decl for node in nodes if isinstance(node, c.VarRef) and id(node) not in only_set}
+    references = [node for node in nodes if isinstance(node, c.VarRef)]
+    mentioned = {node.decl for node in references}
+    read = {node.decl for node in references if id(node) not in only_set}
     copied = {decl.name for decl in declared if _is_copy(decl)}
     for decl in declared:
         if (
@@ -55,6 +58,13 @@ def _is_copy(decl: c.VarDecl) -> bool:
 
 def unused_functions(unit: c.TranslationUnit) -> Iterator[Diagnostic]:
     """Warnings about static functions that their file neither calls nor takes the address of."""
+    own = [
+        f
+        for f in unit.functions
+        if f.is_static and not f.is_inline and f.body is not None and not is_library(f.loc)
+    ]
+    if not own:
+        return
     bodies = [f.body for f in unit.functions if f.body is not None]
     values = [e for v in unit.variables if v.init is not None for _, e in v.init.items]
     used = {
@@ -63,9 +73,8 @@ def unused_functions(unit: c.TranslationUnit) -> Iterator[Diagnostic]:
         for node in walk(tree)
         if isinstance(node, c.FunctionRef)
     }
-    for f in unit.functions:
-        own = f.is_static and not f.is_inline and f.body is not None and not is_library(f.loc)
-        if own and f not in used and not f.directives and not _is_meant(f):
+    for f in own:
+        if f not in used and not f.directives and not _is_meant(f):
             yield warning(
                 f.loc,
                 f"static function '{f.name}' is not used",
