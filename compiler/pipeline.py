@@ -205,7 +205,8 @@ class _Choices:
         """The pass `name` of the pipeline with its options."""
         with phase(LOADING):
             kind = load_pass(name)
-        return configured(kind, self.overrides.get(name, ArgSpec(name, {})))
+        spec = self.overrides.get(name)
+        return kind() if spec is None else configured(kind, spec)
 
 
 def _choices(options: CompileOptions, plan: Sequence[Stage]) -> _Choices:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -190,6 +191,7 @@ def pass_file(name: str) -> Path:
     return (folder if folder.is_dir() else here) / f"{module}.py"
 
 
+@cache
 def load_pass(name: str) -> type[ModulePass]:
     """The class of the pass `name`. Raises `KeyError` if there is none."""
     path = pass_file(name).relative_to(Path(__file__).parent).with_suffix("")
