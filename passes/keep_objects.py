@@ -288,10 +288,13 @@ def _objects(loop: acc.LoopOp, construct: acc.ParallelOp) -> dict[SSAValue, _Obj
     """
     places: dict[SSAValue, dict[Access, Polynomial] | None] = {}
     exact = ExactReader()
+    mapped = set(construct.data_clause_operands)
     for op in loop.walk():
+        if isinstance(op, ADDRESS_OPS):
+            continue
         for operand in op.operands:
             base = base_of(operand)
-            if base not in construct.data_clause_operands or isinstance(op, ADDRESS_OPS):
+            if base not in mapped:
                 continue
             known = places.setdefault(base, {})
             if known is None:

@@ -416,6 +416,13 @@ def _get_segment(self: irdl.BaseAttrAccessor, obj: Operation, objtype: Any = Non
     return self.index(sizes.get_values(), _arguments(obj, self.construct))
 
 
+def _get_single_segment(self: irdl.SingleAttrAccessor, obj: Operation, objtype: Any = None) -> Any:
+    # What comes first needs no sizes.
+    if self.idx:
+        return _get_segment(self, obj)
+    return tuple.__getitem__(_arguments(obj, self.construct), 0)
+
+
 def _arguments(op: Operation, construct: VarIRConstruct) -> tuple[Any, ...]:
     if construct is VarIRConstruct.OPERAND:
         return op._operands
@@ -486,6 +493,7 @@ def install() -> None:
         (irdl.BaseAccessor, "__get__", _get_any),
         (irdl.BeforeVariadicSingleAccessor, "__get__", _get_fixed),
         (irdl.BaseAttrAccessor, "__get__", _get_segment),
+        (irdl.SingleAttrAccessor, "__get__", _get_single_segment),
         (core.SSAValues, "__getitem__", _get_value),
         (Operation, "clone_without_regions", _clone_without_regions),
         (Operation, "clone", _clone),

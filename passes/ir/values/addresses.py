@@ -5,6 +5,7 @@ Computed addresses: the base of an address, and the subscripts from the base to 
 read here as `AddressStep`s.
 """
 
+# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -144,11 +145,28 @@ def indices_of(op: AddressOp) -> Iterator[int | Index]:
         yield Index(next(dynamic)) if index == llvm.GEP_USE_SSA_VAL else index
 
 
-def steps_of(op: AddressOp) -> Iterator[AddressStep]:
+def steps_of(op: AddressOp) -> tuple[AddressStep, ...]:
     """
     The subscripts of one operation, outermost first; a member is preceded by a step that names its
-    structure.
+    structure. Many passes ask for those of every access, so each operation keeps them, with what they were
+    read from: operands and properties are immutable objects, of which a change puts others in their place.
     """
+    read_from = (op._operands, tuple(map(op.properties.get, _READ_FROM)))
+    kept: _Kept | None = getattr(op, _KEPT, None)
+    if kept is not None and kept[0][0] is read_from[0] and kept[0][1] == read_from[1]:
+        return kept[1]
+    steps = tuple(_read_steps(op))
+    setattr(op, _KEPT, (read_from, steps))
+    return steps
+
+
+_KEPT = "known_address_steps"
+_Kept = tuple[tuple[object, tuple[object, ...]], tuple[AddressStep, ...]]
+_READ_FROM = ("path", "unsigned", "operandSegmentSizes", "rawConstantIndices", "elem_type")
+"""The properties of both kinds of operations that say what their subscripts are."""
+
+
+def _read_steps(op: AddressOp) -> Iterator[AddressStep]:
     rows = tuple(op.rows) if isinstance(op, ElementOp) else ()
     inside, counted = op.elem_type, None
     for position, index in enumerate(indices_of(op)):
@@ -167,14 +185,16 @@ def steps_of(op: AddressOp) -> Iterator[AddressStep]:
             yield AddressStep(index, inside)
 
 
-def steps_to(pointer: SSAValue, base: SSAValue | None = None) -> Iterator[AddressStep]:
+def steps_to(pointer: SSAValue, base: SSAValue | None = None) -> tuple[AddressStep, ...]:
     """All subscripts from `base` (by default the base of the address) to the address, outermost first."""
-    chain: list[AddressOp] = []
-    while pointer is not base and isinstance(pointer.owner, ADDRESS_OPS):
-        chain.append(pointer.owner)
-        pointer = pointer.owner.ptr
-    for op in reversed(chain):
-        yield from steps_of(op)
+    steps: tuple[AddressStep, ...] = ()
+    while pointer is not base:
+        op = pointer.owner
+        if not isinstance(op, ADDRESS_OPS):
+            break
+        steps = steps_of(op) + steps
+        pointer = op.ptr
+    return steps
 
 
 def subscripted_element(

@@ -27,7 +27,7 @@ from ..ops.building import Cursor, constant_value
 from ..ops.fixed_values import CopiesBefore
 from ..ops.loop_bounds import bounds_of
 from ..ops.purity import is_pure
-from .addresses import ADDRESS_OPS, AddressOp
+from .addresses import ADDRESS_OPS
 from .value_polynomials import from_value, is_manageable
 
 _TRANSPARENT = (
@@ -95,6 +95,9 @@ _EXPRESSIONS = (
 """Operations that give the same in 64 bits as in fewer bits, sign-extended."""
 
 
+_READING = (llvm.LoadOp, *ADDRESS_OPS)
+
+
 def variable_of(pointer: SSAValue) -> SSAValue:
     """The host variable of a data or privatising operation's result; any other pointer itself."""
     owner = pointer.owner
@@ -153,15 +156,12 @@ class RegionSymbols:
         The scalars that the region may write: those stored to, or whose address is used other than by a
         load.
         """
-        written: set[Hashable] = set()
+        pointers: set[SSAValue] = set()
         for region in self.construct.regions:
             for op in region.walk():
-                if isinstance(op, llvm.LoadOp | AddressOp):
-                    continue
-                for operand in op.operands:
-                    if isinstance(operand.type, llvm.LLVMPointerType):
-                        written.add(variable_key(operand))
-        return written
+                if not isinstance(op, _READING):
+                    pointers.update(op.operands)
+        return {variable_key(p) for p in pointers if isinstance(p.type, llvm.LLVMPointerType)}
 
     def symbol(self, value: SSAValue) -> Hashable | None:
         """The symbol of a value of this construct (`SymbolOf`)."""

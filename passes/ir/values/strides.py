@@ -96,7 +96,9 @@ def _slope(poly: Polynomial, variable: SSAValue, stairs: StairSlopes | None) -> 
     """The change of a polynomial with a variable; None if that is not a constant."""
     slope = poly.slope(variable)
     for symbol in poly.symbols:
-        if not (isinstance(symbol, SSAValue) and _is_stair(symbol) and _depends(symbol, variable)):
+        if symbol is variable or not (
+            isinstance(symbol, SSAValue) and _is_stair(symbol) and _depends(symbol, variable)
+        ):
             continue
         factor = poly.slope(symbol)
         rise = None if stairs is None else stairs.slope(symbol, variable)
@@ -107,11 +109,12 @@ def _slope(poly: Polynomial, variable: SSAValue, stairs: StairSlopes | None) -> 
 
 
 _QUOTIENTS = arith.DivSIOp | arith.DivUIOp | arith.ShRSIOp | arith.ShRUIOp
+_STAIRS = (arith.SelectOp, arith.DivSIOp, arith.DivUIOp, arith.ShRSIOp, arith.ShRUIOp)
 
 
 def _is_stair(value: SSAValue) -> bool:
     """Whether a value may stay the same for several iterations: a choice or a quotient."""
-    return isinstance(value.owner, arith.SelectOp | _QUOTIENTS)
+    return isinstance(value.owner, _STAIRS)
 
 
 def _quotient_slope(slope: int, divisor: int) -> int | None:

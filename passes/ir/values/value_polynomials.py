@@ -68,6 +68,12 @@ def _narrow_width(op: arith.ExtUIOp | arith.TruncIOp) -> int | None:
     return bit_width(op.result.type if isinstance(op, arith.TruncIOp) else op.input.type)
 
 
+_COMBINING = (
+    *(arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.ShLIOp),
+    *(llvm.AddOp, llvm.MulOp),
+)
+
+
 def from_value(
     value: SSAValue | Index,
     symbol_of: SymbolOf,
@@ -134,10 +140,7 @@ class _PolynomialReader:
             return self._converted(
                 owner.operands[0], depth, _narrow_width(owner) if wraps else None
             )
-        if not isinstance(
-            owner,
-            arith.AddiOp | arith.SubiOp | arith.MuliOp | arith.ShLIOp | llvm.AddOp | llvm.MulOp,
-        ):
+        if not isinstance(owner, _COMBINING):
             return None
         left = self.read(owner.operands[0], depth - 1)
         right = self.read(owner.operands[1], depth - 1)
