@@ -25,6 +25,11 @@ from .text import expanded, form_of
 _PREFIX = "at."
 _OPT_LEVEL = 2
 """The level of code generation without optimisation passes."""
+EVERY_CONSTRUCT: OptLevel = 1
+"""
+The level for what every construct calls: with its small functions inlined, a construct whose data is present
+takes less than half of the time, and LLVM 0.1 s more, once for each cache.
+"""
 
 
 class NativeCode:

@@ -45,7 +45,7 @@ from ..data.cells import Cell
 from ..data.host_pages import check_address
 from ..data.present import Entry
 from ..device import NativeDriver
-from .code import NativeCode
+from .code import EVERY_CONSTRUCT, NativeCode
 from .counted_regions_code import TEMPLATE as REGIONS_TEMPLATE
 from .data_code import LOCK_IR, TEMPLATE
 from .devices import CONTEXT_IR, ROW_IR, DeviceRow, NativeDevices
@@ -218,6 +218,7 @@ class NativeData:
                 "answer_at": Compression.coefficients.offset,
                 "told_words": _TOLD_WORDS,
             },
+            optimize=EVERY_CONSTRUCT,
         )
         address = self._code.address
         self.enter_address: int = address("enter")

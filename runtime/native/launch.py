@@ -26,7 +26,7 @@ from ...compiler.base.abi import (
     Launch,
 )
 from ..device import NativeDriver
-from .code import NativeCode
+from .code import EVERY_CONSTRUCT, NativeCode
 from .devices import ROW_IR, DeviceRow, NativeDevices
 from .queues import ORDER_IR, QUEUE_ADDRESSES, QUEUE_IR, RECORD_IR
 from .text import structure
@@ -247,6 +247,7 @@ class NativeLauncher:
                 **NUMBERS,
                 "any_queue": _ANY_QUEUE,
             },
+            optimize=EVERY_CONSTRUCT,
         )
         self.address: int = self._code.address("launch")
         self.scratch_address: int = self._code.address("scratch")
