@@ -32,6 +32,7 @@ from xdsl.dialects import acc
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from .ir.dependence.loop_dependence import is_independent
 from .ir.loops.sinking import is_sequential, sink
 from .ir.ops.acc_ops import parallel_constructs
 from .ir.ops.gpu_pass import GpuPass
@@ -64,9 +65,10 @@ class SinkSequentialLoopsPass(GpuPass):
             for op in reversed(list(construct.walk())):
                 if not isinstance(op, LoopLike) or not is_sequential(op):
                     continue
-                if (
-                    _is_in_parallel_loop(op)
-                    and (row := sink(op, construct, acc.LoopOp)) is not None
-                ):
-                    text = _NOTE
-                    note(construct, [(row, text)])
+                if not _is_in_parallel_loop(op):
+                    continue
+                row = sink(
+                    op, acc.LoopOp, lambda made, around=construct: is_independent(made, around)
+                )
+                if row is not None:
+                    note(construct, [(row, _NOTE)])

@@ -1,7 +1,8 @@
 """
 Loops over the terms of sums in kernels constructs, `for (k …) for (i …) c[i] += a[k][i] * b[k]`: the loop
 over the elements is parallel, the one around it is not. Left in this order, the host would launch a kernel
-for each term. With the terms inside, one kernel computes each element in a thread.
+for each term. With the terms inside, one kernel computes each element in a thread. Several sums in one loop,
+`for (i …) { for (j …) t[i] += a[i][j] * x[j]; for (j …) y[j] += a[i][j] * t[i]; }`, get a loop each first.
 """
 
 from __future__ import annotations
@@ -15,21 +16,41 @@ from ..ir.dependence.loop_dependence import is_independent
 from ..ir.loops.open_loops import is_bare
 from ..ir.loops.sinking import is_sequential, sink
 from ..ir.ops.acc_ops import has_level
+from ..ir.ops.building import erase
 from ..ir.ops.loop_bounds import LoopLike
+from .distributed_loops import distribute
 from .kernel_constructs import operations_of
 
 
 def sink_terms(kernels: acc.KernelsOp) -> None:
     """
     Puts the outermost loops whose iterations depend on each other, without a directive or `auto`, into the
-    loops that are their bodies, as far in as the iterations of these are independent.
+    loops that are their bodies, as far in as the iterations of these are independent. A loop without a
+    directive that is parallel, or can be put inside, only in parts is divided.
     """
     for loop in operations_of(kernels):
-        if _is_undecided(loop) and not is_independent(loop, kernels):
-            outer = sink(loop, kernels, scf.ForOp)
-            while outer is not None:
-                inner = [op for op in outer.body.block.ops if isinstance(op, scf.ForOp)]
-                outer = sink(inner[0], kernels, scf.ForOp) if len(inner) == 1 else None
+        if not _is_undecided(loop) or is_independent(loop, kernels) or _sink(loop, kernels):
+            continue
+        parts = distribute(loop, kernels) if isinstance(loop, scf.ForOp) else []
+        gains = [_sink(part, kernels) or is_independent(part, kernels) for part in parts]
+        if any(gains):
+            erase(loop)
+        else:
+            for part in parts:
+                erase(part)
+
+
+def _sink(loop: LoopLike, kernels: acc.KernelsOp) -> bool:
+    """Puts a loop into those that are its body; returns whether it has."""
+
+    def judge(loop: LoopLike) -> bool:
+        return is_independent(loop, kernels)
+
+    outer = first = sink(loop, scf.ForOp, judge)
+    while outer is not None:
+        inner = [op for op in outer.body.block.ops if isinstance(op, scf.ForOp)]
+        outer = sink(inner[0], scf.ForOp, judge) if len(inner) == 1 else None
+    return first is not None
 
 
 def _is_undecided(op: Operation) -> TypeGuard[LoopLike]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeVar
 
 from xdsl.dialects import acc, llvm, scf
@@ -9,25 +10,24 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from ....dialects.volatility import is_ordered
-from ..dependence.loop_dependence import is_independent
 from ..ops.acc_ops import has_level, is_defined_inside
 from ..ops.building import Cursor, erase
 from ..ops.expressions import parts_of
 from ..ops.loop_bounds import LoopLike, body_of, bounds_of
 from ..ops.purity import is_pure, may_trap
-from .open_loops import is_open
+from .open_loops import is_bare, is_open
 from .seq_loops import is_plain_seq, to_for_loops
 
 LoopT = TypeVar("LoopT", acc.LoopOp, scf.ForOp)
 
 
 def is_sequential(op: Operation) -> bool:
-    """Whether `op` is a sequential loop of one variable that hands no values on."""
+    """Whether `op` is a sequential loop of one variable and no others, that hands no values on."""
     match op:
         case scf.ForOp():
             return not op.iter_args
         case acc.LoopOp():
-            return has_level(op.seq) and len(op.region.blocks) == 1 and len(op.lowerbound) == 1
+            return has_level(op.seq) and is_bare(op) and len(op.lowerbound) == 1
         case _:
             return False
 
@@ -79,7 +79,10 @@ def _may_sink(loop: LoopLike, row: LoopLike) -> bool:
         match op:
             case llvm.StoreOp():
                 stores.append(op)
-            case llvm.LoadOp() | scf.ForOp() | scf.IfOp():
+            case llvm.LoadOp():
+                if is_ordered(op):
+                    return False
+            case scf.ForOp() | scf.IfOp():
                 pass
             case _ if op is not row and not (is_pure(op) or op.has_trait(IsTerminator)):
                 return False
@@ -100,11 +103,12 @@ def _hoist(loop: LoopLike) -> None:
             before.move(op)
 
 
-def sink(loop: LoopLike, construct: Operation, kind: type[LoopT]) -> LoopT | None:
+def sink(
+    loop: LoopLike, kind: type[LoopT], is_independent: Callable[[LoopLike], bool]
+) -> LoopT | None:
     """
     Puts `loop`, which is sequential or found to be, into the loop of a kind that is its body, and returns
-    that one; None if that is not possible, or if the iterations of the result would depend on each other,
-    with what the host has found of the construct's arrays.
+    that one; None if that is not possible, or if the iterations of the result would not be independent.
     """
     row = _row_in(loop, kind)
     if row is None or not _may_sink(loop, row):
@@ -124,7 +128,7 @@ def sink(loop: LoopLike, construct: Operation, kind: type[LoopT]) -> LoopT | Non
     Cursor.before(end).move(whole)
     if isinstance(whole, acc.LoopOp) and (is_plain_seq(whole) or has_level(whole.auto_)):
         to_for_loops(whole)
-    if is_independent(made, construct):
+    if is_independent(made):
         erase(loop)
         return made
     erase(made)
