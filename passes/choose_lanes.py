@@ -39,22 +39,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from xdsl.context import Context
-from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import IntegerType, ModuleOp, StringAttr
+from xdsl.dialects import acc, arith
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from ..dialects.accx import NOTE
-from ..dialects.volatility import is_ordered
+from ..dialects.accx import IN_ORDER, NOTE, WHY
 from .decisions.lane_choice import ELEMENTS as SIDE_BY_SIDE
-from .decisions.lane_choice import LaneVersion, lane_versions
+from .decisions.lane_choice import LaneVersion, RowFacts, lane_versions
 from .decisions.launch_shape import COMPUTE_LANES, Sizes
 from .decisions.levels import Level
 from .decisions.loop_tree import LoopNode
-from .decisions.polynomials import Polynomial
 from .decisions.schedule import Target, plan_construct
 from .ir.kernels.runtime_calls import RuntimeCalls
-from .ir.loops.loop_facts import LoopForest, loop_forest
+from .ir.loops.loop_facts import LoopForest, loop_forest, stores_to_memory
+from .ir.loops.row_bounds import Bound, loaded_bounds
 from .ir.loops.seq_loops import is_plain_seq, to_for_loops
 from .ir.ops.acc_ops import (
     MAPPING_OPS,
@@ -75,21 +74,11 @@ from .ir.ops.versions import (
     give_block,
     queue_outside,
 )
-from .ir.values.addresses import base_of, steps_to
 from .ir.values.region_values import HostEmitter, RegionSymbols
 from .ir.values.trip_counts import Arithmetic, trip_count
 from .ir.variables.reduction_reads import use_variables
 
 LevelOf = Callable[[str], Level]
-
-
-@dataclass(frozen=True)
-class Bound:
-    """A bound of row i: element `index` (a polynomial in i) of `array`, of `type`."""
-
-    array: SSAValue
-    index: Polynomial
-    type: IntegerType
 
 
 @dataclass(frozen=True)
@@ -150,56 +139,14 @@ def _rows_go_to_workers(forest: LoopForest) -> bool:
     return all(node.trip is None and not node.host_trip for node in inner)
 
 
-def _is_once(load: llvm.LoadOp, outer: acc.LoopOp) -> bool:
-    """Whether an iteration of `outer` runs `load` at most once: in its body, or in conditionals there."""
-    parent = load.parent_op()
-    while isinstance(parent, scf.IfOp):
-        parent = parent.parent_op()
-    return parent is outer
-
-
-def _bound(value: SSAValue, outer: acc.LoopOp, symbols: RegionSymbols) -> Bound | None:
-    """
-    `value` as element i + c of an array of a data clause, loaded in every iteration i. Of an
-    `arith.select`, the first value counts: the other is taken only if an unsigned end leaves no iterations
-    to a signed counter.
-    """
-    while isinstance(value.owner, arith.ExtSIOp | arith.ExtUIOp | arith.TruncIOp | arith.SelectOp):
-        select = isinstance(value.owner, arith.SelectOp)
-        value = value.owner.operands[1 if select else 0]
-    load = value.owner
-    if not isinstance(load, llvm.LoadOp) or is_ordered(load) or not _is_once(load, outer):
-        return None
-    array, type = base_of(load.ptr), value.type
-    if not isinstance(array.owner, MAPPING_OPS) or isinstance(array.owner, acc.NoCreateOp):
-        return None
-    if isinstance(array.owner, acc.DevicePtrOp) and load.parent_op() is not outer:
-        return None
-    steps = list(steps_to(load.ptr))
-    if len(steps) != 1 or steps[0].member or not isinstance(type, IntegerType):
-        return None
-    index, unit = steps[0].read_flat(symbols)
-    parts = None if index is None else index.split(outer.region.block.args[0])
-    if index is None or parts is None or parts[1].as_constant != 1 or unit != type:
-        return None
-    if any(isinstance(s, SSAValue) and symbols.is_inside(s) for s in parts[0].symbols):
-        return None
-    return Bound(array, index, type)
-
-
-def _bounds(
-    loop: acc.LoopOp, outer: acc.LoopOp, symbols: RegionSymbols
-) -> tuple[Bound | None, Bound] | None:
-    """The bounds of a loop over the entries of a row; None if they are not such ones."""
-    if len(loop.lowerbound) != 1 or constant_value(loop.step[0]) != 1:
-        return None
-    upper = _bound(loop.upperbound[0], outer, symbols)
-    if upper is None:
-        return None
-    if constant_value(loop.lowerbound[0]) == 0:
-        return None, upper
-    lower = _bound(loop.lowerbound[0], outer, symbols)
-    return None if lower is None or lower.type != upper.type else (lower, upper)
+def _is_readable(bound: Bound | None) -> bool:
+    """Whether the runtime can read a bound before the construct: of an array of a data clause."""
+    if bound is None:
+        return True
+    clause = bound.array.owner
+    if not isinstance(clause, MAPPING_OPS) or isinstance(clause, acc.NoCreateOp):
+        return False
+    return not isinstance(clause, acc.DevicePtrOp) or isinstance(bound.load.parent_op(), acc.LoopOp)
 
 
 def find_rows(construct: acc.ParallelOp, level_of: LevelOf) -> Rows | None:
@@ -214,8 +161,10 @@ def find_rows(construct: acc.ParallelOp, level_of: LevelOf) -> Rows | None:
     outer, inner = forest.loops[nest[0]], [forest.loops[node] for node in nest[1]]
     if len(outer.lowerbound) != 1 or constant_value(outer.step[0]) != 1:
         return None
-    bounds = [_bounds(loop, outer, symbols) for loop in inner]
+    bounds = [loaded_bounds(loop, outer, symbols) for loop in inner]
     if bounds[0] is None or any(found != bounds[0] for found in bounds):
+        return None
+    if not all(_is_readable(bound) for pair in bounds if pair is not None for bound in pair):
         return None
     lower, upper = bounds[0]
     if not _rows_go_to_workers(loop_forest(construct, symbols, level_of)):
@@ -280,9 +229,15 @@ def _rows_in(construct: acc.ParallelOp) -> list[acc.LoopOp]:
     return [loop for outer in child_loops(construct) for loop in child_loops(outer)]
 
 
-def _is_conditional(rows: Rows) -> bool:
-    """Whether the entries of a row are processed under a condition."""
-    return any(loop.parent_op() is not rows.outer for loop in rows.inner)
+def _row_facts(rows: Rows) -> RowFacts:
+    """What decides how many lanes the rows have."""
+    loops = rows.inner
+    return RowFacts(
+        conditional=any(loop.parent_op() is not rows.outer for loop in loops),
+        asked=not any(WHY in loop.attributes for loop in loops),
+        stores=any(map(stores_to_memory, loops)),
+        in_order=any(IN_ORDER in loop.attributes for loop in loops),
+    )
 
 
 def make_versions(rows: Rows, elements: int = SIDE_BY_SIDE) -> bool:
@@ -294,7 +249,7 @@ def make_versions(rows: Rows, elements: int = SIDE_BY_SIDE) -> bool:
     if mean is None:
         return False
     at = Cursor.before(construct)
-    for version in lane_versions(conditional=_is_conditional(rows)):
+    for version in lane_versions(_row_facts(rows)):
         if version.longest is None:
             _version(construct, version, elements, at)
             break

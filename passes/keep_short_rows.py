@@ -66,7 +66,7 @@ from .decisions.short_rows import (
     wide_versions,
 )
 from .ir.loops.joining import join
-from .ir.loops.loop_facts import is_tight
+from .ir.loops.loop_facts import is_tight, stores_to_memory
 from .ir.ops.acc_ops import (
     PRIVATIZING_OPS,
     child_loops,
@@ -190,8 +190,7 @@ def _versions(
             return [], {}
         ops = [op for op in row.region.walk() if isinstance(op, llvm.LoadOp | llvm.StoreOp)]
         accesses = [_row_access(op.ptr, row, symbols) for op in ops]
-        stores = any(isinstance(op, llvm.StoreOp) and _is_shared(op, row) for op in ops)
-        loops.append(RowLoop(high - low, accesses, stores, _operations(row)))
+        loops.append(RowLoop(high - low, accesses, stores_to_memory(row), _operations(row)))
     known = [loop.trips.as_constant for loop in loops]
     short = all(trips is not None and trips <= MOST_SHORT_ITERATIONS for trips in known)
     if short and (beside or any(map(_has_atomics, rows))):
@@ -228,11 +227,6 @@ def _can_be_joined(row: acc.LoopOp, construct: acc.ParallelOp) -> bool:
     ]
     values = (*inner, *(v for op in copies for v in op.operands))
     return not own and not any(is_defined_inside(value, loops[0]) for value in values)
-
-
-def _is_shared(store: llvm.StoreOp, row: acc.LoopOp) -> bool:
-    """Whether a store is to memory, not to a copy of a variable that the loop makes."""
-    return base_of(store.ptr) not in (*row.reduction_operands, *row.private_operands)
 
 
 Condition = SSAValue | bool

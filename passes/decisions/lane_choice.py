@@ -19,6 +19,8 @@ ENTRIES_PER_LANE = 12
 FEWEST_LANES = 4
 ELEMENTS = 4
 """The entries that one lane should have."""
+MOST_IN_ORDER = 8
+"""The most lanes of rows that are added up in order."""
 
 
 @dataclass(frozen=True)
@@ -34,15 +36,35 @@ class LaneVersion:
         return BLOCK // self.lanes
 
 
-def lane_versions(*, conditional: bool = False) -> list[LaneVersion]:
+@dataclass(frozen=True)
+class RowFacts:
+    """
+    Rows whose entries are processed under a condition (`conditional`), by loops for which the program asks
+    for lanes (`asked`), that store (`stores`) or add up what has an order (`in_order`).
+    """
+
+    conditional: bool = False
+    asked: bool = True
+    stores: bool = False
+    in_order: bool = False
+
+
+def lane_versions(rows: RowFacts) -> list[LaneVersion]:
     """
     The versions of a construct to choose from at run time, ordered from short rows to long ones. Where rows
-    are `conditional`, the lanes of those that are left out are idle: a third of a million nodes with 8 edges
-    each to scattered neighbours takes 95 µs with a warp each and 31 with a thread.
+    are conditional, the lanes of those that are left out are idle: a third of a million nodes with 8 edges
+    each to scattered neighbours takes 95 µs with a warp each and 31 with a thread. Also where nobody asks for
+    lanes a thread takes short rows; if it stores, only very short ones (`short_rows.py`).
+    What has an order is added up by every lane, the fewer of them, the less often.
     """
-    versions = [LaneVersion(1, ENTRIES_PER_LANE)] if conditional else []
+    versions: list[LaneVersion] = []
+    if rows.conditional:
+        versions.append(LaneVersion(1, ENTRIES_PER_LANE))
+    elif not rows.asked:
+        versions.append(LaneVersion(1, FEWEST_LANES if rows.stores else ENTRIES_PER_LANE))
+    most = MOST_IN_ORDER if rows.in_order else WARP
     lanes = FEWEST_LANES
-    while lanes < WARP:
+    while lanes < most:
         versions.append(LaneVersion(lanes, lanes * ENTRIES_PER_LANE))
         lanes *= 2
-    return [*versions, LaneVersion(WARP, None)]
+    return [*versions, LaneVersion(most, None)]

@@ -27,6 +27,7 @@ from ..ir.dependence.loop_verdicts import Verdict
 from ..ir.loops.conditional_sums import split_conditional_sums
 from ..ir.loops.dependent_ops import depending_on
 from ..ir.loops.kept_sums import keep_sums
+from ..ir.loops.row_bounds import Bounds, follow_each_other, loaded_bounds
 from ..ir.ops.acc_ops import accessed_type, child_loops, is_scalar, variable_name
 from ..ir.ops.building import Cursor, constant_trips, constant_value
 from ..ir.ops.layout import size_of
@@ -64,7 +65,8 @@ def row_loops(loop: acc.LoopOp, ordered: Collection[Operation] = ()) -> list[Loo
     one of them has no directive, all other statements may stand beside loops that lanes share, and lanes
     would access neighbouring elements where iterations of `loop` do not; else an empty list. They have the
     same number of iterations for all rows, so that `keep-short-rows` can give a thread to short rows at
-    launch. Loops in `ordered` are sequential, and those in them are such loops.
+    launch, or as many as arrays have for each row, so that `choose-lanes` can. Loops in `ordered` are
+    sequential, and those in them are such loops.
     """
     construct = loop.parent_op()
     if not isinstance(construct, acc.ParallelOp) or not can_have_versions(construct):
@@ -76,9 +78,27 @@ def row_loops(loop: acc.LoopOp, ordered: Collection[Operation] = ()) -> list[Loo
     found: list[LoopLike] = []
     if not _collect(loop.region.block, found, ordered) or not _undecided(found):
         return []
-    if not all(_is_fixed(inner, loop) for inner in found) or _are_short(found):
-        return []
-    return found if _walks_rows(loop, found) else []
+    if all(_is_fixed(inner, loop) for inner in found):
+        suits = not _are_short(found) and _walks_rows(loop, found)
+    else:
+        bounds = loaded_rows(loop, found)
+        suits = bounds is not None and _walks_rows(loop, found, bounds)
+    return found if suits else []
+
+
+def loaded_rows(loop: acc.LoopOp, found: Sequence[LoopLike]) -> Bounds | None:
+    """The bounds of the loops `found`, which each iteration of `loop` loads, if all have the same."""
+    construct = loop.parent_op()
+    assert isinstance(construct, acc.ParallelOp)
+    symbols = RegionSymbols(construct)
+    bounds = {loaded_bounds(inner, loop, symbols) for inner in found}
+    return bounds.pop() if len(bounds) == 1 else None
+
+
+def _are_apart(loop: acc.LoopOp, found: Sequence[LoopLike]) -> bool:
+    """Whether rows have lengths of their own, but do not follow each other, so that they are not staged."""
+    bounds = loaded_rows(loop, found)
+    return bounds is not None and not follow_each_other(bounds, loop)
 
 
 def _undecided(found: Sequence[LoopLike]) -> list[scf.ForOp]:
@@ -171,10 +191,11 @@ def _are_short(found: Sequence[LoopLike]) -> bool:
     return all(count is not None and count < least for count in trips)
 
 
-def _walks_rows(loop: acc.LoopOp, found: Sequence[LoopLike]) -> bool:
+def _walks_rows(loop: acc.LoopOp, found: Sequence[LoopLike], bounds: Bounds | None = None) -> bool:
     """
     Whether the loops `found`, or those that are all of their bodies, access neighbouring elements in most
-    accesses that move with them, and `loop` does not.
+    accesses that move with them, and `loop` does not: its next iteration begins elsewhere, where `bounds` are
+    loaded. Elements at subscripts from memory are wherever they are for any lanes.
     """
     construct = loop.parent_op()
     assert isinstance(construct, acc.ParallelOp)
@@ -182,12 +203,19 @@ def _walks_rows(loop: acc.LoopOp, found: Sequence[LoopLike]) -> bool:
     along = across = 0
     for inner in found:
         variable = body_of(_nest(inner)[-1]).block.args[0]
-        counts = [(op, accesses.count([op], variable)) for op in body_of(inner).walk()]
-        moving = [(op, own) for op, own in counts if own.contiguous or own.strided]
+        ops = (op for op in body_of(inner).walk() if isinstance(op, _ACCESSES))
+        counts = [(op, accesses.count([op], variable)) for op in ops]
+        moving = [
+            (op, own)
+            for op, own in counts
+            if own.contiguous or (own.strided and accesses.is_known(op))
+        ]
         outer = accesses.count((op for op, _ in moving), loop.region.block.args[-1])
         along += sum(own.along - own.across for _, own in moving)
         across += outer.along - outer.across
-    return along > 0 > across
+    return along > 0 > across or (
+        along > 0 >= across and bounds is not None and bounds[0] is not None
+    )
 
 
 # Their reductions.
@@ -344,19 +372,21 @@ def decide_row_loops(
     """
     Marks the `row_loops` of `loop` as parallel if lanes may share all of them, else none, and returns their
     directives. Those that search the greatest or least value of a row are split into loops that lanes may
-    share. A single loop of sums in order is left to `stage-ordered-sums`.
+    share. A single loop of sums in order is left to `stage-ordered-sums`, but for rows that it cannot stage.
     """
     fast = machine_of(module).fast_math
     ordered = _ordered_loops(loop, construct, classifier, fast=fast)
     found = row_loops(loop, ordered)
-    if len(found) > 1:  # sums in elements of arrays, as keep-sums-in-registers keeps them later
+    alone = len(found) == 1 and not _are_apart(loop, found)
+    if (
+        found and not alone
+    ):  # sums in elements of arrays, as keep-sums-in-registers keeps them later
         for inner in _undecided(found):
             keep_sums(inner)
         found = row_loops(loop, ordered)
         for inner in _undecided(found):
             split_conditional_sums(inner)
     undecided = _undecided(found)
-    others = len(found) - len(undecided)
     plans: dict[scf.ForOp, _Plan] = {}
     searches: list[ExtremeSearch] = []
     for inner in undecided:
@@ -370,7 +400,7 @@ def decide_row_loops(
             verdict = judge_loop(inner, construct, classifier.scalars.of(inner), reduced=True)
             refuse(inner, verdict, classifier)
             return []
-    if any(plan.in_order for plan in plans.values()) and len(plans) + len(searches) + others < 2:
+    if alone and any(plan.in_order for plan in plans.values()):
         return []
     for search in searches:
         for part in split_search(search, in_one=True):

@@ -25,7 +25,7 @@ from ..ops.expressions import is_arithmetic
 from ..ops.layout import size_of
 from ..ops.levels import is_parallel, loop_levels
 from ..ops.purity import is_pure_call
-from ..values.addresses import steps_to
+from ..values.addresses import base_of, steps_to
 from ..values.region_values import RegionSymbols
 from ..values.stable_loads import are_stable
 from ..values.strides import AccessCounter
@@ -49,6 +49,14 @@ def constant_trip(loop: acc.LoopOp) -> int | None:
             return None
         total *= trips
     return total
+
+
+def stores_to_memory(loop: acc.LoopOp) -> bool:
+    """Whether a loop has stores to memory, not only to copies of variables that it makes."""
+    own = (*loop.reduction_operands, *loop.private_operands)
+    return any(
+        isinstance(op, llvm.StoreOp) and base_of(op.ptr) not in own for op in loop.region.walk()
+    )
 
 
 def gang_argument(loop: acc.LoopOp, kind: acc.GangArgType) -> SSAValue | None:

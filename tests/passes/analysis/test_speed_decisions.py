@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from accopt.passes.decisions.invariant_loops import Invariant, keep_inside, unroll_factor
-from accopt.passes.decisions.lane_choice import BLOCK, lane_versions
+from accopt.passes.decisions.lane_choice import BLOCK, MOST_IN_ORDER, RowFacts, lane_versions
 from accopt.passes.decisions.private_counters import (
     SHARED_BUDGET,
     choose_copies,
@@ -61,7 +61,7 @@ def test_shared_memory_limits_the_grid():
 
 
 def test_lane_versions_cover_all_lengths_in_order():
-    versions = lane_versions()
+    versions = lane_versions(RowFacts())
     assert [v.lanes for v in versions] == [4, 8, 16, 32]
     assert all(v.lanes * v.workers == BLOCK for v in versions)
     lengths = [v.longest for v in versions[:-1]]
@@ -69,16 +69,28 @@ def test_lane_versions_cover_all_lengths_in_order():
 
 
 def test_a_thread_takes_short_rows_under_a_condition():
-    one, *others = lane_versions(conditional=True)
-    assert one.lanes == 1 and others == lane_versions()
+    one, *others = lane_versions(RowFacts(conditional=True))
+    assert one.lanes == 1 and others == lane_versions(RowFacts())
     assert one.longest is not None and one.longest < (others[0].longest or 0)
+
+
+def test_a_thread_takes_short_rows_for_which_nobody_asks_for_lanes():
+    one, *others = lane_versions(RowFacts(asked=False))
+    few, *rest = lane_versions(RowFacts(asked=False, stores=True))
+    assert one.lanes == few.lanes == 1 and others == rest == lane_versions(RowFacts())
+    assert (few.longest or 0) < (one.longest or 0)
+
+
+def test_few_lanes_add_up_what_has_an_order():
+    versions = lane_versions(RowFacts(in_order=True))
+    assert [v.lanes for v in versions] == [4, MOST_IN_ORDER] and versions[-1].longest is None
 
 
 @pytest.mark.parametrize(
     ("mean", "lanes"), [(0, 4), (27, 4), (48, 4), (49, 8), (150, 16), (1e6, 32)]
 )
 def test_longer_rows_get_more_lanes(mean: float, lanes: int):
-    chosen = next(v for v in lane_versions() if v.longest is None or mean <= v.longest)
+    chosen = next(v for v in lane_versions(RowFacts()) if v.longest is None or mean <= v.longest)
     assert chosen.lanes == lanes
 
 

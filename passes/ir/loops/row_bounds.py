@@ -1,0 +1,84 @@
+"""Loops over the entries of rows of which each has a length of its own, loaded from an array."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects import acc, arith, llvm, scf
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import SSAValue
+
+from ....dialects.volatility import is_ordered
+from ...decisions.polynomials import Polynomial
+from ..ops.building import constant_value
+from ..ops.loop_bounds import LoopLike, bounds_of
+from ..values.addresses import base_of, steps_to
+from ..values.region_values import RegionSymbols
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A bound of row i: element `index` (a polynomial in i) of `array`, of `type`, as `load` reads it."""
+
+    array: SSAValue
+    index: Polynomial
+    type: IntegerType
+    load: llvm.LoadOp = field(compare=False)
+
+
+Bounds = tuple[Bound | None, Bound]
+"""The bounds of a row's entries (None: 0)."""
+
+
+def _is_once(load: llvm.LoadOp, outer: acc.LoopOp) -> bool:
+    """Whether an iteration of `outer` runs `load` at most once: in its body, or in conditionals there."""
+    parent = load.parent_op()
+    while isinstance(parent, scf.IfOp):
+        parent = parent.parent_op()
+    return parent is outer
+
+
+def _bound(value: SSAValue, outer: acc.LoopOp, symbols: RegionSymbols) -> Bound | None:
+    """
+    `value` as element i + c of an array, loaded in every iteration i. Of an `arith.select`, the first value
+    counts: the other is taken only if an unsigned end leaves no iterations to a signed counter.
+    """
+    while isinstance(value.owner, arith.ExtSIOp | arith.ExtUIOp | arith.TruncIOp | arith.SelectOp):
+        select = isinstance(value.owner, arith.SelectOp)
+        value = value.owner.operands[1 if select else 0]
+    load = value.owner
+    if not isinstance(load, llvm.LoadOp) or is_ordered(load) or not _is_once(load, outer):
+        return None
+    array, type = base_of(load.ptr), value.type
+    steps = list(steps_to(load.ptr))
+    if len(steps) != 1 or steps[0].member or not isinstance(type, IntegerType):
+        return None
+    index, unit = steps[0].read_flat(symbols)
+    parts = None if index is None else index.split(outer.region.block.args[0])
+    if index is None or parts is None or parts[1].as_constant != 1 or unit != type:
+        return None
+    if any(isinstance(s, SSAValue) and symbols.is_inside(s) for s in parts[0].symbols):
+        return None
+    return Bound(array, index, type, load)
+
+
+def loaded_bounds(loop: LoopLike, outer: acc.LoopOp, symbols: RegionSymbols) -> Bounds | None:
+    """The bounds of a loop over the entries of a row of `outer`; None if they are not such ones."""
+    (_, low, high, step), *more = bounds_of(loop)
+    if more or constant_value(step) != 1:
+        return None
+    upper = _bound(high, outer, symbols)
+    if upper is None:
+        return None
+    if constant_value(low) == 0:
+        return None, upper
+    lower = _bound(low, outer, symbols)
+    return None if lower is None or lower.type != upper.type else (lower, upper)
+
+
+def follow_each_other(bounds: Bounds, outer: acc.LoopOp) -> bool:
+    """Whether each row's entries end where the next row's begin."""
+    lower, upper = bounds
+    if lower is None or lower.array is not upper.array:
+        return False
+    return (upper.index - lower.index).as_constant == constant_value(outer.step[0])
