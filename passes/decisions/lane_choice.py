@@ -53,9 +53,9 @@ def lane_versions(rows: RowFacts) -> list[LaneVersion]:
     """
     The versions of a construct to choose from at run time, ordered from short rows to long ones. Where rows
     are conditional, the lanes of those that are left out are idle: a third of a million nodes with 8 edges
-    each to scattered neighbours takes 95 µs with a warp each and 31 with a thread. Also where nobody asks for
-    lanes a thread takes short rows; if it stores, only very short ones (`short_rows.py`).
-    What has an order is added up by every lane, the fewer of them, the less often.
+    each to scattered neighbours takes 95 µs with a warp each and 31 with a thread. Also where no directive
+    asks for lanes a thread takes short rows; if it stores, only very short ones (`short_rows.py`). What has
+    an order is added up by every lane, the fewer of them, the less often.
     """
     versions: list[LaneVersion] = []
     if rows.conditional:

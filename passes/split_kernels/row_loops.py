@@ -372,7 +372,7 @@ def decide_row_loops(
     """
     Marks the `row_loops` of `loop` as parallel if lanes may share all of them, else none, and returns their
     directives. Those that search the greatest or least value of a row are split into loops that lanes may
-    share. A single loop of sums in order is left to `stage-ordered-sums`, but for rows that it cannot stage.
+    share. A single loop of sums in order is left to `stage-ordered-sums`, unless that cannot stage its rows.
     """
     fast = machine_of(module).fast_math
     ordered = _ordered_loops(loop, construct, classifier, fast=fast)
