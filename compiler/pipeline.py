@@ -79,6 +79,7 @@ _SCHEDULED = Stage(
     "Loops marked seq become plain loops, like those without a directive; those over the terms of "
     "products get sections to cache, and common work of an inner loop can be moved between them. "
     "All of this changes the shape of the nest, so it precedes the schedule. "
+    "Values of functions are tabulated before versions copy their calls. "
     "Versions for different block shapes are made last before it, so that each is scheduled. "
     "Launch sizes are computed from trip counts while the loops are still whole.",
 )

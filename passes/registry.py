@@ -58,6 +58,7 @@ PASSES: dict[str, dict[str, str]] = {
         "lower-seq-loops": "LowerSeqLoopsPass",
         "find-shared-sections": "FindSharedSectionsPass",
         "hoist-invariant-loops": "HoistInvariantLoopsPass",
+        "tabulate-functions": "TabulateFunctionsPass",
         "choose-lanes": "ChooseLanesPass",
         "schedule-loops": "ScheduleLoopsPass",
     },
