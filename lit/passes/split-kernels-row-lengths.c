@@ -74,6 +74,29 @@ void lists(int n, int m, const int *restrict count, const int *restrict list, co
     }
 }
 
+// Entries that a row begins elsewhere, or up to the last.
+// CHECK-LABEL: @elsewhere
+// CHECK:         acc.loop reduction
+// CHECK:           accx.why = "found independent
+// CHECK:         acc.loop control(%k
+// CHECK:           accx.why = "found independent
+// LANES-LABEL: @elsewhere
+// LANES-COUNT-2: llvm.call @__accopt_mean_trip
+void elsewhere(int n, int m, const int *restrict p, const unsigned *restrict q, const float *restrict a, float *restrict b)
+{
+#pragma acc parallel loop present(q[0:n], a[0:n*m], b[0:n])
+    for (int i = 0; i < n; i++) {
+        float most = 0;
+        for (int k = i * m; k < i * m + (int)q[i]; k++)
+            most = a[k] > most ? a[k] : most;
+        b[i] = most;
+    }
+#pragma acc parallel loop present(p[0:n+1], a[0:n*m], b[0:n*m])
+    for (int i = 0; i < n; i++)
+        for (int k = p[i]; k <= p[i + 1] - 1; k++)
+            b[k] = a[k];
+}
+
 // Left to one thread, or to stage-ordered-sums: such a sum of rows that follow each other, loops of different lengths,
 // entries that are neighbours of those of the next row, and lengths that are computed.
 // CHECK-LABEL: @alone

@@ -81,8 +81,7 @@ def row_loops(loop: acc.LoopOp, ordered: Collection[Operation] = ()) -> list[Loo
     if all(_is_fixed(inner, loop) for inner in found):
         suits = not _are_short(found) and _walks_rows(loop, found)
     else:
-        bounds = loaded_rows(loop, found)
-        suits = bounds is not None and _walks_rows(loop, found, bounds)
+        suits = loaded_rows(loop, found) is not None and _walks_rows(loop, found, loaded=True)
     return found if suits else []
 
 
@@ -191,11 +190,11 @@ def _are_short(found: Sequence[LoopLike]) -> bool:
     return all(count is not None and count < least for count in trips)
 
 
-def _walks_rows(loop: acc.LoopOp, found: Sequence[LoopLike], bounds: Bounds | None = None) -> bool:
+def _walks_rows(loop: acc.LoopOp, found: Sequence[LoopLike], *, loaded: bool = False) -> bool:
     """
     Whether the loops `found`, or those that are all of their bodies, access neighbouring elements in most
-    accesses that move with them, and `loop` does not: its next iteration begins elsewhere, where `bounds` are
-    loaded. Elements at subscripts from memory are wherever they are for any lanes.
+    accesses that move with them, and `loop` does not: its next iteration begins elsewhere if bounds are
+    `loaded`. Elements at subscripts from memory are wherever they are for any lanes.
     """
     construct = loop.parent_op()
     assert isinstance(construct, acc.ParallelOp)
@@ -213,9 +212,8 @@ def _walks_rows(loop: acc.LoopOp, found: Sequence[LoopLike], bounds: Bounds | No
         outer = accesses.count((op for op, _ in moving), loop.region.block.args[-1])
         along += sum(own.along - own.across for _, own in moving)
         across += outer.along - outer.across
-    return along > 0 > across or (
-        along > 0 >= across and bounds is not None and bounds[0] is not None
-    )
+    moves = loaded and any(constant_value(bounds_of(inner)[0][1]) is None for inner in found)
+    return along > 0 > across or (along > 0 == across and moves)
 
 
 # Their reductions.

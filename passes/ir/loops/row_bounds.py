@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, arith, llvm, scf
@@ -14,6 +15,7 @@ from ..ops.building import constant_value
 from ..ops.loop_bounds import LoopLike, bounds_of
 from ..values.addresses import base_of, steps_to
 from ..values.region_values import RegionSymbols
+from ..values.value_polynomials import from_value
 
 
 @dataclass(frozen=True)
@@ -39,13 +41,10 @@ def _is_once(load: llvm.LoadOp, outer: acc.LoopOp) -> bool:
 
 
 def _bound(value: SSAValue, outer: acc.LoopOp, symbols: RegionSymbols) -> Bound | None:
-    """
-    `value` as element i + c of an array, loaded in every iteration i. Of an `arith.select`, the first value
-    counts: the other is taken only if an unsigned end leaves no iterations to a signed counter.
-    """
+    """`value` as element i + c of an array, loaded in every iteration i."""
     while isinstance(value.owner, arith.ExtSIOp | arith.ExtUIOp | arith.TruncIOp | arith.SelectOp):
-        select = isinstance(value.owner, arith.SelectOp)
-        value = value.owner.operands[1 if select else 0]
+        choice = isinstance(value.owner, arith.SelectOp)
+        value = _without_choice(value) if choice else value.owner.operands[0]
     load = value.owner
     if not isinstance(load, llvm.LoadOp) or is_ordered(load) or not _is_once(load, outer):
         return None
@@ -63,17 +62,41 @@ def _bound(value: SSAValue, outer: acc.LoopOp, symbols: RegionSymbols) -> Bound 
 
 
 def loaded_bounds(loop: LoopLike, outer: acc.LoopOp, symbols: RegionSymbols) -> Bounds | None:
-    """The bounds of a loop over the entries of a row of `outer`; None if they are not such ones."""
+    """
+    The bounds of the entries of a row of `outer`, of which `loop` has as many iterations, apart from a
+    constant: also where it counts from 0 to the difference of two, or from elsewhere. None if there are none.
+    """
     (_, low, high, step), *more = bounds_of(loop)
     if more or constant_value(step) != 1:
         return None
-    upper = _bound(high, outer, symbols)
-    if upper is None:
+
+    def symbol(value: SSAValue) -> Hashable | None:
+        return _bound(value, outer, symbols) or symbols.symbol(value)
+
+    first, past = (from_value(_without_choice(value), symbol) for value in (low, high))
+    if first is None or past is None:
         return None
-    if constant_value(low) == 0:
-        return None, upper
-    lower = _bound(low, outer, symbols)
-    return None if lower is None or lower.type != upper.type else (lower, upper)
+    found: dict[int, list[Bound]] = {1: [], -1: []}
+    for monomial, factor in (past - first).terms.items():
+        match monomial:
+            case ():
+                pass
+            case (Bound() as bound,) if factor in found:
+                found[factor].append(bound)
+            case _:
+                return None
+    lower, upper = found[-1], found[1]
+    if len(upper) != 1 or len(lower) > 1 or any(bound.type != upper[0].type for bound in lower):
+        return None
+    return lower[0] if lower else None, upper[0]
+
+
+def _without_choice(value: SSAValue) -> SSAValue:
+    """
+    The first value of a choice: the other is taken only if an unsigned end leaves no iterations to a signed
+    counter.
+    """
+    return value.owner.lhs if isinstance(value.owner, arith.SelectOp) else value
 
 
 def follow_each_other(bounds: Bounds, outer: acc.LoopOp) -> bool:
