@@ -1,12 +1,13 @@
 """
-Choose at run time how many lanes work on each row, in a loop over rows whose lengths are in device memory.
+Choose at run time how many lanes work on each row, in a loop over rows of different lengths.
 
 Takes:  data level, before scheduling.
 Leaves: a construct whose outer parallel loop takes rows over gangs and workers and whose inner parallel
         loop, or several with the same bounds, has its bounds loaded per row, without sizes given by the
         user, as one version per number of lanes (`decisions/lane_choice.py`): clones with constant
         num_workers and vector_length, chosen by the mean length of a row, which the runtime reads from the
-        device; a thread takes short rows under a condition. `accx.note` on the inner loops says which
+        device; a thread takes short rows under a condition. The same for rows of triangles (`j < i`) where no
+        directive asks for lanes, by the length of the middle one. `accx.note` on the inner loops says which
         version they are. Other constructs are untouched.
 Fails:  never.
 
@@ -37,6 +38,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith
@@ -50,10 +52,11 @@ from .decisions.lane_choice import LaneVersion, RowFacts, lane_versions
 from .decisions.launch_shape import COMPUTE_LANES, Sizes
 from .decisions.levels import Level
 from .decisions.loop_tree import LoopNode
+from .decisions.polynomials import ZERO, Polynomial
 from .decisions.schedule import Target, plan_construct
 from .ir.kernels.runtime_calls import RuntimeCalls
 from .ir.loops.loop_facts import LoopForest, loop_forest, stores_to_memory
-from .ir.loops.row_bounds import Bound, loaded_bounds
+from .ir.loops.row_bounds import Bound, Bounds, loaded_bounds, triangle_length
 from .ir.loops.seq_loops import is_plain_seq, to_for_loops
 from .ir.ops.acc_ops import (
     MAPPING_OPS,
@@ -75,7 +78,7 @@ from .ir.ops.versions import (
     queue_outside,
 )
 from .ir.values.region_values import HostEmitter, RegionSymbols
-from .ir.values.trip_counts import Arithmetic, trip_count
+from .ir.values.trip_counts import Arithmetic, Count, trip_count
 from .ir.variables.reduction_reads import use_variables
 
 LevelOf = Callable[[str], Level]
@@ -84,15 +87,15 @@ LevelOf = Callable[[str], Level]
 @dataclass(frozen=True)
 class Rows:
     """
-    A construct's loop over rows and the loops over a row's entries, whose lower bound is `lower`
-    (None: 0) and whose upper bound is `upper`.
+    A construct's loop over rows and the loops over a row's entries, which arrays bound for each row
+    (`bounds`), or of which each has a row of a triangle (`lengths`).
     """
 
     construct: acc.ParallelOp
     outer: acc.LoopOp
     inner: tuple[acc.LoopOp, ...]
-    lower: Bound | None
-    upper: Bound
+    bounds: Bounds | None
+    lengths: tuple[tuple[Polynomial, Polynomial], ...] = ()
 
 
 # Recognising rows.
@@ -161,15 +164,20 @@ def find_rows(construct: acc.ParallelOp, level_of: LevelOf) -> Rows | None:
     outer, inner = forest.loops[nest[0]], [forest.loops[node] for node in nest[1]]
     if len(outer.lowerbound) != 1 or constant_value(outer.step[0]) != 1:
         return None
-    bounds = [loaded_bounds(loop, outer, symbols) for loop in inner]
-    if bounds[0] is None or any(found != bounds[0] for found in bounds):
-        return None
-    if not all(_is_readable(bound) for pair in bounds if pair is not None for bound in pair):
-        return None
-    lower, upper = bounds[0]
     if not _rows_go_to_workers(loop_forest(construct, symbols, level_of)):
         return None
-    return Rows(construct, outer, tuple(inner), lower, upper)
+    bounds = {loaded_bounds(loop, outer, symbols) for loop in inner}
+    if None not in bounds:
+        (same, *more) = bounds
+        readable = not more and same is not None and all(map(_is_readable, same))
+        return Rows(construct, outer, tuple(inner), same) if readable else None
+    if not all(WHY in loop.attributes for loop in inner):
+        return None
+    lengths = [triangle_length(loop, outer, symbols) for loop in inner]
+    known = tuple(length for length in lengths if length is not None)
+    grows = any(factor != ZERO for _, factor in known)
+    all_known = grows and len(known) == len(lengths)
+    return Rows(construct, outer, tuple(inner), None, known) if all_known else None
 
 
 # Versions.
@@ -179,10 +187,35 @@ def _mean(rows: Rows) -> SSAValue | None:
     """The mean number of entries of a row (i64), computed before the construct."""
     symbols = RegionSymbols(rows.construct)
     emit = HostEmitter(rows.construct)
-    trip = trip_count(rows.outer, symbols, Arithmetic(emit))
+    math = Arithmetic(emit)
+    trip = trip_count(rows.outer, symbols, math)
     begin = symbols.polynomial(rows.outer.lowerbound[0])
     if trip is None or begin is None:
         return None
+    mean = (
+        _mean_of_triangle(rows, begin, trip[0], emit)
+        if rows.bounds is None
+        else _mean_loaded(rows, rows.bounds, begin, trip[0], emit)
+    )
+    mean.name_hint = "mean"
+    return mean
+
+
+def _mean_of_triangle(rows: Rows, begin: Polynomial, trips: Count, emit: HostEmitter) -> SSAValue:
+    """The length of the longest loop in the middle row."""
+    math = Arithmetic(emit)
+    middle = math.add(emit.emit(begin), math.divide(trips, 2))
+    lengths: list[Count] = [
+        math.add(emit.emit(fixed), math.multiply(emit.emit(factor), middle))
+        for fixed, factor in rows.lengths
+    ]
+    return math.value(reduce(math.maximum, lengths))
+
+
+def _mean_loaded(
+    rows: Rows, bounds: Bounds, begin: Polynomial, trips: Count, emit: HostEmitter
+) -> SSAValue:
+    """The mean that the runtime reads from the arrays with the bounds."""
     variable = rows.outer.region.block.args[0]
     at = Cursor.before(rows.construct)
 
@@ -193,15 +226,12 @@ def _mean(rows: Rows) -> SSAValue | None:
         assert index is not None
         return at.element(bound.array, emit.emit(index), bound.type, hint)
 
-    lower, upper = first(rows.lower, "first"), first(rows.upper, "past")
-    count, _ = trip
-    number = emit.i64(count) if isinstance(count, int) else count
-    size = size_of(rows.upper.type)
+    lower, upper = first(bounds[0], "first"), first(bounds[1], "past")
+    number = emit.i64(trips) if isinstance(trips, int) else trips
+    size = size_of(bounds[1].type)
     calls = RuntimeCalls.in_module(enclosing_module(rows.construct))
     arguments = (lower, upper, number, at.i64(size), at.i32(size))
-    mean = calls.value(at, "__accopt_mean_trip", *arguments)
-    mean.name_hint = "mean"
-    return mean
+    return calls.value(at, "__accopt_mean_trip", *arguments)
 
 
 def _version(construct: acc.ParallelOp, version: LaneVersion, elements: int, at: Cursor) -> None:

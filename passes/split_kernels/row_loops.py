@@ -27,7 +27,12 @@ from ..ir.dependence.loop_verdicts import Verdict
 from ..ir.loops.conditional_sums import split_conditional_sums
 from ..ir.loops.dependent_ops import depending_on
 from ..ir.loops.kept_sums import keep_sums
-from ..ir.loops.row_bounds import Bounds, follow_each_other, loaded_bounds
+from ..ir.loops.row_bounds import (
+    Bounds,
+    follow_each_other,
+    loaded_bounds,
+    triangle_length,
+)
 from ..ir.ops.acc_ops import accessed_type, child_loops, is_scalar, variable_name
 from ..ir.ops.building import Cursor, constant_trips, constant_value
 from ..ir.ops.layout import size_of
@@ -65,8 +70,8 @@ def row_loops(loop: acc.LoopOp, ordered: Collection[Operation] = ()) -> list[Loo
     one of them has no directive, all other statements may stand beside loops that lanes share, and lanes
     would access neighbouring elements where iterations of `loop` do not; else an empty list. They have the
     same number of iterations for all rows, so that `keep-short-rows` can give a thread to short rows at
-    launch, or as many as arrays have for each row, so that `choose-lanes` can. Loops in `ordered` are
-    sequential, and those in them are such loops.
+    launch, or as many as arrays have for each row, or those of a triangle, so that `choose-lanes` can. Loops
+    in `ordered` are sequential, and those in them are such loops.
     """
     construct = loop.parent_op()
     if not isinstance(construct, acc.ParallelOp) or not can_have_versions(construct):
@@ -80,6 +85,8 @@ def row_loops(loop: acc.LoopOp, ordered: Collection[Operation] = ()) -> list[Loo
         return []
     if all(_is_fixed(inner, loop) for inner in found):
         suits = not _are_short(found) and _walks_rows(loop, found)
+    elif _are_triangular(loop, found):
+        suits = _walks_rows(loop, found)
     else:
         suits = loaded_rows(loop, found) is not None and _walks_rows(loop, found, loaded=True)
     return found if suits else []
@@ -94,8 +101,20 @@ def loaded_rows(loop: acc.LoopOp, found: Sequence[LoopLike]) -> Bounds | None:
     return bounds.pop() if len(bounds) == 1 else None
 
 
+def _are_triangular(loop: acc.LoopOp, found: Sequence[LoopLike]) -> bool:
+    """Whether the loops, without others inside, have the lengths of rows of triangles, or equal ones."""
+    construct = loop.parent_op()
+    assert isinstance(construct, acc.ParallelOp)
+    symbols = RegionSymbols(construct)
+    return not any(len(_nest(inner)) > 1 for inner in found) and all(
+        triangle_length(inner, loop, symbols) is not None for inner in found
+    )
+
+
 def _are_apart(loop: acc.LoopOp, found: Sequence[LoopLike]) -> bool:
     """Whether rows have lengths of their own, but do not follow each other, so that they are not staged."""
+    if not all(_is_fixed(inner, loop) for inner in found) and _are_triangular(loop, found):
+        return True
     bounds = loaded_rows(loop, found)
     return bounds is not None and not follow_each_other(bounds, loop)
 

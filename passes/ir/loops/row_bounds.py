@@ -1,4 +1,4 @@
-"""Loops over the entries of rows of which each has a length of its own, loaded from an array."""
+"""Loops over the entries of rows that have lengths of their own: loaded from an array, or of a triangle."""
 
 from __future__ import annotations
 
@@ -89,6 +89,24 @@ def loaded_bounds(loop: LoopLike, outer: acc.LoopOp, symbols: RegionSymbols) -> 
     if len(upper) != 1 or len(lower) > 1 or any(bound.type != upper[0].type for bound in lower):
         return None
     return lower[0] if lower else None, upper[0]
+
+
+def triangle_length(
+    loop: LoopLike, outer: acc.LoopOp, symbols: RegionSymbols
+) -> tuple[Polynomial, Polynomial] | None:
+    """
+    The length of a row of `outer`, entries of which are the iterations of `loop`, where it is known before
+    the construct or grows from one row to the next: a constant part, and the factor of the row's variable.
+    """
+    (_, low, high, step), *more = bounds_of(loop)
+    first, past = symbols.polynomial(low), symbols.polynomial(high)
+    if more or constant_value(step) != 1 or first is None or past is None:
+        return None
+    parts = (past - first).split(outer.region.block.args[0])
+    used = () if parts is None else (*parts[0].symbols, *parts[1].symbols)
+    if any(isinstance(s, SSAValue) and symbols.is_inside(s) for s in used):
+        return None
+    return parts
 
 
 def _without_choice(value: SSAValue) -> SSAValue:
