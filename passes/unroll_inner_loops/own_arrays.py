@@ -5,7 +5,7 @@ loops around it are unrolled.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc, llvm, scf
@@ -14,13 +14,19 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects.accx import UNROLL
 from ..decisions.polynomials import Polynomial
-from ..decisions.unrolling import MOST_CHOICES_IN_LOOPS, OWN_OPERATIONS, OWN_WORDS
+from ..decisions.unrolling import (
+    MOST_CHOICES_IN_LOOPS,
+    MOST_OWN_WORDS,
+    OWN_OPERATIONS,
+    OWN_WORDS,
+)
 from ..ir.ops.acc_ops import alloca_count, enclosing, operations_around
 from ..ir.ops.building import constant_value
 from ..ir.ops.layout import size_of
 from ..ir.values.accesses import address_escapes
 from ..ir.values.value_polynomials import from_value
 from .bodies import costs
+from .bounded_loops import BoundedLoop, bound, bounded_loop
 from .selected_elements import SelectedElement, select, selected_elements
 
 COMPLETELY = 0
@@ -29,9 +35,14 @@ COMPLETELY = 0
 
 @dataclass
 class _Counters:
-    """The sequential loops inside `around` whose variables decide given values; `constant` as below."""
+    """
+    The sequential loops inside `around` whose variables decide given values; `constant` as below. Those of
+    `bounds` get constant bounds, if it `bounds` loops.
+    """
 
     around: acc.LoopOp
+    bounds: bool = False
+    bounded: dict[scf.ForOp, BoundedLoop] = field(default_factory=dict[scf.ForOp, BoundedLoop])
     loops: dict[scf.ForOp, None] = field(default_factory=dict[scf.ForOp, None])
     _known: dict[SSAValue, bool] = field(default_factory=dict[SSAValue, bool])
 
@@ -57,6 +68,10 @@ class _Counters:
         ):
             return False
         self.loops[loop] = None
+        found = bounded_loop(loop) if self.bounds else None
+        if found is not None:
+            self.bounded[loop] = found
+            return True
         return all(map(self.constant, (loop.lb, loop.ub, loop.step)))
 
 
@@ -68,6 +83,7 @@ class _Count:
     """
 
     loops: dict[scf.ForOp, None]
+    bounded: Mapping[scf.ForOp, BoundedLoop]
     selected: dict[Operation, int] = field(default_factory=dict[Operation, int])
     total: int = 0
     variables: dict[Hashable, Polynomial] = field(default_factory=dict[Hashable, Polynomial])
@@ -95,11 +111,19 @@ class _Count:
         poly = from_value(value, lambda at: at if at in self.variables else None)
         return None if poly is None else poly.mapped(self.variables.__getitem__).as_constant
 
-    def _add_loop(self, loop: scf.ForOp, cost: dict[Operation, int] | None) -> bool:
+    def _values(self, loop: scf.ForOp) -> range | None:
+        """The values of a loop's variable."""
+        if loop in self.bounded:
+            return self.bounded[loop].values
         lower, upper, step = map(self._value, (loop.lb, loop.ub, loop.step))
-        if cost is None or lower is None or upper is None or step is None or step <= 0:
+        if lower is None or upper is None or step is None or step <= 0:
+            return None
+        return range(lower, upper, step)
+
+    def _add_loop(self, loop: scf.ForOp, cost: dict[Operation, int] | None) -> bool:
+        body, values = loop.body.block, self._values(loop)
+        if cost is None or values is None:
             return False
-        body, values = loop.body.block, range(lower, upper, step)
         if len(values) > OWN_OPERATIONS:
             return False
         if not any(op in self.loops for op in loop.body.walk()):
@@ -160,6 +184,7 @@ class _Plan:
 
     array: OwnArray
     loops: dict[scf.ForOp, None]
+    bounded: Mapping[scf.ForOp, BoundedLoop]
     elements: list[SelectedElement]
 
     def pays(self) -> bool:
@@ -170,7 +195,7 @@ class _Plan:
         ):
             return False
         selected = {op: cost for element in self.elements for op, cost in element.costs().items()}
-        return bool(self.loops) and _Count(self.loops, selected).within_limit()
+        return bool(self.loops) and _Count(self.loops, self.bounded, selected).within_limit()
 
     def _is_in_loop(self, op: Operation) -> bool:
         """Whether a loop that remains repeats `op`, but not the array's declaration."""
@@ -184,13 +209,16 @@ class _Plan:
         )
 
 
-def _plan(array: OwnArray) -> _Plan | None:
-    """How all subscripts of an array become constant; None if they do not."""
-    counters = _Counters(array.around)
+def _plan(array: OwnArray, *, bounds: bool = False) -> _Plan | None:
+    """
+    How all subscripts of an array become constant; None if they do not. It `bounds` loops whose end is in a
+    known range.
+    """
+    counters = _Counters(array.around, bounds)
     if address_escapes(array.pointer):
         return None
     elements = selected_elements(array.pointer, array.type, counters.constant)
-    return None if elements is None else _Plan(array, counters.loops, elements)
+    return None if elements is None else _Plan(array, counters.loops, counters.bounded, elements)
 
 
 def unroll_over_own_arrays(operations: Iterable[Operation], *, selects: bool = True) -> None:
@@ -209,13 +237,21 @@ def unroll_over_own_arrays(operations: Iterable[Operation], *, selects: bool = T
                 isinstance(op, acc.LoopOp) for op in around.walk() if op is not around
             )
         size = words.get(around, 0) + -(-size_of(array.type) // 4)
-        if not inner[around] or size > OWN_WORDS:
+        alone = around not in words and size <= MOST_OWN_WORDS
+        if not inner[around] or (size > OWN_WORDS and not alone):
             continue
-        plan = _plan(array)
-        if plan is not None and plan.pays() and (selects or not plan.elements):
+        plan = _plan(array) if size <= OWN_WORDS else None
+        if plan is None or not plan.pays():
+            plan = _plan(array, bounds=True)
+            if plan is None or not plan.bounded or not plan.pays():
+                continue
+        if selects or not plan.elements:
             words[around] = size
             marked.update(plan.loops)
             for element in plan.elements:
                 select(element)
+            for loop, found in plan.bounded.items():
+                del marked[loop]
+                marked.update(dict.fromkeys(bound(found)))
     for loop in marked:
         loop.attributes[UNROLL] = IntegerAttr(COMPLETELY, i32)

@@ -7,9 +7,11 @@ Leaves: `accx.unroll = n` on the `scf.for`s in compute constructs that contain n
         short body; lower-scf-to-cf passes it to LLVM, which unrolls. `accx.unroll = 0`, completely, on all
         loops whose variables are in subscripts of an array of an iteration's own, or in bounds of such loops
         (`k < j`), if every subscript of the array then is constant, so that LLVM keeps it in
-        registers; an element at a subscript that is known at run time only, such as the row of a pivot, is
-        selected among those that it may be, if these are few. A loop that has `accx.unroll` keeps it. No
-        change for other targets than GPUs: LLVM unrolls and vectorises for the CPU by itself.
+        registers. A loop of a triangle around which a longer loop stays runs over its largest range for
+        that, under conditions (`bounded_loops.py`); an element at a subscript that is known at run time only,
+        such as the row of a pivot, is selected among those that it may be, if these are few. A loop that has
+        `accx.unroll` keeps it. No change for other targets than GPUs: LLVM unrolls and vectorises for the
+        CPU by itself.
 Fails:  never.
 
 Before:

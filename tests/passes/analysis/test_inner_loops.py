@@ -14,7 +14,7 @@ from accopt.passes.decisions.shared_work import (
     enough_iterations,
     iterations_side_by_side,
 )
-from accopt.passes.decisions.unrolling import LoopBody, unroll_factor
+from accopt.passes.decisions.unrolling import LoopBody, part_of, unroll_factor
 from accopt.passes.narrow_counters import fits
 
 CONVOLUTION = InnerWork(shared_loads=1, own_operations=6)
@@ -115,3 +115,10 @@ def test_unroll_factor(body: LoopBody, factor: int | None) -> None:
 )
 def test_fits(steps: int, trip: int | None, expected: bool) -> None:
     assert fits(steps, trip) is expected
+
+
+@pytest.mark.parametrize(("iterations", "part"), [(256, 32), (255, 17), (64, 32), (7, 1), (67, 1)])
+def test_parts_of_a_triangle_have_as_many_iterations_as_divide_them(
+    iterations: int, part: int
+) -> None:
+    assert part_of(iterations) == part
