@@ -267,6 +267,7 @@ def _row_facts(rows: Rows) -> RowFacts:
         asked=not any(WHY in loop.attributes for loop in loops),
         stores=any(map(stores_to_memory, loops)),
         in_order=any(IN_ORDER in loop.attributes for loop in loops),
+        all_in_order=all(IN_ORDER in loop.attributes for loop in loops),
     )
 
 

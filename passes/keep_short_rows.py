@@ -197,7 +197,9 @@ def _versions(
         return [], {}
     if not beside and not _can_be_joined(rows[0], construct):
         return [], {}
-    return row_versions(loops, beside=beside), wide_versions(loops) if beside else {}
+    in_order = any(IN_ORDER in row.attributes for row in rows)
+    versions = row_versions(loops, beside=beside, in_order=in_order)
+    return versions, wide_versions(loops) if beside else {}
 
 
 def _operations(row: acc.LoopOp) -> int:

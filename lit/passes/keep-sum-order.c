@@ -3,20 +3,20 @@
 // RUN: accopt %s --target=nvptx --stop-before expand-scans --fast-math | filecheck %s --check-prefix=FREE
 // RUN: accopt %s --target=host --stop-before expand-scans | filecheck %s --check-prefix=FREE
 
-// Several loops in a row, of which one adds up floats: 8 lanes of a warp store 64 terms, and each of them adds
-// up these, 16 at a time. A warp stores 256 where rows are long.
+// Several loops in a row, of which one adds up floats: 8 lanes of a warp store 128 terms, and each of them adds
+// up these, 16 at a time. A warp stores 512 where rows are long.
 // CHECK-LABEL: @three
 // CHECK:         acc.parallel {{.*}}num_workers(%c32{{.*}} vector_length(%c8
 // CHECK:           acc.loop {{.*}}gang worker
-// CHECK:             %terms{{.*}} = llvm.alloca %c68{{.*}} x f32
+// CHECK:             %terms{{.*}} = llvm.alloca %c132{{.*}} x f32
 // CHECK:             acc.loop vector reduction({{.*}}) control(%j
-// CHECK:             %[[PIECES:.*]] = arith.divsi {{.*}}, %c64
+// CHECK:             %[[PIECES:.*]] = arith.divsi {{.*}}, %c128
 // CHECK:             scf.for %piece{{.*}} = %{{.*}} to %[[PIECES]]
 // CHECK:               acc.loop vector control(%j{{.*}} : i32) = (%[[LOW:.*]] : i32) to (%[[HIGH:.*]] : i32)
 // CHECK:                 llvm.store %{{.*}}, %b
 // CHECK:                 llvm.store %{{.*}}, %{{.*}} : f32, !llvm.ptr
 // CHECK:                 acc.yield
-// CHECK-NEXT:          } {{.*}}elements = 4
+// CHECK-NEXT:          } {{.*}}elements = 8
 // CHECK:               scf.for %group
 // CHECK-COUNT-16:        llvm.load %{{.*}} {alignment
 // CHECK:                 %[[OLD:.*]] = llvm.load %[[SUM:.*]] : !llvm.ptr -> f32
@@ -25,7 +25,7 @@
 // CHECK:               scf.for %term
 // CHECK:             acc.loop vector control(%j
 // CHECK:         acc.parallel {{.*}}num_workers(%c8{{.*}} vector_length(%c32
-// CHECK:             llvm.alloca %c260{{.*}} x f32
+// CHECK:             llvm.alloca %c516{{.*}} x f32
 // MARKED-LABEL: @three
 // MARKED:         acc.loop vector reduction
 // MARKED-NOT:     accx.in_order
@@ -75,7 +75,7 @@ void two(int n, int m, const double *restrict a, double *restrict s, double *res
 
 // Sums in elements of arrays are variables of the row first.
 // CHECK-LABEL: @elements
-// CHECK:         llvm.alloca %c260{{.*}} x f32
+// CHECK:         llvm.alloca %c516{{.*}} x f32
 // CHECK:           scf.for %group
 // CHECK:           llvm.store %{{.*}}, %mean
 // CHECK:           scf.for %group

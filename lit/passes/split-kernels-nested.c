@@ -59,7 +59,7 @@ void band(int n, const double *restrict a, double *restrict c)
         }
 }
 
-// Left alone: sums of doubles, few iterations, as many as the outer loop says, iterations that depend
+// Left alone: sums of doubles, few iterations, a number of them that each row computes, iterations that depend
 // on one another.
 // CHECK-LABEL: @others
 // CHECK-NOT:       accx.why = "found independent
@@ -79,7 +79,7 @@ void others(int n, double *restrict a, double *restrict s)
             a[i * 3 + j] = 0;
 #pragma acc parallel loop present(a[0:n*n])
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < i; j++)
+        for (int j = 0; j < i * i; j++)
             a[i * n + j] = 0;
 #pragma acc parallel loop present(a[0:n*n])
     for (int i = 0; i < n; i++)

@@ -3,7 +3,7 @@
 // RUN: accopt %s --target=nvptx --stop-before schedule-loops | filecheck %s --check-prefix=LANES
 
 // Rows whose lengths are in an array: lanes share them, and the mean length says how many. A thread takes very short
-// ones. Each lane adds up what has an order, so that there are few.
+// ones.
 // CHECK-LABEL: @lengths
 // CHECK:         acc.loop reduction
 // CHECK:           } attributes {accx.why = "found independent: {{.*}}
@@ -16,9 +16,11 @@
 // LANES:         acc.parallel {{.*}}vector_length(%c128
 // LANES:         arith.cmpi sle, %mean{{.*}}, %c48
 // LANES:         acc.parallel {{.*}}vector_length(%c4
-// LANES-NOT:     arith.cmpi
+// LANES:         arith.cmpi sle, %mean{{.*}}, %c96
 // LANES:         acc.parallel {{.*}}vector_length(%c8
-// LANES-NOT:     acc.parallel
+// LANES:         arith.cmpi sle, %mean{{.*}}, %c512
+// LANES:         acc.parallel {{.*}}vector_length(%c16
+// LANES:         acc.parallel {{.*}}vector_length(%c32
 // LANES:         llvm.return
 // OTHER-NOT:     found independent
 void lengths(int n, int m, const int *restrict len, const float *restrict a, float *restrict b)
@@ -60,6 +62,10 @@ void packed(int n, const int *p, const int *restrict column, const int *restrict
 // CHECK-LABEL: @lists
 // CHECK:         acc.loop reduction
 // CHECK:           } attributes {{{.*}}accx.in_order
+// LANES-LABEL: @lists
+// LANES:         arith.cmpi sle, %mean{{.*}}, %c12
+// LANES:         arith.cmpi sle, %mean{{.*}}, %c192
+// LANES:         acc.parallel {{.*}}vector_length(%c4
 void lists(int n, int m, const int *restrict count, const int *restrict list, const float *restrict x, float *restrict f)
 {
 #pragma acc parallel loop present(count[0:n], list[0:n*m], x[0:n], f[0:n])
@@ -95,6 +101,40 @@ void elsewhere(int n, int m, const int *restrict p, const unsigned *restrict q, 
     for (int i = 0; i < n; i++)
         for (int k = p[i]; k <= p[i + 1] - 1; k++)
             b[k] = a[k];
+}
+
+// Rows of a triangle, of which the middle one says how long they are; not where a directive asks for lanes.
+// CHECK-LABEL: @triangle
+// CHECK:         acc.loop reduction
+// CHECK:           } attributes {{{.*}}accx.in_order
+// LANES-LABEL: @triangle
+// LANES:         %[[HALF:.*]] = arith.divsi
+// LANES:         %mean = arith.addi
+// LANES:         arith.cmpi sle, %mean, %c12
+// LANES:         acc.parallel {{.*}}vector_length(%c4
+// LANES-LABEL: @asked
+// LANES-NOT:     %mean
+// LANES:         llvm.return
+void triangle(int n, const float *restrict a, const float *restrict x, float *restrict s)
+{
+#pragma acc parallel loop present(a[0:n*n], x[0:n], s[0:n])
+    for (int i = 0; i < n; i++) {
+        float sum = 0;
+        for (int j = 0; j <= i; j++)
+            sum += a[i * n + j] * x[j];
+        s[i] = sum;
+    }
+}
+void asked(int n, const float *restrict a, const float *restrict x, float *restrict s)
+{
+#pragma acc parallel loop present(a[0:n*n], x[0:n], s[0:n])
+    for (int i = 0; i < n; i++) {
+        float sum = 0;
+#pragma acc loop reduction(+:sum)
+        for (int j = 0; j <= i; j++)
+            sum += a[i * n + j] * x[j];
+        s[i] = sum;
+    }
 }
 
 // Left to one thread, or to stage-ordered-sums: such a sum of rows that follow each other, loops of different lengths,

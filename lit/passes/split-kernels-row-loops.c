@@ -79,7 +79,7 @@ void reduced(int n, int m, const int *restrict k, const float *restrict a, float
 }
 
 // One thread processes a row: where neighbouring iterations of the outer loop have neighbouring elements, where
-// one of the loops has dependent iterations, or as many as the outer loop says, beside an array of the row,
+// one of the loops has dependent iterations, or a number of them that each row computes, beside an array of the row,
 // under a reduction of the outer loop, beside a call that may do anything, and inside another parallel loop.
 // CHECK-LABEL: @alone
 // CHECK-NOT:     found independent
@@ -104,7 +104,7 @@ void alone(int n, int m, float *restrict a, float *restrict s)
 #pragma acc parallel loop present(a[0:n*m], s[0:n])
     for (int i = 0; i < n; i++) {
         s[i] = 0;
-        for (int j = 0; j < i; j++)
+        for (int j = 0; j < i * i; j++)
             a[i * m + j] = 0;
     }
 #pragma acc parallel loop present(a[0:n*m], s[0:n])

@@ -19,8 +19,17 @@ ENTRIES_PER_LANE = 12
 FEWEST_LANES = 4
 ELEMENTS = 4
 """The entries that one lane should have."""
-MOST_IN_ORDER = 8
-"""The most lanes of rows that are added up in order."""
+TERMS_PER_LANE = 48
+"""
+The entries from which on rows of which nothing but sums in order is computed get more lanes, each of which
+adds up all terms: 64 to 127 neighbours of 262144 particles take 162 µs with 4 lanes, 188 with 8, 261 with 16,
+224 with a thread (CUDA).
+"""
+WARP_IN_ORDER = 512
+"""
+The entries from which on rows have a warp, of which some sums in order and other things are computed
+(`short_rows.py`).
+"""
 
 
 @dataclass(frozen=True)
@@ -40,13 +49,15 @@ class LaneVersion:
 class RowFacts:
     """
     Rows whose entries are processed under a condition (`conditional`), by loops for which the program asks
-    for lanes (`asked`), that store (`stores`) or add up what has an order (`in_order`).
+    for lanes (`asked`), that store (`stores`), or of which some (`in_order`) or all (`all_in_order`) add up
+    what has an order.
     """
 
     conditional: bool = False
     asked: bool = True
     stores: bool = False
     in_order: bool = False
+    all_in_order: bool = False
 
 
 def lane_versions(rows: RowFacts) -> list[LaneVersion]:
@@ -54,17 +65,19 @@ def lane_versions(rows: RowFacts) -> list[LaneVersion]:
     The versions of a construct to choose from at run time, ordered from short rows to long ones. Where rows
     are conditional, the lanes of those that are left out are idle: a third of a million nodes with 8 edges
     each to scattered neighbours takes 95 µs with a warp each and 31 with a thread. Also where no directive
-    asks for lanes a thread takes short rows; if it stores, only very short ones (`short_rows.py`). What has
-    an order is added up by every lane, the fewer of them, the less often.
+    asks for lanes a thread takes short rows; if it stores, only very short ones (`short_rows.py`).
     """
     versions: list[LaneVersion] = []
     if rows.conditional:
         versions.append(LaneVersion(1, ENTRIES_PER_LANE))
     elif not rows.asked:
         versions.append(LaneVersion(1, FEWEST_LANES if rows.stores else ENTRIES_PER_LANE))
-    most = MOST_IN_ORDER if rows.in_order else WARP
     lanes = FEWEST_LANES
-    while lanes < most:
-        versions.append(LaneVersion(lanes, lanes * ENTRIES_PER_LANE))
+    entries = TERMS_PER_LANE if rows.all_in_order else ENTRIES_PER_LANE
+    while lanes < WARP:
+        longest = lanes * entries
+        if rows.in_order and not rows.all_in_order and lanes * 2 == WARP:
+            longest = WARP_IN_ORDER
+        versions.append(LaneVersion(lanes, longest))
         lanes *= 2
-    return [*versions, LaneVersion(most, None)]
+    return [*versions, LaneVersion(WARP, None)]

@@ -37,7 +37,7 @@ ADDED_OF_ROWS = 4
 PAD_SHIFT = 5
 """The logarithm of the places after which one is left out, as rows may have an even number of terms."""
 
-PIECE_OF_LANE = 8
+PIECE_OF_LANE = 16
 """The terms of a row that each of its lanes computes before they are added up."""
 PIECES_BYTES = 1 << 14
 """The most shared memory for the terms of a gang's rows in one loop."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from accopt.passes.decisions.invariant_loops import Invariant, keep_inside, unroll_factor
-from accopt.passes.decisions.lane_choice import BLOCK, MOST_IN_ORDER, RowFacts, lane_versions
+from accopt.passes.decisions.lane_choice import BLOCK, RowFacts, lane_versions
 from accopt.passes.decisions.private_counters import (
     SHARED_BUDGET,
     choose_copies,
@@ -82,8 +82,16 @@ def test_a_thread_takes_short_rows_for_which_nobody_asks_for_lanes():
 
 
 def test_few_lanes_add_up_what_has_an_order():
-    versions = lane_versions(RowFacts(in_order=True))
-    assert [v.lanes for v in versions] == [4, MOST_IN_ORDER] and versions[-1].longest is None
+    free, some, every = (
+        {v.lanes: v.longest or 1 << 30 for v in lane_versions(facts)}
+        for facts in (
+            RowFacts(),
+            RowFacts(in_order=True),
+            RowFacts(in_order=True, all_in_order=True),
+        )
+    )
+    assert some[8] == free[8] and some[16] > free[16]
+    assert every[4] > free[4] and every[8] > free[8]
 
 
 @pytest.mark.parametrize(
