@@ -109,8 +109,8 @@ void elsewhere(int n, int m, const int *restrict p, const unsigned *restrict q, 
 // CHECK:           } attributes {{{.*}}accx.in_order
 // LANES-LABEL: @triangle
 // LANES:         %[[HALF:.*]] = arith.divsi
-// LANES:         %mean = arith.addi
-// LANES:         arith.cmpi sle, %mean, %c12
+// LANES:         %mean{{.*}} = arith.addi
+// LANES:         arith.cmpi sle, %mean{{.*}}, %c12
 // LANES:         acc.parallel {{.*}}vector_length(%c4
 // LANES-LABEL: @asked
 // LANES-NOT:     %mean
