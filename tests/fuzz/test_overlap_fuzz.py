@@ -15,10 +15,10 @@ QUICK = range(2)
 SLOW = range(100, 150)
 
 
-def run(source: Path, target: str) -> subprocess.CompletedProcess[str]:
+def run(source: Path, target: str, *options: str) -> subprocess.CompletedProcess[str]:
     command = ["accrun", f"--target={target}"]
     return commands.run(
-        [*command, str(source)],
+        [*command, *options, str(source)],
         timeout=300,
         env={**os.environ, "XDG_CACHE_HOME": str(source.parent)},
     )
