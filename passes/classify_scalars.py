@@ -146,12 +146,14 @@ class _Function:
             self.construct = None
 
     def unordered(self, construct: acc.ParallelOp) -> None:
-        """Warns of loops that use results of other gangs from an earlier loop."""
+        """Warns of loops that use results of other gangs from an earlier loop, or replace what they read."""
         for found in unordered_loops(construct):
+            does = "assigns" if found.overwrites else "uses"
+            others = "use" if found.overwrites else "assign"
             self.messages.warn(
                 source_loc(found.later),
-                "gangs do not wait for each other before this loop, which uses elements of "
-                f"'{found.name}' that other gangs assign",
+                f"gangs do not wait for each other before this loop, which {does} elements of "
+                f"'{found.name}' that other gangs {others}",
                 "write kernels, or a construct for each loop",
                 [
                     (source_loc(found.store), "they are assigned here"),

@@ -44,9 +44,27 @@ void repeated(int n)
 #pragma acc loop
         for (int i = 1; i < n; i++)
             x[i] = y[i - 1];
+        // CHECK: 48:13: warning: gangs do not wait {{.*}} which assigns elements of 'y' that other gangs use
 #pragma acc loop
         for (int i = 1; i < n; i++)
             y[i] = x[i];
+    }
+}
+
+// What other gangs read may be new already.
+void overwritten(int n)
+{
+#pragma acc parallel
+    {
+#pragma acc loop
+        for (int i = 1; i < n - 1; i++)
+            for (int j = 1; j < n - 1; j++)
+                b[i][j] = a[i - 1][j] + a[i + 1][j] + a[i][j - 1];
+        // CHECK: 64:13: warning: gangs do not wait {{.*}} which assigns elements of 'a' that other gangs use
+#pragma acc loop
+        for (int i = 1; i < n - 1; i++)
+            for (int j = 1; j < n - 1; j++)
+                a[i][j] = b[i][j];
     }
 }
 
@@ -68,6 +86,9 @@ void same_gang(int n, int m, const int *place)
 #pragma acc loop
         for (int i = 0; i < n; i++)
             a[i][0] = b[i][1] + x[place[i]] + y[i + m];
+#pragma acc loop
+        for (int i = 0; i < n; i++)
+            x[i] = y[i] = b[i][0] = 0;
     }
 #pragma acc parallel num_gangs(1)
     {

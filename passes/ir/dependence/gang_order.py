@@ -1,7 +1,7 @@
 """
 Pairs of parallel loops in one construct of which the later reads or overwrites results that other gangs
-produce in the earlier. Gangs do not wait for each other (OpenACC 3.4, 2.5.1), so the later loop may see old
-values.
+produce in the earlier, or overwrites what other gangs read there. Gangs do not wait for each other (OpenACC
+3.4, 2.5.1), so the later loop may see old values, and the earlier new ones.
 """
 
 from __future__ import annotations
@@ -33,12 +33,16 @@ from .array_accesses import ArrayAccess, array_accesses
 
 @dataclass(frozen=True)
 class Unordered:
-    """`later` accesses elements of the array `name` that another gang stores in a loop before it."""
+    """
+    `later` accesses elements of the array `name` that another gang stores in a loop before it, or stores
+    (`overwrites`) those that another gang reads there.
+    """
 
     later: acc.LoopOp
     name: str
     store: Operation
     access: Operation
+    overwrites: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,8 +56,8 @@ class _Loop:
 
 def unordered_loops(construct: acc.ParallelOp) -> Iterator[Unordered]:
     """
-    The loops of `construct` that certainly use elements which another gang assigns in an earlier loop, each
-    once for an array.
+    The loops of `construct` that certainly use elements which another gang assigns in an earlier loop, or
+    assign elements which another gang uses there, each once for an array.
     """
     gangs = construct.num_gangs
     if len(gangs) == 1 and constant_value(gangs[0]) == 1:
@@ -62,15 +66,19 @@ def unordered_loops(construct: acc.ParallelOp) -> Iterator[Unordered]:
     loops = [_known(loop) for loop in shared] if len(shared) > 1 else []
     told: set[tuple[acc.LoopOp, Hashable]] = set()
     pairs = list(combinations(loops, 2))
-    pairs += [(b, a) for a, b in pairs if _repeat_together(a.loop, b.loop, construct)]
-    for first, later in pairs:
-        for store in first.accesses:
-            if not isinstance(store.op, llvm.StoreOp) or (later.loop, store.key) in told:
+    ordered = [(a, b, False) for a, b in pairs]
+    ordered += [(b, a, False) for a, b in pairs if _repeat_together(a.loop, b.loop, construct)]
+    ordered += [(b, a, True) for a, b in pairs]
+    for storing, other, overwrites in ordered:
+        later = storing.loop if overwrites else other.loop
+        for store in storing.accesses:
+            if not isinstance(store.op, llvm.StoreOp) or (later, store.key) in told:
                 continue
-            for access in later.accesses:
-                if access.key == store.key and _in_another_gang(first, store, later, access):
-                    told.add((later.loop, store.key))
-                    yield Unordered(later.loop, variable_name(store.root), store.op, access.op)
+            for access in other.accesses:
+                if access.key == store.key and _in_another_gang(storing, store, other, access):
+                    told.add((later, store.key))
+                    name = variable_name(store.root)
+                    yield Unordered(later, name, store.op, access.op, overwrites)
                     break
 
 
@@ -112,7 +120,8 @@ def _is_private(access: ArrayAccess) -> bool:
 
 def _in_another_gang(first: _Loop, store: ArrayAccess, later: _Loop, access: ArrayAccess) -> bool:
     """
-    Whether iterations of `later` access elements that iterations of `first` with a different number store.
+    Whether iterations of `later` access elements that iterations of `first` with a different number store;
+    the order of the two loops makes no difference.
     """
     if store.units != access.units or not store.subscripts:
         return False
