@@ -45,36 +45,63 @@ static inline double _Complex cproj(double _Complex z) {
   return z;
 }
 static inline double _Complex cexp(double _Complex z) {
-  double m = exp(creal(z));
-  return __builtin_complex(m * cos(cimag(z)), m * sin(cimag(z)));
+  double x = creal(z), y = cimag(z), m = exp(x);
+  if (isfinite(y))
+    return __builtin_complex(y == 0 ? m : m * cos(y), y == 0 ? y : m * sin(y));
+  return __builtin_complex(isinf(x) ? m : y - y, isinf(x) && x < 0 ? copysign(0, y) : y - y);
 }
 static inline double _Complex clog(double _Complex z) {
   return __builtin_complex(log(cabs(z)), carg(z));
 }
 static inline double _Complex csqrt(double _Complex z) {
-  double m = cabs(z), re = sqrt((m + fabs(creal(z))) / 2);
-  double im = re == 0 ? 0 : cimag(z) / (2 * re);
-  if (creal(z) >= 0)
-    return __builtin_complex(re, im);
-  return __builtin_complex(fabs(im), copysign(re, cimag(z)));
+  double x = creal(z), y = cimag(z), m = cabs(z);
+  if (isinf(y))
+    return __builtin_complex((double)INFINITY, y);
+  if (isinf(x)) {
+    double small = isnan(y) ? y : 0;
+    return x > 0 ? __builtin_complex(x, copysign(small, y))
+                 : __builtin_complex(small, copysign((double)INFINITY, y));
+  }
+  double more = sqrt(m / 2 + fabs(x) / 2), less = more == 0 ? 0 : fabs(y) / (2 * more);
+  return x < 0 ? __builtin_complex(less, copysign(more, y)) : __builtin_complex(more, copysign(less, y));
 }
 static inline double _Complex cpow(double _Complex x, double _Complex y) {
-  return x == 0 ? (y == 0 ? (double _Complex)1 : x) : cexp(y * clog(x));
+  double _Complex l = clog(x);
+  if (x == 0)
+    return y == 0 ? (double _Complex)1 : x;
+  return cexp(cimag(y) == 0 ? __builtin_complex(creal(y) * creal(l), creal(y) * cimag(l)) : y * l);
 }
 static inline double _Complex csinh(double _Complex z) {
-  return __builtin_complex(sinh(creal(z)) * cos(cimag(z)), cosh(creal(z)) * sin(cimag(z)));
+  double x = creal(z), y = cimag(z);
+  if (y == 0 || (isinf(x) && !isfinite(y)))
+    return __builtin_complex(sinh(x), y == 0 ? y : y - y);
+  return __builtin_complex(x == 0 && !isfinite(y) ? x : sinh(x) * cos(y), cosh(x) * sin(y));
 }
 static inline double _Complex ccosh(double _Complex z) {
-  return __builtin_complex(cosh(creal(z)) * cos(cimag(z)), sinh(creal(z)) * sin(cimag(z)));
+  double x = creal(z), y = cimag(z);
+  if (y == 0 || (isinf(x) && !isfinite(y)))
+    return __builtin_complex(cosh(x), y == 0 ? (signbit(x) ? -y : y) : y - y);
+  return __builtin_complex(cosh(x) * cos(y), x == 0 && !isfinite(y) ? x : sinh(x) * sin(y));
 }
-static inline double _Complex ctanh(double _Complex z) { return csinh(z) / ccosh(z); }
+static inline double _Complex ctanh(double _Complex z) {
+  double x = creal(z), y = cimag(z), most = sizeof(double) == sizeof(float) ? 11 : 22;
+  double s = sin(y), c = cos(y);
+  if (fabs(x) > most && (isinf(x) || isfinite(y)))
+    return __builtin_complex(copysign(1, x), isfinite(y) ? 4 * s * c * exp(-2 * fabs(x)) : copysign(0, y));
+  double h = sinh(x), d = h * h + c * c;
+  return __builtin_complex(x == 0 ? x : h * cosh(x) / d, y == 0 ? y : s * c / d);
+}
 static inline double _Complex csin(double _Complex z) {
-  return __builtin_complex(sin(creal(z)) * cosh(cimag(z)), cos(creal(z)) * sinh(cimag(z)));
+  double _Complex w = csinh(__builtin_complex(-cimag(z), creal(z)));
+  return __builtin_complex(cimag(w), -creal(w));
 }
 static inline double _Complex ccos(double _Complex z) {
-  return __builtin_complex(cos(creal(z)) * cosh(cimag(z)), -sin(creal(z)) * sinh(cimag(z)));
+  return ccosh(__builtin_complex(-cimag(z), creal(z)));
 }
-static inline double _Complex ctan(double _Complex z) { return csin(z) / ccos(z); }
+static inline double _Complex ctan(double _Complex z) {
+  double _Complex w = ctanh(__builtin_complex(-cimag(z), creal(z)));
+  return __builtin_complex(cimag(w), -creal(w));
+}
 static inline double _Complex casinh(double _Complex z) { return clog(z + csqrt(z * z + 1)); }
 static inline double _Complex cacosh(double _Complex z) {
   return clog(z + csqrt(z + 1) * csqrt(z - 1));
@@ -120,36 +147,63 @@ static inline float _Complex cprojf(float _Complex z) {
   return z;
 }
 static inline float _Complex cexpf(float _Complex z) {
-  float m = expf(crealf(z));
-  return __builtin_complex(m * cosf(cimagf(z)), m * sinf(cimagf(z)));
+  float x = crealf(z), y = cimagf(z), m = expf(x);
+  if (isfinite(y))
+    return __builtin_complex(y == 0 ? m : m * cosf(y), y == 0 ? y : m * sinf(y));
+  return __builtin_complex(isinf(x) ? m : y - y, isinf(x) && x < 0 ? copysignf(0, y) : y - y);
 }
 static inline float _Complex clogf(float _Complex z) {
   return __builtin_complex(logf(cabsf(z)), cargf(z));
 }
 static inline float _Complex csqrtf(float _Complex z) {
-  float m = cabsf(z), re = sqrtf((m + fabsf(crealf(z))) / 2);
-  float im = re == 0 ? 0 : cimagf(z) / (2 * re);
-  if (crealf(z) >= 0)
-    return __builtin_complex(re, im);
-  return __builtin_complex(fabsf(im), copysignf(re, cimagf(z)));
+  float x = crealf(z), y = cimagf(z), m = cabsf(z);
+  if (isinf(y))
+    return __builtin_complex((float)INFINITY, y);
+  if (isinf(x)) {
+    float small = isnan(y) ? y : 0;
+    return x > 0 ? __builtin_complex(x, copysignf(small, y))
+                 : __builtin_complex(small, copysignf((float)INFINITY, y));
+  }
+  float more = sqrtf(m / 2 + fabsf(x) / 2), less = more == 0 ? 0 : fabsf(y) / (2 * more);
+  return x < 0 ? __builtin_complex(less, copysignf(more, y)) : __builtin_complex(more, copysignf(less, y));
 }
 static inline float _Complex cpowf(float _Complex x, float _Complex y) {
-  return x == 0 ? (y == 0 ? (float _Complex)1 : x) : cexpf(y * clogf(x));
+  float _Complex l = clogf(x);
+  if (x == 0)
+    return y == 0 ? (float _Complex)1 : x;
+  return cexpf(cimagf(y) == 0 ? __builtin_complex(crealf(y) * crealf(l), crealf(y) * cimagf(l)) : y * l);
 }
 static inline float _Complex csinhf(float _Complex z) {
-  return __builtin_complex(sinhf(crealf(z)) * cosf(cimagf(z)), coshf(crealf(z)) * sinf(cimagf(z)));
+  float x = crealf(z), y = cimagf(z);
+  if (y == 0 || (isinf(x) && !isfinite(y)))
+    return __builtin_complex(sinhf(x), y == 0 ? y : y - y);
+  return __builtin_complex(x == 0 && !isfinite(y) ? x : sinhf(x) * cosf(y), coshf(x) * sinf(y));
 }
 static inline float _Complex ccoshf(float _Complex z) {
-  return __builtin_complex(coshf(crealf(z)) * cosf(cimagf(z)), sinhf(crealf(z)) * sinf(cimagf(z)));
+  float x = crealf(z), y = cimagf(z);
+  if (y == 0 || (isinf(x) && !isfinite(y)))
+    return __builtin_complex(coshf(x), y == 0 ? (signbit(x) ? -y : y) : y - y);
+  return __builtin_complex(coshf(x) * cosf(y), x == 0 && !isfinite(y) ? x : sinhf(x) * sinf(y));
 }
-static inline float _Complex ctanhf(float _Complex z) { return csinhf(z) / ccoshf(z); }
+static inline float _Complex ctanhf(float _Complex z) {
+  float x = crealf(z), y = cimagf(z), most = sizeof(float) == sizeof(float) ? 11 : 22;
+  float s = sinf(y), c = cosf(y);
+  if (fabsf(x) > most && (isinf(x) || isfinite(y)))
+    return __builtin_complex(copysignf(1, x), isfinite(y) ? 4 * s * c * expf(-2 * fabsf(x)) : copysignf(0, y));
+  float h = sinhf(x), d = h * h + c * c;
+  return __builtin_complex(x == 0 ? x : h * coshf(x) / d, y == 0 ? y : s * c / d);
+}
 static inline float _Complex csinf(float _Complex z) {
-  return __builtin_complex(sinf(crealf(z)) * coshf(cimagf(z)), cosf(crealf(z)) * sinhf(cimagf(z)));
+  float _Complex w = csinhf(__builtin_complex(-cimagf(z), crealf(z)));
+  return __builtin_complex(cimagf(w), -crealf(w));
 }
 static inline float _Complex ccosf(float _Complex z) {
-  return __builtin_complex(cosf(crealf(z)) * coshf(cimagf(z)), -sinf(crealf(z)) * sinhf(cimagf(z)));
+  return ccoshf(__builtin_complex(-cimagf(z), crealf(z)));
 }
-static inline float _Complex ctanf(float _Complex z) { return csinf(z) / ccosf(z); }
+static inline float _Complex ctanf(float _Complex z) {
+  float _Complex w = ctanhf(__builtin_complex(-cimagf(z), crealf(z)));
+  return __builtin_complex(cimagf(w), -crealf(w));
+}
 static inline float _Complex casinhf(float _Complex z) { return clogf(z + csqrtf(z * z + 1)); }
 static inline float _Complex cacoshf(float _Complex z) {
   return clogf(z + csqrtf(z + 1) * csqrtf(z - 1));
@@ -195,36 +249,63 @@ static inline long double _Complex cprojl(long double _Complex z) {
   return z;
 }
 static inline long double _Complex cexpl(long double _Complex z) {
-  long double m = expl(creall(z));
-  return __builtin_complex(m * cosl(cimagl(z)), m * sinl(cimagl(z)));
+  long double x = creall(z), y = cimagl(z), m = expl(x);
+  if (isfinite(y))
+    return __builtin_complex(y == 0 ? m : m * cosl(y), y == 0 ? y : m * sinl(y));
+  return __builtin_complex(isinf(x) ? m : y - y, isinf(x) && x < 0 ? copysignl(0, y) : y - y);
 }
 static inline long double _Complex clogl(long double _Complex z) {
   return __builtin_complex(logl(cabsl(z)), cargl(z));
 }
 static inline long double _Complex csqrtl(long double _Complex z) {
-  long double m = cabsl(z), re = sqrtl((m + fabsl(creall(z))) / 2);
-  long double im = re == 0 ? 0 : cimagl(z) / (2 * re);
-  if (creall(z) >= 0)
-    return __builtin_complex(re, im);
-  return __builtin_complex(fabsl(im), copysignl(re, cimagl(z)));
+  long double x = creall(z), y = cimagl(z), m = cabsl(z);
+  if (isinf(y))
+    return __builtin_complex((long double)INFINITY, y);
+  if (isinf(x)) {
+    long double small = isnan(y) ? y : 0;
+    return x > 0 ? __builtin_complex(x, copysignl(small, y))
+                 : __builtin_complex(small, copysignl((long double)INFINITY, y));
+  }
+  long double more = sqrtl(m / 2 + fabsl(x) / 2), less = more == 0 ? 0 : fabsl(y) / (2 * more);
+  return x < 0 ? __builtin_complex(less, copysignl(more, y)) : __builtin_complex(more, copysignl(less, y));
 }
 static inline long double _Complex cpowl(long double _Complex x, long double _Complex y) {
-  return x == 0 ? (y == 0 ? (long double _Complex)1 : x) : cexpl(y * clogl(x));
+  long double _Complex l = clogl(x);
+  if (x == 0)
+    return y == 0 ? (long double _Complex)1 : x;
+  return cexpl(cimagl(y) == 0 ? __builtin_complex(creall(y) * creall(l), creall(y) * cimagl(l)) : y * l);
 }
 static inline long double _Complex csinhl(long double _Complex z) {
-  return __builtin_complex(sinhl(creall(z)) * cosl(cimagl(z)), coshl(creall(z)) * sinl(cimagl(z)));
+  long double x = creall(z), y = cimagl(z);
+  if (y == 0 || (isinf(x) && !isfinite(y)))
+    return __builtin_complex(sinhl(x), y == 0 ? y : y - y);
+  return __builtin_complex(x == 0 && !isfinite(y) ? x : sinhl(x) * cosl(y), coshl(x) * sinl(y));
 }
 static inline long double _Complex ccoshl(long double _Complex z) {
-  return __builtin_complex(coshl(creall(z)) * cosl(cimagl(z)), sinhl(creall(z)) * sinl(cimagl(z)));
+  long double x = creall(z), y = cimagl(z);
+  if (y == 0 || (isinf(x) && !isfinite(y)))
+    return __builtin_complex(coshl(x), y == 0 ? (signbit(x) ? -y : y) : y - y);
+  return __builtin_complex(coshl(x) * cosl(y), x == 0 && !isfinite(y) ? x : sinhl(x) * sinl(y));
 }
-static inline long double _Complex ctanhl(long double _Complex z) { return csinhl(z) / ccoshl(z); }
+static inline long double _Complex ctanhl(long double _Complex z) {
+  long double x = creall(z), y = cimagl(z), most = sizeof(long double) == sizeof(float) ? 11 : 22;
+  long double s = sinl(y), c = cosl(y);
+  if (fabsl(x) > most && (isinf(x) || isfinite(y)))
+    return __builtin_complex(copysignl(1, x), isfinite(y) ? 4 * s * c * expl(-2 * fabsl(x)) : copysignl(0, y));
+  long double h = sinhl(x), d = h * h + c * c;
+  return __builtin_complex(x == 0 ? x : h * coshl(x) / d, y == 0 ? y : s * c / d);
+}
 static inline long double _Complex csinl(long double _Complex z) {
-  return __builtin_complex(sinl(creall(z)) * coshl(cimagl(z)), cosl(creall(z)) * sinhl(cimagl(z)));
+  long double _Complex w = csinhl(__builtin_complex(-cimagl(z), creall(z)));
+  return __builtin_complex(cimagl(w), -creall(w));
 }
 static inline long double _Complex ccosl(long double _Complex z) {
-  return __builtin_complex(cosl(creall(z)) * coshl(cimagl(z)), -sinl(creall(z)) * sinhl(cimagl(z)));
+  return ccoshl(__builtin_complex(-cimagl(z), creall(z)));
 }
-static inline long double _Complex ctanl(long double _Complex z) { return csinl(z) / ccosl(z); }
+static inline long double _Complex ctanl(long double _Complex z) {
+  long double _Complex w = ctanhl(__builtin_complex(-cimagl(z), creall(z)));
+  return __builtin_complex(cimagl(w), -creall(w));
+}
 static inline long double _Complex casinhl(long double _Complex z) { return clogl(z + csqrtl(z * z + 1)); }
 static inline long double _Complex cacoshl(long double _Complex z) {
   return clogl(z + csqrtl(z + 1) * csqrtl(z - 1));
