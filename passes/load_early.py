@@ -43,7 +43,8 @@ from .ir.ops.building import erase
 from .ir.ops.gpu_pass import GpuPass
 from .ir.ops.layout import size_of
 from .ir.ops.purity import is_pure, may_trap, only_computes
-from .ir.values.accesses import LoopAccess, comparable, is_punned, may_alias, root_of, subscripts_of
+from .ir.values.accesses import LoopAccess
+from .ir.values.iteration_accesses import access_of, are_apart, is_same_element
 from .ir.values.region_values import RegionSymbols
 
 MOST_ACCESSES = 64
@@ -52,39 +53,6 @@ MOST_OPERATIONS = 16
 """The operations that compute the address of a load."""
 MOST_BYTES = 256
 """The bytes of loads moved in a body, of which each takes registers from there on."""
-
-
-def _access(op: llvm.LoadOp | llvm.StoreOp, symbols: RegionSymbols) -> LoopAccess:
-    """The element that a load or a store accesses."""
-    type = op.dereferenced_value.type if isinstance(op, llvm.LoadOp) else op.value.type
-    subscripts, units = subscripts_of(op.ptr, symbols)
-    writes, punned = isinstance(op, llvm.StoreOp), is_punned(op.ptr)
-    return LoopAccess(op, root_of(op.ptr), subscripts, units, type, writes, punned=punned)
-
-
-def _are_apart(one: LoopAccess, other: LoopAccess) -> bool:
-    """Whether two accesses of one iteration are known to touch different memory."""
-    if one.root is not other.root:
-        return not may_alias(one.root, other.root, (one.aliased_type, other.aliased_type), one.op)
-    common = comparable(one, other)
-    if common is None:
-        return False
-    left, right, (width, other_width) = common
-    for number, (first, second) in enumerate(zip(left, right, strict=True), start=1):
-        distance = None if first is None or second is None else (second - first).as_constant
-        if distance is None:
-            continue
-        is_last = number == len(left)
-        before, after = (width, other_width) if is_last else (1, 1)
-        if distance >= before or -distance >= after:
-            return True
-    return False
-
-
-def _is_same(one: LoopAccess, other: LoopAccess) -> bool:
-    """Whether two accesses of one iteration are known to be of one element, as one type."""
-    known = None not in one.subscripts and one.units == other.units and one.type == other.type
-    return known and one.root is other.root and one.subscripts == other.subscripts
 
 
 def _is_number(type: Attribute) -> bool:
@@ -115,25 +83,25 @@ class _Stretch:
     def store(self, op: llvm.StoreOp) -> None:
         if len(self.stores) == MOST_ACCESSES:
             self.end()
-        access = _access(op, self.symbols)
-        self.loads = [load for load in self.loads if _are_apart(load, access)]
+        access = access_of(op, self.symbols)
+        self.loads = [load for load in self.loads if are_apart(load, access)]
         self.stores.append(access)
         self.first = self.first or op
         self.later.add(op)
 
     def load(self, op: llvm.LoadOp) -> None:
-        access = _access(op, self.symbols)
+        access = access_of(op, self.symbols)
         for known in self.loads:
-            if _is_same(known, access):
+            if is_same_element(known, access):
                 _replace(op, known.op.results[0])
                 return
         del self.loads[: 1 - MOST_ACCESSES]
-        store = next((s for s in reversed(self.stores) if not _are_apart(s, access)), None)
+        store = next((s for s in reversed(self.stores) if not are_apart(s, access)), None)
         if store is None:
             if self.first is not None and not self._move(op):
                 self.later.add(op)
             self.loads.append(access)
-        elif _is_same(store, access) and _is_number(access.type):
+        elif is_same_element(store, access) and _is_number(access.type):
             assert isinstance(store.op, llvm.StoreOp)
             _replace(op, store.op.value)
         else:

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects import acc, llvm, scf
 from xdsl.dialects.builtin import IntegerType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
+from ...dialects.volatility import is_ordered
 from ..decisions.declined import Declined
 from ..decisions.ordered_sums import turns
 from ..ir.loops.conditional_sums import split_conditional_sums
 from ..ir.loops.dependent_ops import depending_on
-from ..ir.loops.sum_nests import SumNest, count_walks, is_scalar, read_nest
+from ..ir.loops.sum_nests import SumNest, count_walks, is_own, is_scalar, read_nest
+from ..ir.ops.building import erase
 from ..ir.ops.layout import size_of
 from ..ir.ops.purity import is_pure, is_pure_call
+from ..ir.values.accesses import LoopAccess
+from ..ir.values.iteration_accesses import access_of, is_same_element
+from ..ir.values.region_values import RegionSymbols
 from ..ir.values.values_outside import is_known_outside
+from .written_rows import stores_before, written_rows
 
 
 @dataclass(frozen=True)
@@ -27,6 +33,7 @@ class OrderedSums:
     rest that does not depend on carried values, and `ordered` what does. `loaded`: values of `loading` that
     others use; `terms`: values of both that `ordered` uses. `along`: neighbouring terms of one sum are
     neighbours in memory, else those of neighbouring sums. `turns`: the terms of a piece for each thread.
+    `stores`: what the loop stores of what it carries, along it (`written_rows.py`); `placing` computes where.
     """
 
     nest: SumNest
@@ -37,6 +44,20 @@ class OrderedSums:
     terms: tuple[SSAValue, ...]
     along: bool
     turns: int
+    stores: tuple[llvm.StoreOp, ...] = ()
+    placing: tuple[Operation, ...] = ()
+
+    @property
+    def first(self) -> tuple[llvm.StoreOp, ...]:
+        """What only the thread of a sum stores, before it."""
+        return tuple(stores_before(self.nest))
+
+    @property
+    def read_by_all(self) -> SumNest:
+        """The nest without these stores."""
+        *outer, last = self.nest.before
+        kept = tuple(op for op in last if op not in self.first)
+        return replace(self.nest, before=(*outer, kept))
 
 
 def _used(ops: Iterable[Operation], made: Sequence[Operation]) -> tuple[SSAValue, ...]:
@@ -46,9 +67,21 @@ def _used(ops: Iterable[Operation], made: Sequence[Operation]) -> tuple[SSAValue
     return tuple(v for v in results if v in used)
 
 
-def carrying_nest(construct: acc.ParallelOp) -> SumNest:
-    """The nest of `construct` around a sequential loop that carries values. Raises `Declined` for others."""
-    nest = read_nest(construct)
+def _needed_by(values: Iterable[SSAValue], made: Sequence[Operation]) -> list[Operation]:
+    """The operations of `made`, of one block, from which `values` are computed."""
+    wanted = {v.owner for v in values}
+    for op in reversed(made):
+        if op in wanted:
+            wanted |= {v.owner for inner in op.walk() for v in inner.operands}
+    return [op for op in made if op in wanted]
+
+
+def carrying_nest(construct: acc.ParallelOp, *, stores: bool = False) -> SumNest:
+    """
+    The nest of `construct` around a sequential loop that carries values; `stores`: as for `read_nest`. Raises
+    `Declined` for others.
+    """
+    nest = read_nest(construct, stores=stores)
     if not isinstance(nest.terms, scf.ForOp) or not nest.terms.iter_args:
         raise Declined("no sequential loop carries a value")
     return nest
@@ -56,25 +89,53 @@ def carrying_nest(construct: acc.ParallelOp) -> SumNest:
 
 def find_sums(construct: acc.ParallelOp) -> OrderedSums:
     """The nest of `construct`. Raises `Declined` with the reason if its terms cannot be staged."""
-    nest = carrying_nest(construct)
+    nest = carrying_nest(construct, stores=True)
     assert isinstance(nest.terms, scf.ForOp)
-    if all(isinstance(value.type, IntegerType) for value in nest.terms.iter_args):
+    stores = written_rows(nest)
+    if not stores and all(isinstance(value.type, IntegerType) for value in nest.terms.iter_args):
         raise Declined("its order is free: other passes share the terms among threads")
     across, along = count_walks(nest)
     if not across and not along:
         raise Declined("its loads are not contiguous")
     if not all(is_known_outside(bound, nest.around[0]) for bound in nest.bounds):
         raise Declined("its number of terms is not known before the construct")
+    if stores and along <= across:
+        raise Declined("its loads are not along its rows")
+    _load_once(nest)
     split_conditional_sums(nest.terms)
-    return split_body(nest, along=along > across)
+    return split_body(nest, stores, along=along > across)
 
 
-def split_body(nest: SumNest, *, along: bool) -> OrderedSums:
-    """The parts of a nest's body. Raises `Declined` with the reason if its terms cannot be staged."""
-    ops = [op for op in nest.body.ops if not op.has_trait(IsTerminator)]
+def _load_once(nest: SumNest) -> None:
+    """
+    Replaces loads in branches by what the body has loaded from the element before: the loop stores to no
+    memory of others that it loads, but to elements that it has loaded before.
+    """
+    symbols, root = RegionSymbols(nest.construct), nest.around[0]
+    known = list[LoopAccess]()
+    for top in nest.body.ops:
+        for op in list(top.walk()):
+            if not isinstance(op, llvm.LoadOp) or is_ordered(op) or is_own(op.ptr, root):
+                continue
+            access = access_of(op, symbols)
+            if op is top:
+                known.append(access)
+                continue
+            same = next((each for each in known if is_same_element(each, access)), None)
+            if same is not None:
+                op.dereferenced_value.replace_all_uses_with(same.op.results[0])
+                erase(op)
+
+
+def split_body(nest: SumNest, stores: Sequence[llvm.StoreOp] = (), *, along: bool) -> OrderedSums:
+    """
+    The parts of a nest's body, of which `stores` write elements of the row. Raises `Declined` with the reason
+    if its terms cannot be staged.
+    """
+    ops = [op for op in nest.body.ops if not (op.has_trait(IsTerminator) or op in stores)]
     end = nest.body.last_op
     assert end is not None
-    ordered = depending_on(nest.body, nest.body.args[1:])
+    ordered = [op for op in depending_on(nest.body, nest.body.args[1:]) if op not in stores]
     free = [op for op in ops if op not in ordered]
     if any(not is_pure(op) and not is_pure_call(op) for op in ordered):
         raise Declined("it accesses memory in order")
@@ -84,21 +145,52 @@ def split_body(nest: SumNest, *, along: bool) -> OrderedSums:
             raise Declined(f"the loop holds {op.name}")
         if any(isinstance(inner, llvm.StoreOp | llvm.AllocaOp) for inner in op.walk()):
             raise Declined("the loop writes variables")
-    needed = set(loads)
-    for op in reversed(free):
-        if op in needed:
-            inside = (v for inner in op.walk() for v in inner.operands)
-            needed |= {v.owner for v in inside if isinstance(v.owner, Operation)}
+    placing = _needed_by([store.ptr for store in stores], free)
+    written = [store.value for store in stores]
+    needed = loads | set(_needed_by(_inputs(loads), free))
     loading = [op for op in free if op in needed]
-    computing = [op for op in free if op not in needed]
+    only_places = set(placing).difference(_needed_by(_inputs([*ordered, end]), free))
+    computing = [op for op in free if op not in needed and op not in only_places]
     loaded = _used([*computing, *ordered, end], loading)
     terms = _used([*ordered, end], free)
-    if not terms or not all(is_scalar(value.type) for value in (*terms, *loaded)):
+    if not set(written) <= {*nest.body.args[1:], *(v for op in ordered for v in op.results)}:
+        raise Declined("it stores what does not depend on what it carries")
+    if not terms or not all(is_scalar(value.type) for value in (*terms, *loaded, *written)):
         raise Declined("its terms are not numbers")
-    bytes = sum(size_of(value.type) for value in terms)
+    tiles = tile_types([v.type for v in terms], [v.type for v in written])
     words = sum(-(-size_of(value.type) // 4) for value in loaded)
-    number = turns(bytes, words)
+    number = turns(sum(map(size_of, tiles)), words)
     if not number:
         raise Declined("its terms take too much memory")
-    loads_first, then = (tuple(loading), tuple(computing)), tuple(ordered)
-    return OrderedSums(nest, *loads_first, then, loaded, terms, along, number)
+    parts = (tuple(loading), tuple(computing), tuple(ordered))
+    return OrderedSums(nest, *parts, loaded, terms, along, number, tuple(stores), tuple(placing))
+
+
+def _inputs(ops: Iterable[Operation]) -> list[SSAValue]:
+    """What `ops` use, also in their regions."""
+    return [value for op in ops for inner in op.walk() for value in inner.operands]
+
+
+def tile_types(terms: Sequence[Attribute], written: Sequence[Attribute]) -> list[Attribute]:
+    """The types of the tiles for terms, and after them those of others for what is written."""
+    tiles, places = [*terms], places_of_written(terms, written)
+    for type_, place in zip(written, places, strict=True):
+        if place >= len(tiles):
+            tiles.append(type_)
+    return tiles
+
+
+def places_of_written(terms: Sequence[Attribute], written: Sequence[Attribute]) -> list[int]:
+    """
+    The tiles for what is written: a value takes the place of a term of its type, which has been read by then,
+    if there is one for it alone.
+    """
+    free, found, more = list(range(len(terms))), list[int](), len(terms)
+    for type_ in written:
+        place = next((number for number in free if terms[number] == type_), None)
+        if place is None:
+            place, more = more, more + 1
+        else:
+            free.remove(place)
+        found.append(place)
+    return found

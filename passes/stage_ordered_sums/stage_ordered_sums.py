@@ -5,18 +5,21 @@ Without a `reduction` clause the order of floating-point additions counts, so on
 also loads the terms, it waits for memory after every few of them; and if neighbouring terms are neighbours
 in memory, the threads of a warp read a sector each. Here, all threads of a gang load and compute pieces of
 the terms of 32 sums, in the order in which they are in memory, and one warp adds them, in the program's
-order, while the loads of the next piece are in flight.
+order, while the loads of the next piece are in flight. What the loop writes to elements along its row, as
+prefix sums do, takes the place of the terms, and is stored by all threads.
 
 Takes:  scheduled IR for a GPU, after split-column-sums. Considers constructs that are one nest of parallel
         loops without user-given sizes around a sequential loop that carries values, if what is computed from
-        these uses no memory, and the rest of the loop loads from contiguous memory along it or across it.
+        these uses no memory except for elements along its row that it stores, if no iteration loads what
+        another one stores, and the rest of the loop loads from contiguous memory along it or across it.
 Leaves: one gang loop over groups of up to 32 iterations of the innermost parallel loop, in it an
         `accx.gang_threads` of 256 threads with a loop over pieces: each thread stores its terms to
-        `accx.shared_tile`s, an `accx.gang_barrier`, the loads for the next piece, and the rest of the body in
-        the threads that have a sum. Where sums are short or many (known at launch), a second version is the
-        nest as it was. Rows of a sparse matrix that follow each other, whose length only the device knows,
-        are shared by 256 threads with a row each, which compute the terms of all of them in the order in
-        which they are in memory (`row_threads.py`). `accx.why` describes the result. Others are untouched.
+        `accx.shared_tile`s, an `accx.gang_barrier`, the loads for the next piece, the stores of the one
+        before, and the rest of the body in the threads that have a sum. Where sums are short or many (known
+        at launch), a second version is the nest as it was. Rows of a sparse matrix that follow each other,
+        whose length only the device knows, are shared by 256 threads with a row each, which compute the
+        terms of all of them in the order in which they are in memory (`row_threads.py`). `accx.why`
+        describes the result. Others are untouched.
 Fails:  never.
 
 Before:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import arith, scf
+from xdsl.dialects import arith, llvm, scf
 from xdsl.dialects.builtin import IntegerAttr, i32, i64
 from xdsl.ir import Block, Region, SSAValue
 
@@ -16,9 +16,13 @@ from ..ir.loops.gang_shares import NestCode, outer_numbers
 from ..ir.loops.jamming import NSW, Jam, iteration_value
 from ..ir.ops.building import Cursor
 from ..ir.ops.layout import size_of
-from .ordered_terms import OrderedSums
+from .ordered_terms import OrderedSums, places_of_written, tile_types
 
 Values = dict[SSAValue, SSAValue]
+_Sum = tuple[NestCode, SSAValue]
+"""The code around a sum, and whether that exists."""
+_Written = tuple[llvm.StoreOp, SSAValue]
+"""A store of the loop, and the tile for what it stores."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +62,17 @@ class SumThreads:
         self._finish(at, results)
 
     def _make_tiles(self, at: Cursor, places: int) -> None:
-        """Makes a tile of two pieces of `places` places for each value that is added in order."""
+        """Makes a tile of two pieces of `places` places for each value that is added in order, or written."""
         self.size = places
-        self.tiles = [
-            at.value(SharedTileOp(2 * places * size_of(v.type), "terms"), "tile")
-            for v in self.sums.terms
+        types = [v.type for v in self.sums.terms], [s.value.type for s in self.sums.stores]
+        tiles = [
+            at.value(SharedTileOp(2 * places * size_of(type_), "terms"), "tile")
+            for type_ in tile_types(*types)
+        ]
+        self.tiles = tiles[: len(self.sums.terms)]
+        self.written = [
+            (store, tiles[number])
+            for store, number in zip(self.sums.stores, places_of_written(*types), strict=True)
         ]
 
     @property
@@ -79,6 +89,8 @@ class SumThreads:
 
     def _finish(self, at: Cursor, results: Sequence[SSAValue]) -> None:
         """Copies what follows the sum, for the threads that have one."""
+        if self.sums.stores and self.nest.after:
+            at.insert(GangBarrierOp())  # it may read what other threads have written
         branch = at.if_then(self.finishes)
         self.own.values.update(zip(self.loop.results, results, strict=True))
         self.own.copy(branch, self.nest.after)
@@ -98,11 +110,12 @@ class SumThreads:
         adds = at.value(arith.CmpiOp(self.thread, width, "ult"), "adds")
         self.adds, self.mine, self.width = adds, mine, width
         self.finishes = at.both(adds, exists, "finishes")
+        self._set_first(at)
         count = self.sums.turns
         if not self.sums.along:
             rows = at.value(arith.ShRUIOp(self.thread, self.shift), "row")
             step = at.value(arith.ShRUIOp(at.i32(THREADS), self.shift), "rows")
-            self.codes = [self.own] * count
+            self.codes = [(self.own, exists)] * count
             self.rows = [at.add(rows, at.mul(at.i32(k), step)) for k in range(count)]
             self.places = [at.add(self.thread, at.i32(k * THREADS)) for k in range(count)]
             self.piece = at.to_i64(at.mul(step, at.i32(count)))
@@ -112,10 +125,10 @@ class SumThreads:
         lane = at.value(arith.AndIOp(self.thread, at.i32(SUMS - 1)), "lane")
         warp = at.value(arith.ShRUIOp(self.thread, at.i32(5)), "warp")
         self.length = blocks * SUMS
-        self.codes, self.rows, self.places = list[NestCode](), list[SSAValue](), list[SSAValue]()
+        self.codes, self.rows, self.places = list[_Sum](), list[SSAValue](), list[SSAValue]()
         for number in range(SUMS // warps):
             sum_ = at.add(warp, at.i32(number * warps))
-            code, _ = self._code(at, sum_)
+            code = self._code(at, sum_)
             for block in range(blocks):
                 row = at.add(lane, at.i32(block * SUMS))
                 self.codes.append(code)
@@ -123,27 +136,36 @@ class SumThreads:
                 self.places.append(at.add(at.mul(row, at.i32(PITCH)), sum_))
         self.piece = at.i64(self.length)
 
-    def _code(self, at: Cursor, number: SSAValue) -> tuple[NestCode, SSAValue]:
+    def _code(self, at: Cursor, number: SSAValue) -> _Sum:
         """The code around the sum `number` of the gang, and whether that exists; the last one if not."""
         columns = self.shape.trips[-1]
         column = at.add(self.first, at.to_i64(number), "column")
         exists = at.value(arith.CmpiOp(column, columns, "slt"), "exists")
         column = at.value(arith.MinSIOp(column, at.sub(columns, at.i64(1))), "column")
-        code = NestCode(self.nest)
+        code = NestCode(self.sums.read_by_all)
         code.enter(at, [*self.outer, column])
         return code, exists
+
+    def _set_first(self, at: Cursor) -> None:
+        """Copies the stores before the sum, for the threads that have one."""
+        if self.sums.first:
+            branch = at.if_then(self.finishes)
+            self.own.copy(branch, self.sums.first)
 
     # Pieces
 
     def _maps(self, at: Cursor, piece: SSAValue) -> list[Values]:
         """The values of the nest for each of the thread's terms of a piece; the last term stands for more."""
         maps: list[Values] = []
-        start = at.mul(piece, self.piece, "start")
-        for code, row in zip(self.codes, self.rows, strict=True):
-            number = at.add(start, at.to_i64(row))
+        for (code, _), number in zip(self.codes, self._numbers(at, piece), strict=True):
             number = at.value(arith.MinSIOp(number, self.last), "number")
             maps.append({**code.values, self.nest.variable: self._variable(at, number)})
         return maps
+
+    def _numbers(self, at: Cursor, piece: SSAValue) -> list[SSAValue]:
+        """The numbers of the thread's terms of a piece, of which the last ones may not exist."""
+        start = at.mul(piece, self.piece, "start")
+        return [at.add(start, at.to_i64(row)) for row in self.rows]
 
     def _variable(self, at: Cursor, number: SSAValue) -> SSAValue:
         return iteration_value(number, self.lower, self.step, self.nest.variable, at)
@@ -172,10 +194,50 @@ class SumThreads:
         last = inside.sub(pieces, inside.i64(1))
         following = inside.value(arith.MinSIOp(inside.add(piece, inside.i64(1)), last))
         after = self._load(inside, following)
+        if self.written:
+            previous = inside.value(arith.CmpiOp(piece, inside.i64(0), "sgt"))
+            branch = inside.if_then(previous)
+            before = branch.sub(branch.i32(self.size), buffer)
+            self._write(branch, branch.sub(piece, branch.i64(1)), before)
         added = self._added(inside, piece, buffer, [*sums])
         inside.insert(scf.YieldOp(*after, *added))
-        loop = scf.ForOp(at.i64(0), pieces, at.i64(1), carried, Region(block))
-        return [*at.insert(loop).results[len(loaded) :]]
+        loop = at.insert(scf.ForOp(at.i64(0), pieces, at.i64(1), carried, Region(block)))
+        if self.written:
+            at.insert(GangBarrierOp())
+            final = at.sub(pieces, at.i64(1))
+            odd = at.to_integer(at.value(arith.AndIOp(final, at.i64(1))), i32)
+            self._write(at, final, at.mul(odd, at.i32(self.size)))
+        return [*loop.results[len(loaded) :]]
+
+    def _write(self, at: Cursor, piece: SSAValue, buffer: SSAValue) -> None:
+        """
+        Stores to the rows what a piece has to store, in the order in which it is in memory: each thread for
+        the terms that it has computed, whose places it then uses again.
+        """
+        maps = self._maps(at, piece)
+        Jam(maps).operations(self.sums.placing, at)
+        places = [at.add(buffer, place) for place in self.places]
+        # Every place of a tile of terms is set, so that all are read before the first branch.
+        early = [written for written in self.written if written[1] in self.tiles]
+        late = [written for written in self.written if written not in early]
+        for values, index in zip(maps, places, strict=True):
+            self._read_written(at, early, index, values)
+        numbers = self._numbers(at, piece)
+        turns = zip(maps, places, numbers, self.codes, strict=True)
+        for values, index, number, (_, exists) in turns:
+            inside = at.value(arith.CmpiOp(number, self.trips, "slt"))
+            branch = at.if_then(at.both(exists, inside))
+            self._read_written(branch, late, index, values)
+            for store, _ in self.written:
+                branch.clone(store, values)
+
+    def _read_written(
+        self, at: Cursor, written: Sequence[_Written], index: SSAValue, values: Values
+    ) -> None:
+        """Loads from tiles what is to be stored for the term at a place."""
+        for store, tile in written:
+            slot = self._slot(at, tile, store.value, index)
+            values[store.value] = at.load(slot, store.value.type)
 
     def _store(
         self, at: Cursor, piece: SSAValue, loaded: Sequence[SSAValue], buffer: SSAValue
@@ -253,6 +315,9 @@ class SumThreads:
         free = (*self.sums.loading, *self.sums.computing)
         for op in (*(op for op in free if not op.operands and not op.regions), *self.sums.ordered):
             inside.clone(op, values)
+        for store, tile in self.written:
+            value = values.get(store.value, store.value)
+            inside.store(value, self._slot(inside, tile, value, slot))
         end = body.last_op
         assert end is not None
         following = inside.value(arith.AddiOp(index, pitch, overflow=NSW))

@@ -79,7 +79,7 @@ def keep_in_registers(loop: scf.ForOp, stores: Sequence[llvm.StoreOp]) -> scf.Fo
             continue
         safe.append(bool(turns) or isinstance(places[store][0].owner, OWN))
         type_ = store.value.type
-        starts.append(at.load(address, type_) if safe[-1] else _load_if(runs, address, type_, at))
+        starts.append(at.load(address, type_) if safe[-1] else load_if(runs, address, type_, at))
     current: dict[llvm.StoreOp, SSAValue] = {}
     for store in stores:
         current[store] = body.insert_arg(store.value.type, len(body.args))
@@ -115,7 +115,7 @@ def keep_in_registers(loop: scf.ForOp, stores: Sequence[llvm.StoreOp]) -> scf.Fo
     return new
 
 
-def _load_if(condition: SSAValue, address: SSAValue, type_: Attribute, at: Cursor) -> SSAValue:
+def load_if(condition: SSAValue, address: SSAValue, type_: Attribute, at: Cursor) -> SSAValue:
     """The value at an address if a condition holds, else 0."""
     (start,) = at.either(
         condition,

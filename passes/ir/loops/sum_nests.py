@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from xdsl.dialects import acc, llvm, scf
 from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
@@ -36,7 +37,8 @@ class SumNest:
     """
     A construct that is one nest: the loops `around`, outermost first, of one variable each, and in them the
     loop `terms`. `before[k]` is what the body of `around[k]` does before the next loop, `after` what follows
-    `terms`. What comes before, and `terms`, write only variables of their iteration of `around`.
+    `terms`. What comes before, and `terms`, write only variables of their iteration of `around`; `terms`, and
+    what comes directly before it, may also store elsewhere if `read_nest` is told so.
     """
 
     construct: acc.ParallelOp
@@ -64,8 +66,11 @@ class SumNest:
         return self.body.args[0]
 
 
-def read_nest(construct: acc.ParallelOp) -> SumNest:
-    """The nest of `construct`. Raises `Declined` with the reason if it is not such a nest."""
+def read_nest(construct: acc.ParallelOp, *, stores: bool = False) -> SumNest:
+    """
+    The nest of `construct`. Raises `Declined` with the reason if it is not such a nest. `stores`: whether the
+    loop over terms, and what comes directly before it, may store to any memory, not in branches.
+    """
     if given_sizes(construct) or len(construct.region.blocks) != 1 or own_copies(construct):
         raise Declined("the program gives launch sizes, or the construct has variables of its own")
     top = [op for op in construct.region.block.ops if isinstance(op, _LOOPS)]
@@ -94,8 +99,10 @@ def read_nest(construct: acc.ParallelOp) -> SumNest:
     if isinstance(loop, acc.LoopOp):
         _check_terms(loop)
     nest = SumNest(construct, tuple(around), loop, tuple(before), tuple(after))
-    for ops in (*before, nest.body.ops):
-        _check_own([op for op in ops if not op.has_trait(IsTerminator)], around[0])
+    for number, ops in enumerate((*before, nest.body.ops), start=1):
+        free = stores and number >= len(before)
+        own = [op for op in ops if not (op.has_trait(IsTerminator) or (free and is_store(op)))]
+        _check_own(own, around[0])
     _check_after(nest)
     return nest
 
@@ -131,6 +138,11 @@ def _check_private(loop: acc.LoopOp) -> None:
             raise Declined("a private variable is a section")
         if not is_scalar(entry.var_type) or Recipes.around(loop).copies(entry).has_init:
             raise Declined("a private variable is not a plain scalar")
+
+
+def is_store(op: Operation) -> TypeGuard[llvm.StoreOp]:
+    """Whether `op` is a store that other operations need not keep their order with."""
+    return isinstance(op, llvm.StoreOp) and not is_ordered(op)
 
 
 def is_scalar(type_: Attribute) -> bool:
@@ -204,8 +216,8 @@ def count_walks(nest: SumNest) -> tuple[int, int]:
     for op in nest.body.walk():
         if not isinstance(op, llvm.LoadOp) or is_own(op.ptr, nest.around[0]):
             continue
-        around = [_walk(op, variable, symbols) for variable in (*outer, column)]
-        mine, neighbour = _walk(op, nest.variable, symbols), around[-1]
+        around = [walk_of(op, variable, symbols) for variable in (*outer, column)]
+        mine, neighbour = walk_of(op, nest.variable, symbols), around[-1]
         weight = 1 if all(walk.strided or walk.contiguous for walk in around) else -1
         across += weight * (mine.strided > 0 and neighbour.contiguous > 0)
         along += weight * (mine.contiguous > 0 and neighbour.strided > 0)
@@ -216,11 +228,13 @@ def has_neighbours(nest: SumNest) -> bool:
     """Whether some load in `terms` reads neighbouring elements for neighbouring terms."""
     symbols = RegionSymbols(nest.construct)
     loads = (op for op in nest.body.walk() if isinstance(op, llvm.LoadOp))
-    return any(_walk(load, nest.variable, symbols).contiguous for load in loads)
+    return any(walk_of(load, nest.variable, symbols).contiguous for load in loads)
 
 
-def _walk(load: llvm.LoadOp, variable: SSAValue, symbols: RegionSymbols) -> AccessCounts:
-    """How a load moves with the variable of a loop."""
+def walk_of(
+    load: llvm.LoadOp | llvm.StoreOp, variable: SSAValue, symbols: RegionSymbols
+) -> AccessCounts:
+    """How a load or a store moves with the variable of a loop."""
     counts = AccessCounts()
     count_access(flat_steps(load.ptr, symbols), size_of(accessed_type(load)), variable, counts)
     return counts

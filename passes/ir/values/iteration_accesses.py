@@ -1,0 +1,58 @@
+"""Accesses of one iteration: whether two touch different memory, or the same element."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from xdsl.dialects import llvm
+from xdsl.ir import Operation, SSAValue
+
+from ..ops.acc_ops import accessed_type, is_defined_inside
+from .accesses import LoopAccess, comparable, is_punned, may_alias, root_of, subscripts_of
+from .region_values import RegionSymbols
+
+
+def access_of(op: llvm.LoadOp | llvm.StoreOp, symbols: RegionSymbols) -> LoopAccess:
+    """The element that a load or a store accesses."""
+    type = accessed_type(op)
+    subscripts, units = subscripts_of(op.ptr, symbols)
+    writes, punned = isinstance(op, llvm.StoreOp), is_punned(op.ptr)
+    return LoopAccess(op, root_of(op.ptr), subscripts, units, type, writes, punned=punned)
+
+
+def are_apart(one: LoopAccess, other: LoopAccess) -> bool:
+    """Whether two accesses of one iteration are known to touch different memory."""
+    if one.root is not other.root:
+        return not may_alias(one.root, other.root, (one.aliased_type, other.aliased_type), one.op)
+    common = comparable(one, other)
+    if common is None:
+        return False
+    left, right, (width, other_width) = common
+    for number, (first, second) in enumerate(zip(left, right, strict=True), start=1):
+        distance = None if first is None or second is None else (second - first).as_constant
+        if distance is None:
+            continue
+        is_last = number == len(left)
+        before, after = (width, other_width) if is_last else (1, 1)
+        if distance >= before or -distance >= after:
+            return True
+    return False
+
+
+def is_same_element(one: LoopAccess, other: LoopAccess) -> bool:
+    """Whether two accesses of one iteration are known to be of one element, as one type."""
+    known = None not in one.subscripts and one.units == other.units and one.type == other.type
+    return known and one.root is other.root and one.subscripts == other.subscripts
+
+
+def is_fixed_outside(access: LoopAccess, variable: SSAValue, loop: Operation) -> bool:
+    """Whether all of an address but the `variable` of `loop` is known, and computed outside of the loop."""
+    parts: set[Hashable] = {access.root}
+    for poly in access.subscripts:
+        if poly is None:
+            return False
+        parts |= poly.symbols
+    return not any(
+        isinstance(part, SSAValue) and part is not variable and is_defined_inside(part, loop)
+        for part in parts
+    )
