@@ -104,7 +104,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         sampled = item.get_closest_marker("sampled")
         left_out = item.get_closest_marker("slow") is not None
-        wanted = config.getoption("--fast") and is_named(item)
+        wanted = item.get_closest_marker("always") is not None
+        wanted |= config.getoption("--fast") and is_named(item)
         if sampled is not None and not wanted and item.get_closest_marker("gpu") is None:
             function = item.nodeid.partition("[")[0]
             left_out |= seen[function] % sampled.args[0] != 0

@@ -1,4 +1,5 @@
 /* Complex functions of infinities, zeros, NaNs and large numbers (C11, annex G): iterations that grow without end. */
+/* A fault is a wrong result: always in the simulator. */
 #include "check.h"
 #include <complex.h>
 

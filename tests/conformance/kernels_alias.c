@@ -1,4 +1,5 @@
 /* kernels and loop auto: arrays that may overlap, and do; rows that may; loops in order around others. */
+/* A fault is a wrong result: always in the simulator. */
 #include "check.h"
 
 #define N 60

@@ -1,4 +1,5 @@
 /* kernels: values that loops combine in variables which the region itself declares. */
+/* A fault is a wrong result: always in the simulator. */
 #include "check.h"
 
 #define N 1000

@@ -1,4 +1,5 @@
 /* A pointer that device code computes, to memory that it allocates, used by several loops of a kernels region. */
+/* A fault is a wrong result: always in the simulator. */
 #include "check.h"
 
 static void set(unsigned *n, unsigned count) { *n = count; }

@@ -1,6 +1,7 @@
 /* Rows of kernels constructs: several loops along a row, some of them with a directive, of which some add up
  * floats in order, whose results have the bits of C; also where the arrays overlap, which makes the rows depend on each
  * other, and in loops that the host runs. */
+/* A fault is a wrong result: always in the simulator. */
 #include "check.h"
 
 static void scaled(int n, int m, const float *x, float *y, float *s)

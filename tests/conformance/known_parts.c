@@ -1,4 +1,5 @@
 /* Arrays without data clauses in loops whose bounds are data: what does not depend on these loops is copied. */
+/* A fault is a wrong result: always in the simulator. */
 #include "check.h"
 
 struct size { int rows[2], columns[2]; };

@@ -1,6 +1,6 @@
 // Functions that return before their queue is waited for (2.16.1): the compiler makes them wait, so that no
 // result is stored where the next function has its variables.
-
+/* A fault is a wrong result: always in the simulator. */
 #include <stdio.h>
 
 #define N 20000

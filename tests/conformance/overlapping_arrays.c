@@ -1,5 +1,6 @@
 /* Nests that load after they have stored to another array, called with arrays that are apart, one array under
    several names, and arrays between each other's elements; each beside the same code without directives. */
+/* A fault is a wrong result: always in the simulator. */
 #include "check.h"
 
 enum { N = 133, POOL = 40 * N };

@@ -1,4 +1,5 @@
 /* Rows that read again after a store, what they stored or what all rows read: each sees its own values. */
+/* A fault is a wrong result: always in the simulator. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
 /* Scalars in data clauses of constructs: those that are present keep the device's value, others follow the host. */
+/* A fault is a wrong result: always in the simulator. */
 #include <stdio.h>
 
 static int wrong;

@@ -1,5 +1,6 @@
 /* Iterations that work on small objects of their own: the same results where arrays are the same, overlap
    within an iteration, are parts of one array, or do not begin at a multiple of 16 bytes. */
+/* A fault is a wrong result: always in the simulator. */
 #include "check.h"
 
 enum { N = 203 };

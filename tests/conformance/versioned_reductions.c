@@ -1,4 +1,5 @@
 /* Constructs in two versions, of which the launch takes one, give the host what they have reduced. */
+/* A fault is a wrong result: always in the simulator. */
 #include "check.h"
 enum { N = 64 };
 static int a[N], b[N];

@@ -2,6 +2,7 @@
  * Unsigned subscripts that wrap around to elements of other iterations: the loops of a kernels construct
  * may not run in parallel, whether the sizes are known or not. Those that stay small may.
  */
+/* A fault is a wrong result: always in the simulator. */
 #include "check.h"
 #define N 1024
 

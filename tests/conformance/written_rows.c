@@ -1,4 +1,5 @@
 /* Kernels constructs and auto loops that write rows behind arrays of pointers, which may be the same memory. */
+/* A fault is a wrong result: always in the simulator. */
 #include "check.h"
 #include <string.h>
 
