@@ -3,12 +3,11 @@ Data races: accesses of different threads to one place, at least one a write and
 that nothing orders.
 
 For every 4 bytes the shadow remembers the last write and the last read as one number: launch (10 bits),
-time (20 bits), a flag ("atomic" for a write, "several threads" for a read), another one ("several blocks",
-for a read), thread of the launch (31 bits). Time advances at every synchronisation. Two accesses are ordered
-if they are by one thread, or a barrier of their block or a synchronisation of their warp lies between, or
-the first one's block released it (fence, then atomic) before the second one's acquired (atomic, then fence),
-as the last block of a reduction over the grid does. Where several blocks have read, a write is ordered if
-its block has acquired anything: which of them released is not recorded.
+time (20 bits), a flag, thread of the launch (32 bits, after one bit that means "atomic" for a write and
+"several threads" for a read). Time advances at every synchronisation. Two accesses are ordered if they are
+by one thread, or a barrier of their block or a synchronisation of their warp lies between, or the first
+one's block released it (fence, then atomic) before the second one's acquired (atomic, then fence), as the
+last block of a reduction over the grid does.
 
 Accesses of less than 4 bytes are recorded byte by byte in a shadow of their own; each kind is also compared
 with the other's shadow. Not detected are conflicts between the second half of an 8-byte access and a narrow
@@ -31,9 +30,7 @@ LAUNCH_SHIFT = 53
 TIME_SHIFT = 33
 TIME_MASK = (1 << 20) - 1
 FLAG = 1 << 32
-BLOCKS = 1 << 31
-"""In the record of a read of global memory: other blocks have read, too."""
-THREAD_MASK = BLOCKS - 1
+THREAD_MASK = FLAG - 1
 LAST_LAUNCH = (1 << 10) - 1
 
 
@@ -192,13 +189,6 @@ def _first(racing: Array, before: Value) -> tuple[int, int]:
     return at, int(np.broadcast_to(before, racing.shape)[at] & THREAD_MASK)
 
 
-def _of_others(before: Value, stamp: Array, size: int) -> Array:
-    """Whether a record of reads names another block than the one that accesses with `stamp`, or several."""
-    return (before & BLOCKS != 0) | (
-        (before & THREAD_MASK) // size != (stamp & THREAD_MASK) // size
-    )
-
-
 def _note_read(
     clock: Clock, threads: Threads, words: Value, stamp: Array, reader: Array, shared: bool
 ) -> None:
@@ -214,12 +204,7 @@ def _note_read(
             several = several or bool(clock.unordered(threads, earlier, shared).any())
         last = int(stamp[-1])
         blocks = (last & THREAD_MASK) // size != (own & THREAD_MASK) // size
-        new = (last if blocks else own) | (FLAG if several else 0)
-        if before >= oldest and not shared:
-            blocks |= (
-                before & BLOCKS or (before & THREAD_MASK) // size != (own & THREAD_MASK) // size
-            )
-        reader[words] = new | (BLOCKS if blocks else 0)
+        reader[words] = (last if blocks else own) | (FLAG if several else 0)
         return
     before = reader[words]
     new = stamp
@@ -227,28 +212,13 @@ def _note_read(
     if recent.any():
         old = recent & ((before & THREAD_MASK != stamp & THREAD_MASK) | (before & FLAG != 0))
         if old.any():
-            others = (
-                np.zeros(len(old), np.bool_) if shared else old & _of_others(before, stamp, size)
-            )
             old &= clock.unordered(threads, before, shared)
             new = np.where(old, stamp | FLAG, stamp)
-            new = np.where(others, new | BLOCKS, new)
     reader[words] = new
     after = reader[words]
     crowded = after & THREAD_MASK != stamp & THREAD_MASK
     if crowded.any():
-        others = crowded & (after & THREAD_MASK) // size != (stamp & THREAD_MASK) // size
-        reader[words[crowded]] = after[crowded] | FLAG | np.where(others[crowded], BLOCKS, 0)
-
-
-def _read_by_others(clock: Clock, threads: Threads, before: Value) -> Array | None:
-    """By active thread: whether several blocks have read what it writes, and its own has acquired nothing."""
-    recent = (before >= clock.base) & (before & BLOCKS != 0)
-    if not np.any(recent):
-        return None
-    own_block = threads.blocks + clock.batch.first_block
-    racing = recent & (clock.acquired_at[own_block] < 0)
-    return racing if racing.any() else None
+        reader[words[crowded]] = after[crowded] | FLAG
 
 
 def conflict_of_write(
@@ -281,8 +251,6 @@ def conflict_of_write(
             with_updates=read or not atomic,
             several=read,
         )
-        if racing is None and read and not shared:
-            racing, before = _read_by_others(clock, threads, before), stamp
         if racing is not None and not atomic:
             racing &= ~same()
         if racing is not None and racing.any():

@@ -64,33 +64,6 @@ def test_races_in_global_memory(name: str, tmp_path: Path) -> None:
     assert faults(program) == set()
 
 
-@pytest.mark.parametrize("type_", ["float", "short"])
-@pytest.mark.parametrize("read", ["b[k - 1] + b[k + 1] + b[k]", "b[1000 - k]"])
-def test_reads_of_other_gangs_before_a_write(read: str, type_: str, tmp_path: Path) -> None:
-    """The last reader of an element is often the gang that writes it: the others count, too."""
-    text = f"""void f(float *a, float *b)
-{{
-#pragma acc parallel copyin(a[0:1000]) copy(b[0:1000])
-  {{
-#pragma acc loop
-    for (int k = 1; k < 999; k++)
-      a[k] = {read};
-#pragma acc loop
-    for (int k = 1; k < 999; k++)
-      b[k] = a[k];
-  }}
-}}
-"""
-    width = np.float32 if type_ == "float" else np.int16
-    for body, fault in (
-        (text, True),
-        (text.replace(read, "b[k]"), False),
-    ):
-        program = from_text(tmp_path, body.replace("float", type_))
-        call(program, "f", np.arange(N).astype(width), np.arange(N).astype(width))
-        assert ((FaultKind.RACE, 10, "b") in faults(program)) == fault
-
-
 @pytest.mark.parametrize("type_", ["char", "short"])
 def test_neighbours_in_one_word_do_not_race(type_: str, tmp_path: Path) -> None:
     text = simple("b[i % 250 * 4 + i / 250] = a[i];").replace("float", type_)
