@@ -129,6 +129,7 @@ _FOR_GPUS = ("convert-gpu-to-nvvm",)
 
 IDLE_ON_HOST = frozenset(
     (
+        "tabulate-functions",
         "compute-borders-first",
         "sink-sequential-loops",
         "fuse-sibling-loops",
