@@ -57,7 +57,6 @@ from .ir.ops.acc_ops import (
     callee_of,
     enclosing,
     enclosing_function,
-    enclosing_module,
     is_inside,
     parallel_constructs,
     uses_inside,
@@ -241,9 +240,10 @@ class _Arrays:
         return [a for a in self.written if a in unknown], [a for a in self.read if a in unknown]
 
 
-def _matters(construct: acc.ParallelOp, *, typed: bool) -> bool:
+def _matters(construct: acc.ParallelOp, symbols: dict[str, Operation], *, typed: bool) -> bool:
     """
-    Whether loads come after stores. `typed`: LLVM knows that accesses of different types do not overlap.
+    Whether loads come after stores. `symbols`: the module's. `typed`: LLVM knows that accesses of different
+    types do not overlap.
     """
 
     def may_overlap(store: OrderedAccess, load: OrderedAccess) -> bool:
@@ -253,7 +253,7 @@ def _matters(construct: acc.ParallelOp, *, typed: bool) -> bool:
         return may_alias(root_of(store.array), root_of(load.array), types)
 
     return loads_after_stores(
-        _Reader(construct, symbol_table(enclosing_module(construct))).steps(construct.region),
+        _Reader(construct, symbols).steps(construct.region),
         may_overlap,
     )
 
@@ -310,10 +310,12 @@ def _bounds(at: Cursor, spans: SSAValue, index: SSAValue) -> tuple[SSAValue, SSA
     return at.load(place, i64, "begin"), at.load(at.field(place, 8), i64, "end")
 
 
-def _settle(construct: acc.ParallelOp, memory: HostMemory, *, typed: bool) -> bool:
+def _settle(
+    construct: acc.ParallelOp, memory: HostMemory, symbols: dict[str, Operation], *, typed: bool
+) -> bool:
     """Marks a construct, or makes its versions; whether the module needs the function of the test."""
     try:
-        if not _matters(construct, typed=typed):
+        if not _matters(construct, symbols, typed=typed):
             return False
     except _Unknown:
         return False
@@ -351,9 +353,9 @@ class TellArraysApartPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         typed = machine_of(op).target == "host" and PUNS not in op.attributes
-        memory = HostMemory(op)
+        memory, symbols = HostMemory(op), symbol_table(op)
         tests = [
-            _settle(construct, memory, typed=typed)
+            _settle(construct, memory, symbols, typed=typed)
             for construct in parallel_constructs(op)
             if FALLBACK not in construct.attributes
         ]
