@@ -75,8 +75,30 @@ void greatest(int n, int m, const float *restrict a, float *restrict b, int *res
     }
 }
 
+// What does not depend on the sum is stored from the places of the terms, which the sum leaves as they are.
+// CHECK-LABEL: llvm.func @apart
+// CHECK:         accx.gang_threads
+// CHECK:           accx.shared_tile
+// CHECK:           accx.shared_tile
+// CHECK-NOT:       accx.shared_tile
+// CHECK:             scf.for %term
+// CHECK:               llvm.store
+// CHECK-NOT:           llvm.store
+// CHECK:             accx.unroll = 16
+void apart(int n, int m, const float *restrict a, float *restrict b, float *restrict c)
+{
+#pragma acc parallel loop present(a[0:n*m], b[0:n*m], c[0:n*m])
+    for (int i = 0; i < n; i++) {
+        float s = 0;
+        for (int j = 0; j < m; j++) {
+            s += a[i * m + j];
+            b[i * m + j] = s;
+            c[i * m + j] = a[i * m + j];
+        }
+    }
+}
 // Not staged: a loop that reads what it wrote in an earlier iteration, or may read it through another pointer, that
-// writes across rows, every element twice, or what does not depend on the sum, and that reads what is stored before.
+// writes across rows, every element twice, or what is the same in all iterations, and that reads what is stored before.
 // CHECK-LABEL: llvm.func @earlier
 // CHECK-NOT:     accx.shared_tile
 // CHECK:         llvm.func @end
@@ -114,15 +136,15 @@ void twice(int n, int m, const float *restrict a, float *restrict b)
         }
     }
 }
-void apart(int n, int m, const float *restrict a, float *restrict b, float *restrict c)
+void same(int n, int m, const float *restrict a, float *restrict b, float *restrict c)
 {
 #pragma acc parallel loop present(a[0:n*m], b[0:n*m], c[0:n*m])
     for (int i = 0; i < n; i++) {
-        float s = 0;
+        float s = 0, first = a[i * m];
         for (int j = 0; j < m; j++) {
             s += a[i * m + j];
             b[i * m + j] = s;
-            c[i * m + j] = a[i * m + j];
+            c[i * m + j] = first;
         }
     }
 }

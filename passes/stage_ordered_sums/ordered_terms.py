@@ -61,9 +61,11 @@ class OrderedSums:
 
 
 def _used(ops: Iterable[Operation], made: Sequence[Operation]) -> tuple[SSAValue, ...]:
-    """The results of `made` that `ops` use, except constants."""
+    """The results of `made`, except constants, that `ops` use; of a store, what it stores."""
     results = {result: None for op in made if op.operands for result in op.results}
-    used = {v for op in ops for inner in op.walk() for v in inner.operands}
+    used = {
+        v for op in ops for v in ([op.value] if isinstance(op, llvm.StoreOp) else _inputs([op]))
+    }
     return tuple(v for v in results if v in used)
 
 
@@ -149,15 +151,16 @@ def split_body(nest: SumNest, stores: Sequence[llvm.StoreOp] = (), *, along: boo
     written = [store.value for store in stores]
     needed = loads | set(_needed_by(_inputs(loads), free))
     loading = [op for op in free if op in needed]
-    only_places = set(placing).difference(_needed_by(_inputs([*ordered, end]), free))
+    results = [*_inputs([*ordered, end]), *written]
+    only_places = set(placing).difference(_needed_by(results, free))
     computing = [op for op in free if op not in needed and op not in only_places]
-    loaded = _used([*computing, *ordered, end], loading)
-    terms = _used([*ordered, end], free)
-    if not set(written) <= {*nest.body.args[1:], *(v for op in ordered for v in op.results)}:
-        raise Declined("it stores what does not depend on what it carries")
+    loaded = _used([*computing, *ordered, end, *stores], loading)
+    terms = _used([*ordered, end, *stores], free)
+    if not {*written} <= {*nest.body.args[1:], *terms, *(v for op in ordered for v in op.results)}:
+        raise Declined("it stores what its iterations do not compute")
     if not terms or not all(is_scalar(value.type) for value in (*terms, *loaded, *written)):
         raise Declined("its terms are not numbers")
-    tiles = tile_types([v.type for v in terms], [v.type for v in written])
+    tiles = tile_types(terms, written)
     words = sum(-(-size_of(value.type) // 4) for value in loaded)
     number = turns(sum(map(size_of, tiles)), words)
     if not number:
@@ -171,23 +174,28 @@ def _inputs(ops: Iterable[Operation]) -> list[SSAValue]:
     return [value for op in ops for inner in op.walk() for value in inner.operands]
 
 
-def tile_types(terms: Sequence[Attribute], written: Sequence[Attribute]) -> list[Attribute]:
+def tile_types(terms: Sequence[SSAValue], written: Sequence[SSAValue]) -> list[Attribute]:
     """The types of the tiles for terms, and after them those of others for what is written."""
-    tiles, places = [*terms], places_of_written(terms, written)
-    for type_, place in zip(written, places, strict=True):
+    tiles = [value.type for value in terms]
+    for value, place in zip(written, places_of_written(terms, written), strict=True):
         if place >= len(tiles):
-            tiles.append(type_)
+            tiles.append(value.type)
     return tiles
 
 
-def places_of_written(terms: Sequence[Attribute], written: Sequence[Attribute]) -> list[int]:
+def places_of_written(terms: Sequence[SSAValue], written: Sequence[SSAValue]) -> list[int]:
     """
-    The tiles for what is written: a value takes the place of a term of its type, which has been read by then,
-    if there is one for it alone.
+    The tiles for what is written: a term's is its own; another value takes the place of a term of its type,
+    which has been read by then, if there is one for it alone.
     """
-    free, found, more = list(range(len(terms))), list[int](), len(terms)
-    for type_ in written:
-        place = next((number for number in free if terms[number] == type_), None)
+    free = [number for number, term in enumerate(terms) if term not in written]
+    found, more = list[int](), len(terms)
+    for value in written:
+        own = next((number for number, term in enumerate(terms) if term is value), None)
+        place = next((number for number in free if terms[number].type == value.type), None)
+        if own is not None:
+            found.append(own)
+            continue
         if place is None:
             place, more = more, more + 1
         else:

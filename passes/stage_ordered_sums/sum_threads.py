@@ -64,15 +64,15 @@ class SumThreads:
     def _make_tiles(self, at: Cursor, places: int) -> None:
         """Makes a tile of two pieces of `places` places for each value that is added in order, or written."""
         self.size = places
-        types = [v.type for v in self.sums.terms], [s.value.type for s in self.sums.stores]
+        values = self.sums.terms, [store.value for store in self.sums.stores]
         tiles = [
             at.value(SharedTileOp(2 * places * size_of(type_), "terms"), "tile")
-            for type_ in tile_types(*types)
+            for type_ in tile_types(*values)
         ]
         self.tiles = tiles[: len(self.sums.terms)]
         self.written = [
             (store, tiles[number])
-            for store, number in zip(self.sums.stores, places_of_written(*types), strict=True)
+            for store, number in zip(self.sums.stores, places_of_written(*values), strict=True)
         ]
 
     @property
@@ -316,6 +316,8 @@ class SumThreads:
         for op in (*(op for op in free if not op.operands and not op.regions), *self.sums.ordered):
             inside.clone(op, values)
         for store, tile in self.written:
+            if store.value in self.sums.terms:
+                continue  # the place of the term has it already
             value = values.get(store.value, store.value)
             inside.store(value, self._slot(inside, tile, value, slot))
         end = body.last_op

@@ -77,6 +77,28 @@ CASE(recurrence, (int n, int m, const float *x, float *y), _Pragma("acc parallel
      for (int i = 0; i < n; i++)
          for (int j = 1; j < m; j++)
              y[i * m + j] = 0.5f * y[i * m + j - 1] + x[i * m + j];)
+CASE(beside, (int n, int m, const float *restrict x, float *restrict y, int *restrict z),
+     _Pragma("acc parallel loop copyin(x[0:n*m]) copy(y[0:n*m], z[0:n*m])"),
+     for (int i = 0; i < n; i++) {
+         float s = 0;
+         for (int j = 0; j < m; j++) {
+             z[i * m + j] = (int)(x[i * m + j] * 4);
+             y[i * m + j] = 2 * x[i * m + j];
+             s += y[i * m + j] * x[i * m + j];
+         }
+         if (m > 0)
+             z[i * m] = (int)s;
+     })
+CASE(both, (int n, int m, const float *restrict x, float *restrict y, float *restrict z),
+     _Pragma("acc parallel loop copyin(x[0:n*m]) copy(y[0:n*m], z[0:n*m])"),
+     for (int i = 0; i < n; i++) {
+         float s = 0;
+         for (int j = 0; j < m; j++) {
+             s += x[i * m + j];
+             y[i * m + j] = s;
+             z[i * m + j] = x[i * m + j];
+         }
+     })
 CASE(moving, (int n, int m, const float *x, float *y), _Pragma("acc parallel loop copyin(x[0:n*m]) copy(y[0:n*m])"),
      for (int i = 0; i < n; i++) {
          float s = 0;
@@ -100,20 +122,20 @@ static void fill(void)
         t[i] = 1;
 }
 
-static float b2[SIZE], t2[ROWS];
+static float b2[SIZE], c2[SIZE], t2[ROWS];
 static int ib2[SIZE];
 static double db2[ROWS][TERMS];
 static int wrong;
 
 static void keep(void)
 {
-    memcpy(b2, b, sizeof b), memcpy(t2, t, sizeof t), memcpy(ib2, ib, sizeof ib), memcpy(db2, db, sizeof db);
+    memcpy(b2, b, sizeof b), memcpy(c2, c, sizeof c), memcpy(t2, t, sizeof t), memcpy(ib2, ib, sizeof ib), memcpy(db2, db, sizeof db);
     fill();
 }
 
 static void check(const char *name, int n, int m)
 {
-    if (memcmp(b2, b, sizeof b) || memcmp(t2, t, sizeof t) || memcmp(ib2, ib, sizeof ib) || memcmp(db2, db, sizeof db)) {
+    if (memcmp(b2, b, sizeof b) || memcmp(c2, c, sizeof c) || memcmp(t2, t, sizeof t) || memcmp(ib2, ib, sizeof ib) || memcmp(db2, db, sizeof db)) {
         printf("%s: wrong for %d rows of %d\n", name, n, m);
         wrong++;
     }
@@ -137,6 +159,8 @@ int main(void)
         RUN(in_place, b);
         RUN(two, a, b, ib);
         RUN(recurrence, a, b);
+        RUN(beside, a, b, ib);
+        RUN(both, a, b, c);
         RUN(moving, a, b);
         if (n > 1 && m > 0)
             RUN(inclusive, a, b);
