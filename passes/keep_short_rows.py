@@ -197,7 +197,7 @@ def _versions(
         return [], {}
     if not beside and not _can_be_joined(rows[0], construct):
         return [], {}
-    in_order = any(IN_ORDER in row.attributes for row in rows)
+    in_order = sum(len(row.reduction_operands) for row in rows if IN_ORDER in row.attributes)
     versions = row_versions(loops, beside=beside, in_order=in_order)
     return versions, wide_versions(loops) if beside else {}
 
