@@ -74,7 +74,7 @@ def test_lean() -> None:
     """Headers are part of every compilation; parsing them must stay cheap."""
     for header in HEADERS:
         # complex.h brings its functions' bodies, for device code.
-        assert len(included(header)) < (32000 if header in ("complex.h", "tgmath.h") else 16000)
+        assert len(included(header)) < (40000 if header in ("complex.h", "tgmath.h") else 16000)
 
 
 def test_assert_follows_ndebug() -> None:
