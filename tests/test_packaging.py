@@ -92,7 +92,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert built.returncode == 0, built.stderr
     (wheel,) = folder.glob("*.whl")
     target = folder / "a place" / "site"
-    subprocess.run([*pip, "install", "-q", "--no-deps", "--target", target, wheel], check=True)
+    subprocess.run(
+        [*pip, "install", "-q", "--no-deps", "--no-compile", "--target", target, wheel], check=True
+    )
     return target
 
 

@@ -198,10 +198,14 @@ llvm.func @steps(%n: i32, %m: i32, %x: !llvm.ptr) {
   acc.kernels {
     scf.for %t = %c0 to %m step %c1 : i32 {
       scf.for %i = %c0 to %n step %c1 : i32 {
-        %p = llvm.getelementptr inbounds %x[%i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %row = arith.muli %t, %n overflow<nsw> : i32
+        %at = arith.addi %row, %i overflow<nsw> : i32
+        %p = llvm.getelementptr inbounds %x[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
         %v = llvm.load %p : !llvm.ptr -> f32
         %w = arith.mulf %v, %half : f32
-        llvm.store %w, %p : f32, !llvm.ptr
+        %after = arith.addi %at, %n overflow<nsw> : i32
+        %q = llvm.getelementptr inbounds %x[%after] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        llvm.store %w, %q : f32, !llvm.ptr
       }
       llvm.store %n, %last : i32, !llvm.ptr
     }

@@ -109,8 +109,6 @@ def _split(
     """Replaces `kernels` by constructs for its pieces; only they use the variables `kept`."""
     _move_variables_out(kernels)
     settle_repeated_levels(kernels)
-    if machine_of(module).target != "host" and not machine_of(module).as_written:
-        sink_terms(kernels)
     decide_loops(kernels, module, classifier, plain_loops=True)
     hoist_loop_variables(kernels)
     block = kernels.parent_block()
@@ -168,6 +166,11 @@ class SplitKernelsPass(ModulePass):
                 hoist_loop_variables(function)
                 continue
             constructs = [inner for inner in directives if isinstance(inner, COMPUTE_OPS)]
+            if not for_threads and not machine_of(op).as_written:
+                for kernels in constructs:
+                    if isinstance(kernels, acc.KernelsOp) and len(kernels.region.blocks) == 1:
+                        drop_dead_stores(kernels)
+                        sink_terms(kernels)
             kept = {
                 k: keep_in_variables(k, in_one=not for_threads)
                 for k in constructs

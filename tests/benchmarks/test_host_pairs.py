@@ -49,7 +49,7 @@ def test_a_process_prints_its_rounds(
 ) -> None:
     for name, size in {"sum_f32": 4096, "matadd": 64}.items():
         monkeypatch.setitem(host_kernels.SIZES, name, size)
-    names = ["sum_f32", "matadd", "host.launches"]
+    names = ["sum_f32", "matadd"]
     args = host_pairs.options().parse_args(["--one", "--budget", "0", *names])
     host_pairs.one_process(args, 2)
     found = dict(json.loads(line) for line in capsys.readouterr().out.splitlines())

@@ -6,6 +6,7 @@ Writes `compiler/c/include/lacking.txt`: what the system's versions of our heade
 
 from __future__ import annotations
 
+import functools
 import platform
 import re
 import textwrap
@@ -36,6 +37,7 @@ def both() -> list[str]:
     ]
 
 
+@functools.cache
 def names_of(header: str, *, system: bool) -> set[str]:
     """The macros, ordinary identifiers and tags that a header defines, without reserved ones."""
     output, sink = OutputWriter("t.c"), DiagnosticSink()

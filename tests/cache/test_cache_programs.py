@@ -19,16 +19,19 @@ from accopt.compiler.base.options import CompileOptions
 from accopt.compiler.compiled import Executable
 from accopt.compiler.executable import build
 from accopt.runtime.sim.findings import FaultKind
+from parts import part
 
 KERNELS = Path(__file__).parent / "kernels.c"
 PASS = "promote-cache-to-shared"
 
 
 @cache
-def program(target: str, options: str = "", defines: tuple[str, ...] = ()) -> Executable:
+def program(
+    target: str, options: str = "", defines: tuple[str, ...] = (), file: Path = KERNELS
+) -> Executable:
     pass_options = (f"{PASS}{{{options}}}",) if options else ()
     return build(
-        [KERNELS],
+        [file],
         CompileOptions(
             target=target,  # type: ignore[arg-type]
             pass_options=pass_options,
@@ -157,9 +160,9 @@ def call(
     return [a for a in copies if isinstance(a, np.ndarray)]
 
 
-def compare(case: Case, options: str, defines: tuple[str, ...] = (), target: str = "sim") -> None:
-    plain = program("host", "", ("NO_CACHE", *defines))
-    cached = program(target, options, defines)
+def compare(case: Case, options: str, target: str = "sim", file: Path = KERNELS) -> None:
+    plain = program("host", "", ("NO_CACHE",))
+    cached = program(target, options, file=file)
     for size in case.sizes:
         arguments = case.make(np.random.default_rng(sum(size)), size)
         expected = call(plain, case.kernel, arguments)
@@ -185,6 +188,11 @@ AHEAD = (
 RENEWED = ("gemm", "gemm_flat", "nbody", "nbody_struct")
 
 
+@pytest.fixture(scope="module")
+def renewed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return part(KERNELS, RENEWED, tmp_path_factory.mktemp("renewed"))
+
+
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.kernel)
 def test_host_ignores_the_directive(case: Case) -> None:
@@ -195,15 +203,15 @@ def test_host_ignores_the_directive(case: Case) -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.kernel)
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("target", TARGETS)
-def test_same_output(case: Case, options: str, target: str) -> None:
-    compare(case, options, target=target)
+def test_same_output(case: Case, options: str, target: str, tmp_path: Path) -> None:
+    compare(case, options, target, part(KERNELS, [case.kernel], tmp_path))
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.kernel in RENEWED], ids=lambda c: c.kernel)
 @pytest.mark.parametrize("options", AHEAD)
 @pytest.mark.parametrize("target", TARGETS)
-def test_tiles_fetched_ahead(case: Case, options: str, target: str) -> None:
-    compare(case, options, target=target)
+def test_tiles_fetched_ahead(case: Case, options: str, target: str, renewed: Path) -> None:
+    compare(case, options, target, renewed)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.kernel)
@@ -218,29 +226,37 @@ def test_default_decisions(case: Case, target: str) -> None:
 WRITES = pytest.mark.parametrize("write", ["through", "back", "mask"])
 
 
-def coherence(kernel: str, target: str, write: str, *arrays: np.ndarray) -> list[np.ndarray]:
-    cached = program(target, f"promote=always write={write}")
+@pytest.fixture(scope="module")
+def copies(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    kernels = ("own_copy", "others_copy", "common_copy")
+    return part(KERNELS, kernels, tmp_path_factory.mktemp("copies"))
+
+
+def coherence(
+    kernel: str, target: str, write: str, file: Path, *arrays: np.ndarray
+) -> list[np.ndarray]:
+    cached = program(target, f"promote=always write={write}", file=file)
     return call(cached, kernel, [len(arrays[1]), *arrays], races=True)
 
 
 @WRITES
 @pytest.mark.parametrize("target", TARGETS)
-def test_rows_1_and_3_the_new_value(target: str, write: str) -> None:
+def test_rows_1_and_3_the_new_value(target: str, write: str, copies: Path) -> None:
     """The thread that wrote sees its value at once (1), and everybody does after the kernel (3)."""
     n = 300
     arrays = np.full(n, -1, np.int32), np.zeros(n, np.int32)
-    written, seen = coherence("own_copy", target, write, *arrays)
+    written, seen = coherence("own_copy", target, write, copies, *arrays)
     np.testing.assert_array_equal(seen, 10 * np.arange(n) + 2)
     np.testing.assert_array_equal(written, seen)
 
 
 @WRITES
 @pytest.mark.parametrize("target", TARGETS)
-def test_row_2_the_old_value_or_the_new_one(target: str, write: str) -> None:
+def test_row_2_the_old_value_or_the_new_one(target: str, write: str, copies: Path) -> None:
     """Threads of other blocks see, while the kernel runs, either."""
     n = 300
     arrays = np.full(n, -1, np.int32), np.zeros(n, np.int32)
-    written, seen = coherence("others_copy", target, write, *arrays)
+    written, seen = coherence("others_copy", target, write, copies, *arrays)
     new = 10 * np.arange(n) + 2
     np.testing.assert_array_equal(written, new)
     assert ((seen == -1) | np.isin(seen, [*new, *(new - 1), *(new - 2)])).all()
@@ -248,11 +264,11 @@ def test_row_2_the_old_value_or_the_new_one(target: str, write: str) -> None:
 
 @WRITES
 @pytest.mark.parametrize("target", TARGETS)
-def test_rows_4_to_6_of_one_unspecified_thread(target: str, write: str) -> None:
+def test_rows_4_to_6_of_one_unspecified_thread(target: str, write: str, copies: Path) -> None:
     """The old value or that of any copy meanwhile (4, 5); that of one thread after the kernel (6)."""
     n = 300
     arrays = np.array([7, 8, 9, 10], np.int32), np.zeros(n, np.int32)
-    written, seen = coherence("common_copy", target, write, *arrays)
+    written, seen = coherence("common_copy", target, write, copies, *arrays)
     assert 100 <= written[1] < 100 + n
     np.testing.assert_array_equal(written[[0, 2, 3]], [7, 9, 10])
     assert set(seen.tolist()) <= {8, *range(100, 100 + n)}

@@ -140,11 +140,11 @@ def nested_structures(n: int) -> str:
 
 
 FAMILIES: dict[Program, int] = {
-    long_sequential_loop: 12,
+    long_sequential_loop: 8,
     elements_of_one_array: 16,
-    many_inner_loops: 6,
+    many_inner_loops: 4,
     many_arrays: 18,  # above MOST_STORES of mark-unchanged-loads, which bounds its work
-    many_constructs: 8,
+    many_constructs: 5,
     many_updates: 15,
     chain_of_routines: 12,
     functions_without_directives: 8,
@@ -152,7 +152,7 @@ FAMILIES: dict[Program, int] = {
     chain_of_choices: 30,
     long_condition: 16,
     local_tables: 6,
-    loops_in_kernels: 8,
+    loops_in_kernels: 5,
     interpreter: 30,
     nested_structures: 40,
 }

@@ -11,9 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tools import commands
 
 ACCRUN = [sys.executable, "-P", "-m", "accopt.compiler.drivers.accrun_main", "--target=host"]
 ACCC = [sys.executable, "-P", "-m", "accopt.compiler.drivers.accc_main", "--target=host"]
+ACCRUN_AGAIN, ACCC_AGAIN = (["accrun", "--target=host"], ["accc", "--target=host"])
+"""Where the interpreter's start does not matter."""
 
 SUM = """
 #include <stdio.h>
@@ -64,7 +67,7 @@ def test_an_interrupt_ends_a_computing_program(tmp_path: Path, linked: bool) -> 
     )
     command = [*ACCRUN, source]
     if linked:
-        assert run(*ACCC, source, "-o", str(tmp_path / "x")).returncode == 0
+        assert commands.run([*ACCC_AGAIN, source, "-o", tmp_path / "x"]).returncode == 0
         command = [str(tmp_path / "x")]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stdout.readline() == b"on\n"
@@ -80,7 +83,7 @@ def test_raised_signals_have_their_default_actions(tmp_path: Path, name: str) ->
     source = write(
         tmp_path, f'int main(void) {{ sum(9); raise({name}); puts("wrong"); return 0; }}'
     )
-    done = run(*ACCRUN, source)
+    done = commands.run([*ACCRUN_AGAIN, source])
     assert done.returncode == -getattr(signal, name) and done.stdout == ""
 
 
@@ -91,7 +94,7 @@ def test_a_loop_sees_what_a_signal_handler_sets(tmp_path: Path) -> None:
         "static volatile sig_atomic_t stop; static void handler(int s) { stop = s; }"
         "int main(void) { signal(SIGALRM, handler); alarm(1); while (!stop) ; return stop != SIGALRM; }",
     )
-    assert run(*ACCRUN, source).returncode == 0
+    assert commands.run([*ACCRUN_AGAIN, source]).returncode == 0
 
 
 def test_an_interrupt_that_the_parent_ignores_stays_ignored(tmp_path: Path) -> None:
@@ -119,7 +122,7 @@ int main(void) {
     return WEXITSTATUS(status) != 7 || sum(1000) + queued(1) != first;
 }""",
     )
-    done = run(*ACCRUN, source)
+    done = commands.run([*ACCRUN_AGAIN, source])
     assert done.returncode == 0, done.stderr
 
 
@@ -144,11 +147,19 @@ def test_the_first_run_of_an_executable_compiles_nothing(tmp_path: Path, cache: 
     def kept() -> set[str]:
         return {path.name for path in cache.rglob("*") if path.is_file()}
 
-    assert run(*ACCRUN, write(tmp_path, "int main(void) { return sum(3) != 3; }")).returncode == 0
+    source = write(tmp_path, "int main(void) { return sum(3) != 3; }")
+    assert commands.run([*ACCRUN_AGAIN, source]).returncode == 0
     first = kept()
     source = write(tmp_path, "int main(void) { return sum(N) != 45; }")
-    command = [*ACCC, "-DN=10", f"-I{tmp_path}", "-UQ", "--skip-pass=unroll-inner-loops", source]
-    assert run(*command, "-o", str(tmp_path / "x")).returncode == 0
+    command = [
+        *ACCC_AGAIN,
+        "-DN=10",
+        f"-I{tmp_path}",
+        "-UQ",
+        "--skip-pass=unroll-inner-loops",
+        source,
+    ]
+    assert commands.run([*command, "-o", tmp_path / "x"]).returncode == 0
     before = kept()
     assert run(str(tmp_path / "x")).returncode == 0
     assert kept() == before
@@ -185,12 +196,12 @@ def test_what_cannot_be_written_whole_is_removed(tmp_path: Path) -> None:
 
 def test_a_cache_that_others_can_write_is_not_used(tmp_path: Path, cache: Path) -> None:
     source = write(tmp_path, "int main(void) { return sum(10) != 45; }")
-    assert run(*ACCRUN, source).stderr == ""
+    assert commands.run([*ACCRUN_AGAIN, source]).stderr == ""
     assert all(path.stat().st_mode & 0o077 == 0 for path in (cache / "accopt").rglob("*"))
     (cache / "accopt").chmod(0o777)
     times = {path: path.stat().st_mtime for path in cache.rglob("*") if path.is_file()}
     os.utime(next(iter(times)), (time.time(), 1))
-    done = run(*ACCRUN, source)
+    done = commands.run([*ACCRUN_AGAIN, source])
     assert done.returncode == 0
     assert done.stderr.count("the cache is not used, as others can write") == 1
 
@@ -222,6 +233,6 @@ def test_large_arrays_in_functions(tmp_path: Path) -> None:
     source.write_text(LARGE)
     done = subprocess.run([*ACCRUN, str(source)], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout) == (0, "3\n"), done.stderr
-    subprocess.run([*ACCC, str(source), "-o", str(program)], check=True, timeout=120)
+    commands.run([*ACCC_AGAIN, source, "-o", program], check=True)
     done = subprocess.run([program, "more"], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout) == (0, "3\n"), done.stderr

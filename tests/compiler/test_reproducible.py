@@ -25,7 +25,7 @@ def test_code_is_the_same_in_every_process():
             env={**os.environ, "PYTHONHASHSEED": seed},
             stdout=subprocess.PIPE,
         )
-        for seed in ("1", "2", "3")
+        for seed in ("1", "2")
     ]
     codes = {process.communicate()[0] for process in running}
     assert all(process.returncode == 0 for process in running) and len(codes) == 1

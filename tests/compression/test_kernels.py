@@ -156,6 +156,7 @@ def test_matrices(fmt: str, wide: bool, n: int):
     arrays.close()
 
 
+@pytest.mark.sampled(3)
 @both
 @formats
 def test_hotspot_and_neighbours(fmt: str, wide: bool):

@@ -126,6 +126,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("windows")
 
 
+@pytest.mark.sampled(3)  # one of each type, and of each size of groups
 @pytest.mark.parametrize(
     "real,fmt,group",
     [

@@ -40,13 +40,13 @@ def answer(text: str) -> Directive | None:
         return None
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(st.text(max_size=40))
 def test_any_text(text: str) -> None:
     answer(text)
 
 
-@settings(max_examples=600)
+@settings(max_examples=300)
 @given(st.sampled_from([k.value for k in DirectiveKind]), PIECES)
 def test_words_and_symbols(head: str, pieces: list[str]) -> None:
     answer(f"{head} {' '.join(pieces)}")
@@ -61,7 +61,7 @@ LEGAL = [
 ]
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(st.sampled_from(LEGAL), st.data())
 def test_damaged_directives(text: str, data: st.DataObject) -> None:
     """Cut out or double a stretch of a legal directive."""

@@ -33,6 +33,7 @@ def parse(text: str) -> ModuleOp:
     return module
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", ["nvptx", "host"])
 @pytest.mark.parametrize("name", ["cg", "jacobi"])
 def test_every_stage_round_trips_and_is_legal(name: str, target: TargetName) -> None:
@@ -51,15 +52,25 @@ def test_every_stage_round_trips_and_is_legal(name: str, target: TargetName) -> 
             }, before.name
 
 
+NVPTX = CompileOptions(target="nvptx")
+
+
+@pytest.fixture(scope="module")
+def saved() -> tuple[dict[str, str], str]:
+    """A program at every stage, and its PTX."""
+    module, texts = module_of("jacobi"), dict[str, str]()
+    for stage in stage_names("nvptx"):
+        run_to_stage(make_context(), module, stage, NVPTX)
+        texts[stage] = print_ir(module, debug_info=True)
+    return texts, emit_text(module, "ptx", NVPTX)
+
+
 @pytest.mark.parametrize("stage", stage_names("nvptx"))
-def test_saved_ir_continues_to_the_same_ptx(stage: str) -> None:
-    options = CompileOptions(target="nvptx")
-    module = module_of("jacobi")
-    run_to_stage(make_context(), module, stage, options)
-    saved = parse(print_ir(module, debug_info=True))
-    for copy in (module, saved):
-        run_to_stage(make_context(), copy, "nvvm", options)
-    assert emit_text(saved, "ptx", options) == emit_text(module, "ptx", options)
+def test_saved_ir_continues_to_the_same_ptx(stage: str, saved: tuple[dict[str, str], str]) -> None:
+    texts, ptx = saved
+    module = parse(texts[stage])
+    run_to_stage(make_context(), module, "nvvm", NVPTX)
+    assert emit_text(module, "ptx", NVPTX) == ptx
 
 
 PLAIN = Path(__file__).parents[1] / "irgen" / "programs" / "records.c"
@@ -109,6 +120,7 @@ def test_passes_for_gpus_are_idle_on_the_host() -> None:
     assert for_gpus and for_gpus <= IDLE_ON_HOST
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["sections", "combined", "rows"])
 def test_passes_idle_on_the_host_change_nothing_there(name: str) -> None:
     """They are left out, unless somebody looks at each pass; what the others make is the same."""

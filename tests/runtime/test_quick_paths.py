@@ -111,14 +111,14 @@ ABSENT_THEN_COPIED = [
 """An absent section in `no_create`, of which another clause of the directive then makes a copy."""
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(programs)
 @example(ABSENT_THEN_COPIED)
 def test_quick_path_agrees_with_the_mapper(steps):
     assert interpret(steps, True) == interpret(steps, False)
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(programs, st.sampled_from([1, 3, 100]))
 def test_native_path_agrees_with_the_mapper(steps, look):
     repeated = [step for step in steps for _ in range(3 if step[0] == "construct" else 1)]

@@ -72,7 +72,7 @@ def test_a_runtime_that_asks_for_something_else(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     changed = tmp_path / "changed"
-    kept = shutil.ignore_patterns(".*", "docs", "lit", "tests", "benchmarks", "*.pyc")
+    kept = shutil.ignore_patterns(".*", "docs", "lit", "tests", "benchmarks", "Output")
     shutil.copytree(ROOT, changed, ignore=kept)
     memory = changed / "runtime/cuda/memory.py"
     text = memory.read_text()

@@ -38,7 +38,8 @@ def changed(tmp_path: Path) -> Path:
 def compare(
     *args: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> tuple[int, str]:
-    monkeypatch.setattr("sys.argv", ["compare_emit", *args, "--targets", "nvptx", "--jobs", "1"])
+    given = [*args, "--targets", "nvptx", "--jobs", "1", "--stages", "transformed,device-llvm,ptx"]
+    monkeypatch.setattr("sys.argv", ["compare_emit", *given])
     status = compare_emit.main()
     return status, capsys.readouterr().out
 
