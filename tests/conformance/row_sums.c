@@ -47,18 +47,6 @@ static void levels(int n, int m, int l)
     }
 }
 
-static void outermost(int n, int m, int l)
-{
-#pragma acc parallel loop
-    for (int i = 0; i < n; i++) {
-        for (int j = 0; j < m; j++)
-            c[i][j] *= 3;
-        for (int k = 0; k < l; k++)
-            for (int j = 0; j < m; j++)
-                c[i][j] += 2 * a[i][k] * b[k][j];
-    }
-}
-
 static void kernels(int n, int m, int l)
 {
 #pragma acc kernels
@@ -127,14 +115,12 @@ int main(void)
     const int sizes[][3] = {{N, M, L}, {16, 16, 32}, {1, M, 1}, {N, 1, L}, {N, M, 0}, {0, M, L}};
     for (int s = 0; s < 6; s++) {
         const int n = sizes[s][0], m = sizes[s][1], l = sizes[s][2];
-        for (int form = 0; form < 4; form++) {
+        for (int form = 0; form < 3; form++) {
             set();
             as_written(n, m, l);
             if (form == 0)
                 levels(n, m, l);
             else if (form == 1)
-                outermost(n, m, l);
-            else if (form == 2)
                 kernels(n, m, l);
             else
                 pointers(n, m, l, &a[0][0], &b[0][0], &c[0][0]);

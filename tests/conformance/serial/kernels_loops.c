@@ -74,7 +74,7 @@ void o19(T *a, T *b, int *idx, int n) {
 void p22(int n, T d[n][n]) { int i, j, k;
   for (k = 0; k < n; k++) {
 #pragma acc kernels
-    for (i = 0; i < n; i++) for (j = 0; j < n; j++) { T t = d[i][k] + d[k][j]; if (t < d[i][j]) d[i][j] = t; } // in order
+    for (i = 0; i < n; i++) for (j = 0; j < n; j++) { T t = d[i][k] + d[k][j]; if (t < d[i][j]) d[i][j] = t; } // parallel
   } }
 void p23(T *a, T *b, T *c, int n, int m, int l) { int i, j, k;
 #pragma acc kernels
