@@ -1,4 +1,5 @@
 /* Loops of kernels constructs that are parallel in parts only, after they have been divided or turned, and such as must stay. */
+/* A fault is a wrong result: always in the simulator. */
 #include <string.h>
 
 #include "check.h"
@@ -59,6 +60,7 @@ static void divided(void)
 
 static void whole(void)
 {
+    CASE(ROWS { t[i] = r[i]; const double next = t[i + 1]; u[i] = next + 1; ROW y[j] += a[i][j]; })
     CASE(ROWS { t[i] = 0; ROW t[i] += a[i][j] * p[j]; ROW y[j] += a[i][j] * t[i + 1]; })
     CASE(for (int i = 1; i < N; i++) { t[i] = 0; ROW t[i] += a[i][j] * p[j]; ROW y[j] += a[i][j] * t[i - 1]; })
     CASE(ROWS { const double old = t[i]; t[i] = r[i]; ROW y[j] += a[i][j] * old; })

@@ -1,0 +1,36 @@
+"""Random loops that are parallel in parts do what serial C does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .sums import make_program
+from .test_overlap_fuzz import run
+
+
+def check(seed: int, target: str, folder: Path) -> None:
+    source = folder / f"seed{seed}.c"
+    source.write_text(make_program(seed))
+    done = run(source, target, "-w")
+    assert (done.returncode, done.stdout) == (0, "ok\n"), f"{source}\n{done.stdout}{done.stderr}"
+
+
+@pytest.mark.parametrize(("seed", "target"), [(1, "host"), (63, "sim")])
+def test_few(seed: int, target: str, tmp_path: Path) -> None:
+    """63: a statement needs what a later iteration has yet to replace."""
+    check(seed, target, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["host", "sim"])
+@pytest.mark.parametrize("seed", range(100, 180))
+def test_many(seed: int, target: str, tmp_path: Path) -> None:
+    check(seed, target, tmp_path)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("seed", range(10))
+def test_on_gpu(seed: int, tmp_path: Path) -> None:
+    check(seed, "nvptx", tmp_path)
