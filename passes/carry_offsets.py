@@ -50,6 +50,7 @@ from .ir.ops.acc_ops import is_defined_inside
 from .ir.ops.building import NSW, PTR, Cursor, constant_trips, erase
 from .ir.values.addresses import base_of, steps_to
 from .ir.values.region_values import HostEmitter
+from .ir.variables.handed_on import hand_on
 
 _FEW = 16
 """Loops with at most this constant number of iterations are unrolled, or their addresses computed once."""
@@ -128,19 +129,7 @@ def _carry(loop: scf.ForOp, columns: list[_Column]) -> None:
             gep = llvm.GEPOp.from_mixed_indices(column.base, [start], i8, PTR)
             firsts[key] = before.value(gep, "first")
         _move_to(column.op, firsts[key], offset, body)
-    last = scf.YieldOp(*end.operands, *nexts)
-    last.location = end.location
-    body.insert_op_before(last, end)
-    erase(end)
-    starts = [*loop.iter_args, *(before.i64(0) for _ in nexts)]
-    new = scf.ForOp(loop.lb, loop.ub, loop.step, starts, loop.detach_region(loop.body))
-    new.attributes |= loop.attributes
-    before.insert(new)
-    new.location = loop.location
-    for old, result in zip(loop.results, new.results, strict=False):
-        result.name_hint = old.name_hint
-        old.replace_all_uses_with(result)
-    erase(loop)
+    hand_on(loop, [before.i64(0) for _ in nexts], nexts)
 
 
 def _move_to(

@@ -51,6 +51,7 @@ from .ir.values.accesses import aliased_type, may_alias, root_of, subscripts_of
 from .ir.values.addresses import StepUnit, base_of
 from .ir.values.constant_ranges import interval_of
 from .ir.values.exact_reader import ExactReader
+from .ir.variables.handed_on import hand_on
 
 MOST_SOURCES = 16
 """The values that a chosen subscript may get in an iteration; loops of programs have one or two."""
@@ -318,20 +319,11 @@ def _keep(chosen: _Chosen) -> scf.ForOp:
         replaced.replace_all_uses_with(kept)
         erase(load)
     element = follow.element(_end(loop).operands[number])
-    end = _end(loop)
-    last = scf.YieldOp(*end.operands, element)
-    last.location = end.location
-    block.insert_op_before(last, end)
-    erase(end)
-    body = loop.detach_region(loop.body)
-    new = at.insert(scf.ForOp(loop.lb, loop.ub, loop.step, [*loop.iter_args, first], body))
-    new.location = loop.location
-    new.attributes |= loop.attributes
+    new = hand_on(loop, [first], [element])
     new.results[-1].name_hint = hint
     for load in chosen.after:
         load.dereferenced_value.replace_all_uses_with(new.results[-1])
         erase(load)
-    _replace_results(loop, new)
     return new
 
 

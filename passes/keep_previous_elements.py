@@ -47,6 +47,7 @@ from .ir.ops.purity import is_pure, only_computes
 from .ir.values.accesses import LoopAccess
 from .ir.values.iteration_accesses import access_of, are_apart, is_fixed_outside, is_same_element
 from .ir.values.region_values import RegionSymbols
+from .ir.variables.handed_on import hand_on
 
 
 def _accesses(loop: scf.ForOp) -> tuple[list[llvm.LoadOp], list[llvm.StoreOp]] | None:
@@ -157,22 +158,7 @@ def _carry(
     for load in loads:
         load.dereferenced_value.replace_all_uses_with(carried)
         erase(load)
-    end = body.last_op
-    assert isinstance(end, scf.YieldOp)
-    last = scf.YieldOp(*end.operands, store.value)
-    last.location = end.location
-    body.insert_op_before(last, end)
-    erase(end)
-    at, region = Cursor.before(loop), loop.detach_region(loop.body)
-    new = scf.ForOp(loop.lb, loop.ub, loop.step, [*loop.iter_args, start], region)
-    new.attributes |= loop.attributes
-    at.insert(new)
-    new.location = loop.location
-    for old, result in zip(loop.results, new.results, strict=False):
-        result.name_hint = old.name_hint
-        old.replace_all_uses_with(result)
-    erase(loop)
-    return new
+    return hand_on(loop, [start], [store.value])
 
 
 def keep_previous(loop: scf.ForOp, symbols: RegionSymbols) -> None:

@@ -394,13 +394,15 @@ class _Program:
         ]
         self.emit(self.function([out], [out], body))
 
+    def _running_sum(self, out: _Array, source: _Array) -> str:
+        return f"{out.name}[i] = {self.stored(out, f'{out.name}[i - 1] + {source.name}[i]')};"
+
     def _serial(self) -> None:
         (out,) = self.some(1)
         (source,) = self.some(1, [out])
         waits = self.ready([out, source], None)
         clauses = self.clauses([source, out], [out], False)
-        running = f"{out.name}[i - 1] + {source.name}[i]"
-        running = f"{out.name}[i] = {self.stored(out, running)};"
+        running = self._running_sum(out, source)
         body = [
             "int i;",
             f"#pragma acc serial{clauses}{waits}",
@@ -414,8 +416,7 @@ class _Program:
         (source,) = self.some(1, [out])
         waits = self.ready([out, source], None)
         clauses = self.clauses([source, out], [out], False)
-        running = f"{out.name}[i - 1] + {source.name}[i]"
-        running = f"{out.name}[i] = {self.stored(out, running)};"
+        running = self._running_sum(out, source)
         second = self.pick(
             f"FOR(i, n) {out.name}[i] = {self.stored(out, f'{out.name}[i] + {source.name}[n - 1 - i]')};",
             f"for (i = 1; i < n; i++) {running}",

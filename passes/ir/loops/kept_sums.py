@@ -18,6 +18,7 @@ from ..ops.acc_ops import is_defined_inside
 from ..ops.building import Cursor, constant_trips, erase
 from ..ops.purity import is_pure, only_computes
 from ..values.addresses import base_of
+from ..variables.handed_on import hand_on
 from .product_loads import offset_of
 from .products import OWN, find_accumulators
 
@@ -93,25 +94,12 @@ def keep_in_registers(loop: scf.ForOp, stores: Sequence[llvm.StoreOp]) -> scf.Fo
         elif isinstance(op, llvm.StoreOp) and op in current:
             current[op] = op.value
             erase(op)
-    end = body.last_op
-    assert isinstance(end, scf.YieldOp)
-    last = scf.YieldOp(*end.operands, *current.values())
-    last.location = end.location
-    body.insert_op_before(last, end)
-    erase(end)
-    new = scf.ForOp(
-        loop.lb, loop.ub, loop.step, [*loop.iter_args, *starts], loop.detach_region(loop.body)
-    )
-    new.attributes |= loop.attributes
-    at.insert(new)
-    new.location = loop.location
-    for old, result in zip(loop.results, new.results, strict=False):
-        result.name_hint = old.name_hint
-        old.replace_all_uses_with(result)
-    sums = new.results[len(loop.results) :]
+    held = len(loop.results)
+    new = hand_on(loop, starts, list(current.values()))
+    at = Cursor.after(new)
+    sums = new.results[held:]
     for address, result, sure in zip(addresses, sums, safe, strict=True):
         (at if sure else at.if_then(runs)).store(result, address)
-    erase(loop)
     return new
 
 
