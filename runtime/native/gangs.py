@@ -79,8 +79,11 @@ PIECE_NS = 4_000
 """The least time of a piece of a share: taking one, and looking for one, reads words of other members."""
 SINGLE_NS = 8_000
 """The time of a share up to which it is a single piece: taking one waits for what the last one stored."""
-LEAD_NS = 600
-"""The time by which a member begins, and is seen to end, later than the launching thread."""
+LEAD_NS = 300
+"""The time by which a member is taken to begin, and to be seen to end, later than the launching thread, until
+launches tell (`balance`)."""
+BALANCE_LAUNCHES = 32
+"""The launches after which the launching thread's share is changed, if it has waited in all, or in none."""
 PROBE_NS = 500_000
 """The time of the team below which a launch is run once in one thread, to compare."""
 COPY_BYTES = 1 << 20
@@ -125,7 +128,8 @@ class GangKernel(ctypes.Structure):
     A kernel as `launch` takes it: the address of its function, the measured time of a gang (1/1024 ns; 0:
     not known), the threads it may use, and whether its launches must not overlap; the times of a gang in
     launches by one thread and by the team, and the number of comparisons; the time of a gang in the last
-    launch of an asynchronous queue.
+    launch of an asynchronous queue; how the last launch by the team
+    was divided, the gangs of the launching thread's share in it, and how often it has waited more than not.
     """
 
     _fields_ = (
@@ -138,6 +142,9 @@ class GangKernel(ctypes.Structure):
         ("by_team", ctypes.c_int64),
         ("compared", ctypes.c_int64),
         ("queued", ctypes.c_int64),
+        ("division", ctypes.c_int64),
+        ("own", ctypes.c_int64),
+        ("balance", ctypes.c_int64),
     )
 
 
@@ -173,6 +180,7 @@ def gangs_ir(machine: str) -> str:
         piece_ns=PIECE_NS,
         single_ns=SINGLE_NS,
         lead_ns=LEAD_NS,
+        balance_launches=BALANCE_LAUNCHES,
         probe_ns=PROBE_NS,
         at_once_ns=AT_ONCE_NS,
         soon_ns=SOON_NS,

@@ -3,10 +3,11 @@ LLVM IR of the functions of `gangs.py`: memory, clock and sleep here, the rest i
 fields: `max_threads`, threads of the team; `jobs`, launches it works on at a time; `pause` and
 `pause_declared`, a call of the processor's instruction for a thread that spins; `wait_number`, the
 number of the system call `futex`; `spin_ns`, `worth_ns`, `wake_ns`, `start_ns`, `tried_gangs`,
-`owed_ns`, `member_ns`, `piece_ns`, `single_ns`, `lead_ns`, `probe_ns`, in ns; those of `QUEUES`; `signals`,
-the signals that the threads of the team block; `signal_stack`, `jobs_bytes` and `calls_bytes`, sizes in bytes
-of a stack and of tables; `caches` and `cache_bytes`, the last-level caches and the
-size of one; `stencils_stay`, whether stencils have ordinary stores.
+`owed_ns`, `member_ns`, `piece_ns`, `single_ns`, `lead_ns`, `probe_ns`, in ns; `balance_launches`, launches
+after which a share is changed; those of `QUEUES`; `signals`, the signals that the threads of the team block;
+`signal_stack`, `jobs_bytes` and `calls_bytes`, sizes in bytes of a stack and of tables; `caches` and
+`cache_bytes`, the last-level caches and the size of one; `stencils_stay`, whether stencils have ordinary
+stores.
 """
 
 from __future__ import annotations
@@ -94,6 +95,7 @@ declare i32 @pthread_sigmask(i32, ptr, ptr)
 declare i32 @sigaltstack(ptr, ptr)
 declare i64 @llvm.umin.i64(i64, i64)
 declare i64 @llvm.umax.i64(i64, i64)
+declare i64 @llvm.abs.i64(i64, i1)
 declare double @llvm.sqrt.f64(double)
 declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
 {pause_declared}

@@ -41,16 +41,23 @@ alone:
   %late = call i64 @now()
   br label %measure
 fill:
+  ; what the team takes is known best from its last launches: alone, a thread fetches data from others' caches
+  %of_team = %record->kernel.by_team monotonic
+  %has_run = icmp ne i64 %of_team, 0
+  %in_wall = mul i64 %of_team, %left
+  %in_threads = mul i64 %in_wall, %shares
+  %taken = lshr i64 %in_threads, 10
+  %time = select i1 %has_run, i64 %taken, i64 %total
+  %some_time = call i64 @llvm.umax.i64(i64 %time, i64 1)
   ; an eighth of a share, or the number of gangs that pay for taking a piece; short shares are single pieces
   %pieces = shl i64 %shares, 3
   %fine = udiv i64 %left, %pieces
   %scaled_left = mul i64 %left, {piece_ns}
-  %some_time = call i64 @llvm.umax.i64(i64 %total, i64 1)
   %short = udiv i64 %scaled_left, %some_time
   %coarse = call i64 @llvm.umax.i64(i64 %fine, i64 %short)
   %some_gangs = call i64 @llvm.umax.i64(i64 %coarse, i64 1)
   %single_time = mul i64 %shares, {single_ns}
-  %is_single = icmp ule i64 %total, %single_time
+  %is_single = icmp ule i64 %time, %single_time
   %grain = select i1 %is_single, i64 %left, i64 %some_gangs
   ; reading others' words does not pay if shares are single pieces
   %pieces_in_all = mul i64 %grain, %shares
@@ -71,7 +78,8 @@ fill:
   %lead_part = udiv i64 %lead_gangs, %some_time
   %half_even = lshr i64 %even, 1
   %extra = call i64 @llvm.umin.i64(i64 %lead_part, i64 %half_even)
-  %own = add i64 %even, %extra
+  %first_own = add i64 %even, %extra
+  %own = call i64 @own_share(ptr %record, i64 %first_own, i64 %even, i64 %shares)
   %rest = sub i64 %left, %own
   ; this thread takes its first piece before others can, and writes without waiting for their processors
   %own_half = lshr i64 %own, 1
@@ -118,12 +126,18 @@ begin:
     i1 true, i64 0)
   %done_here = add i64 %own_count, %further
   %worked = call i64 @now()
-  call void @gather(ptr %job, i64 %shares)
+  %waited = call i1 @gather(ptr %job, i64 %shares)
   store atomic i32 0, ptr %job release, align 4
+  ; the shares say nothing if a member did not come
+  %took_over = icmp ne i64 %done_here, %own
+  %to_ignore = or i1 %divided, %took_over
+  br i1 %to_ignore, label %measure, label %weigh
+weigh:
+  call void @balance(ptr %record, i64 %own, i64 %even, i1 %waited)
   br label %measure
 measure:
-  %ran = phi i64 [ %left, %alone ], [ %done_here, %begin ]
-  %stop = phi i64 [ %late, %alone ], [ %worked, %begin ]
+  %ran = phi i64 [ %left, %alone ], [ %done_here, %begin ], [ %done_here, %weigh ]
+  %stop = phi i64 [ %late, %alone ], [ %worked, %begin ], [ %worked, %weigh ]
   %spent = sub i64 %stop, %start
   %fixed = shl i64 %spent, 10
   %divisor = call i64 @llvm.umax.i64(i64 %ran, i64 1)
@@ -134,6 +148,53 @@ measure:
   %wall_each = udiv i64 %wall_fixed, %left
   call void @learn_team(ptr %record, i64 %wall_each)
   ret i64 %each
+}}
+
+; returns the gangs of the launching thread's share: %first, or what `balance` has made of it if the kernel's
+; last launch was divided in the same way. Measured times do not change it, so that the others keep their
+; gangs, whose data is in their caches
+define internal i64 @own_share(ptr %kernel, i64 %first, i64 %even, i64 %shares) {{
+entry:
+  %high = shl i64 %even, 9
+  %division = or i64 %high, %shares
+  %last = %kernel->kernel.division monotonic
+  if eq i64 %last, %division: same, other
+same:
+  ; of another thread's launch, perhaps: at least half, at most one and a half even shares
+  %own = %kernel->kernel.own monotonic
+  %half = lshr i64 %even, 1
+  %most = add i64 %even, %half
+  %least = sub i64 %even, %half
+  %enough = call i64 @llvm.umax.i64(i64 %own, i64 %least)
+  %result = call i64 @llvm.umin.i64(i64 %enough, i64 %most)
+  ret i64 %result
+other:
+  %kernel->kernel.division = %division monotonic
+  %kernel->kernel.own = %first monotonic
+  %kernel->kernel.balance = 0 monotonic
+  ret i64 %first
+}}
+
+; after a launch of single pieces: if the launching thread has %waited for others in most of several launches,
+; its share becomes larger, otherwise smaller
+define internal void @balance(ptr %kernel, i64 %own, i64 %even, i1 %waited) {{
+entry:
+  %old = %kernel->kernel.balance monotonic
+  %sign = select i1 %waited, i64 1, i64 -1
+  %new = add i64 %old, %sign
+  %size = call i64 @llvm.abs.i64(i64 %new, i1 false)
+  if ult i64 %size, {balance_launches}: count, move
+count:
+  %kernel->kernel.balance = %new monotonic
+  ret void
+move:
+  %part = lshr i64 %even, 6
+  %step = call i64 @llvm.umax.i64(i64 %part, i64 1)
+  %change = mul i64 %step, %sign
+  %moved = add i64 %own, %change
+  %kernel->kernel.own = %moved monotonic
+  %kernel->kernel.balance = 0 monotonic
+  ret void
 }}
 
 ; records the time of a gang in a launch by one thread: up to twice the former at once, shorter ones gradually

@@ -122,8 +122,8 @@ define internal i1 @has_some(ptr %job, i64 %i) {{
   ret i1 %some
 }}
 
-; returns when no member is in a job of which all shares are empty
-define internal void @gather(ptr %job, i64 %shares) {{
+; returns when no member is in a job of which all shares are empty; whether one was still in
+define internal i1 @gather(ptr %job, i64 %shares) {{
 entry:
   %shares_at = &%job->job.shares
   br label %member
@@ -154,7 +154,8 @@ sleep:
   call void @sleep(ptr %mark, i32 2)
   br label %look
 done:
-  ret void
+  %waited = icmp ne i32 %turn, 0
+  ret i1 %waited
 }}
 
 """

@@ -70,7 +70,7 @@ def test_forms_come_to_the_bare_nest(
     assert _different(file, kernel, tmp_path, forms) == {}
 
 
-@pytest.mark.sampled(15)
+@pytest.mark.sampled(25)
 @pytest.mark.parametrize(("file", "kernel"), KERNELS)
 def test_all_forms_come_to_the_bare_nest(file: str, kernel: str, tmp_path: Path) -> None:
     different = _different(file, kernel, tmp_path)
@@ -91,7 +91,7 @@ def test_results_in_the_simulator(file: str, kernel: str, form: str, tmp_path: P
     assert wrong_results(file, kernel, form, tmp_path, "sim") is None
 
 
-@pytest.mark.sampled(15)
+@pytest.mark.sampled(25)
 @pytest.mark.parametrize("target", ["host", "sim"])
 @pytest.mark.parametrize(("file", "kernel"), KERNELS)
 def test_results_of_all_forms(file: str, kernel: str, target: str, tmp_path: Path) -> None:

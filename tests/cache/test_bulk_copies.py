@@ -106,6 +106,7 @@ CASES: dict[str, tuple[str, list[Any]]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("target", TARGETS)

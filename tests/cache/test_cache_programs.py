@@ -193,13 +193,13 @@ def renewed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return part(KERNELS, RENEWED, tmp_path_factory.mktemp("renewed"))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.kernel)
 def test_host_ignores_the_directive(case: Case) -> None:
     compare(case, "", target="host")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.kernel)
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("target", TARGETS)

@@ -147,7 +147,7 @@ def test_remarks_say_what_became_of_each(case: tuple[str, list[Argument], str]) 
     assert said and all(any(m in text for m in marks[expected]) for text in said), said
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "options",
     [

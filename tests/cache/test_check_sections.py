@@ -119,7 +119,7 @@ CASES = (
 )
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", ["host", "sim"])
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_accesses_outside_end_the_program(

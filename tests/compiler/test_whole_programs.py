@@ -61,7 +61,7 @@ def levels(name: str, sm: int = OPTIONS.sm) -> dict[str, str]:
     return texts
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_level_is_legal(name: str) -> None:
     assert set(levels(name)) >= set(stage_names("nvptx"))
@@ -85,7 +85,7 @@ def test_upstream_parses(name: str, stage: str) -> None:
 
 @pytest.mark.skipif(find_ptxas() is None, reason="ptxas is not installed")
 @pytest.mark.skipif(find_libdevice() is None, reason="libdevice is not installed")
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     ("name", "sm"),
     [

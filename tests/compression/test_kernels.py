@@ -110,7 +110,7 @@ formats = pytest.mark.parametrize("fmt", FORMATS)
 N = 1003
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @both
 @formats
 def test_streaming(fmt: str, wide: bool):
@@ -138,7 +138,7 @@ def test_streaming(fmt: str, wide: bool):
     arrays.close()
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(9)
 @both
 @formats
 @pytest.mark.parametrize("n", [33, 64])
@@ -156,7 +156,7 @@ def test_matrices(fmt: str, wide: bool, n: int):
     arrays.close()
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @both
 @formats
 def test_hotspot_and_neighbours(fmt: str, wide: bool):

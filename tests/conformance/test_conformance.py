@@ -33,7 +33,7 @@ def accrun(program: Path, target: str) -> subprocess.CompletedProcess[str]:
     return commands.run([*command, str(program)], timeout=300)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("program", [*PROGRAMS, *HOST_ONLY], ids=lambda path: path.stem)
 def test_on_host(program: Path) -> None:
     done = accrun(program, "host")
@@ -57,14 +57,14 @@ def test_each_run_has_those_with_silent_faults(request: pytest.FixtureRequest) -
     assert not left_out & {f"{name}[{stem}]" for stem in marked}
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("program", with_silent_faults(PROGRAMS), ids=lambda path: path.stem)
 def test_in_the_simulator(program: Path) -> None:
     done = accrun(program, "sim")
     assert done.returncode == 0 and "failed" not in done.stdout, done.stdout + done.stderr
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("target", ["host", "sim", pytest.param("nvptx", marks=pytest.mark.gpu)])
 @pytest.mark.parametrize("program", SERIAL, ids=lambda path: path.stem)
 def test_as_in_serial(program: Path, target: str) -> None:
@@ -73,7 +73,7 @@ def test_as_in_serial(program: Path, target: str) -> None:
     assert done.stdout == program.with_suffix(".txt").read_text()
 
 
-@pytest.mark.sampled(15)
+@pytest.mark.sampled(25)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_assembles(program: Path, tmp_path: Path) -> None:
     ptx = tmp_path / "kernels.ptx"

@@ -46,7 +46,7 @@ def accrun(program: Path, *options: str, **environment: str) -> subprocess.Compl
     return commands.run(command, timeout=300, env={**os.environ, **environment})
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("target", "count"), COUNTS)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_on_so_many_devices(program: Path, target: str, count: int) -> None:

@@ -33,7 +33,7 @@ def parse(text: str) -> ModuleOp:
     return module
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("target", ["nvptx", "host"])
 @pytest.mark.parametrize("name", ["cg", "jacobi"])
 def test_every_stage_round_trips_and_is_legal(name: str, target: TargetName) -> None:

@@ -10,7 +10,7 @@ from tools import commands
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.c"))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_output(program: Path):
     command = ["accrun", "--target", "host", str(program)]
@@ -19,7 +19,7 @@ def test_output(program: Path):
     assert done.stdout == program.with_suffix(".out").read_text()
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 @pytest.mark.parametrize("stage", ["scheduled", "gpu"])
 def test_ir_for_a_gpu_is_legal(program: Path, stage: str):

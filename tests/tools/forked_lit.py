@@ -5,6 +5,7 @@ process that has loaded both, in half of the time. Anything else in a RUN line g
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import selectors
@@ -58,6 +59,7 @@ class ForkedFormat(lit.formats.ShTest):
         super().__init__(execute_external=False)
         for target in ("nvptx", "host"):
             preload(CompileOptions(target=target))
+        gc.freeze()
 
     def execute(self, test: Any, lit_config: Any) -> Any:
         script = TestRunner.parseIntegratedTestScript(test)
