@@ -31,6 +31,7 @@ Options: `target` (`host`: no change).
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Set
 from dataclasses import dataclass, field
 
 from xdsl.dialects import llvm, scf
@@ -44,7 +45,12 @@ from .ir.ops.gpu_pass import GpuPass
 from .ir.ops.layout import size_of
 from .ir.ops.purity import is_pure, may_trap, only_computes
 from .ir.values.accesses import LoopAccess
-from .ir.values.iteration_accesses import access_of, are_apart, is_same_element
+from .ir.values.iteration_accesses import (
+    access_of,
+    are_apart,
+    is_same_element,
+    positive_symbols,
+)
 from .ir.values.region_values import RegionSymbols
 
 MOST_ACCESSES = 64
@@ -68,6 +74,7 @@ class _Stretch:
     """
 
     symbols: RegionSymbols
+    positive: Set[Hashable]
     bytes: int = 0
     first: llvm.StoreOp | None = None
     stores: list[LoopAccess] = field(default_factory=list[LoopAccess])
@@ -84,7 +91,7 @@ class _Stretch:
         if len(self.stores) == MOST_ACCESSES:
             self.end()
         access = access_of(op, self.symbols)
-        self.loads = [load for load in self.loads if are_apart(load, access)]
+        self.loads = [load for load in self.loads if self._apart(load, access)]
         self.stores.append(access)
         self.first = self.first or op
         self.later.add(op)
@@ -96,7 +103,7 @@ class _Stretch:
                 _replace(op, known.op.results[0])
                 return
         del self.loads[: 1 - MOST_ACCESSES]
-        store = next((s for s in reversed(self.stores) if not are_apart(s, access)), None)
+        store = next((s for s in reversed(self.stores) if not self._apart(s, access)), None)
         if store is None:
             if self.first is not None and not self._move(op):
                 self.later.add(op)
@@ -107,6 +114,9 @@ class _Stretch:
         else:
             self.later.add(op)
             self.loads.append(access)
+
+    def _apart(self, one: LoopAccess, other: LoopAccess) -> bool:
+        return are_apart(one, other, self.positive)
 
     def _move(self, op: llvm.LoadOp) -> bool:
         """Moves a load before the first store, and what computes its address; whether that is possible."""
@@ -141,7 +151,8 @@ def _replace(load: llvm.LoadOp, value: SSAValue) -> None:
 
 def load_early(block: Block, symbols: RegionSymbols) -> None:
     """Orders the loads of a block (see the contract above)."""
-    stretch = _Stretch(symbols)
+    end = block.last_op
+    stretch = _Stretch(symbols, positive_symbols(end, symbols) if end is not None else set())
     for op in list(block.ops):
         if isinstance(op, llvm.LoadOp | llvm.StoreOp) and not is_ordered(op):
             if isinstance(op, llvm.LoadOp):

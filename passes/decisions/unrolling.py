@@ -71,3 +71,23 @@ def unroll_factor(body: LoopBody) -> int | None:
     while factor * 2 <= most:
         factor *= 2
     return factor if factor > 1 else None
+
+
+STORING_LOADS = 24
+"""The most loads, of which each takes registers, that come before the stores of an unrolled loop."""
+STORING_BYTES = 192
+"""The most bytes of such loads."""
+
+
+def storing_factor(loads: int, bytes: int, operations: int, trip: int | None) -> int | None:
+    """
+    The factor, a power of two of at least 2, for a loop of which each iteration has `loads` of so many
+    `bytes` that may come before the stores of the iterations before; None to leave it to LLVM.
+    """
+    if not loads or (trip is not None and trip < 2):
+        return None
+    most = min(MOST, STORING_LOADS // loads, STORING_BYTES // bytes, OPERATIONS // operations)
+    factor = 1
+    while factor * 2 <= most:
+        factor *= 2
+    return factor if factor > 1 else None

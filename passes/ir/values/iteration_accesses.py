@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Set
 
 from xdsl.dialects import llvm
 from xdsl.ir import Operation, SSAValue
 
+from ...decisions.polynomials import Polynomial
 from ..ops.acc_ops import accessed_type, is_defined_inside
 from .accesses import LoopAccess, comparable, is_punned, may_alias, root_of, subscripts_of
 from .region_values import RegionSymbols
@@ -20,8 +21,38 @@ def access_of(op: llvm.LoadOp | llvm.StoreOp, symbols: RegionSymbols) -> LoopAcc
     return LoopAccess(op, root_of(op.ptr), subscripts, units, type, writes, punned=punned)
 
 
-def are_apart(one: LoopAccess, other: LoopAccess) -> bool:
-    """Whether two accesses of one iteration are known to touch different memory."""
+def positive_symbols(op: Operation, symbols: RegionSymbols) -> set[Hashable]:
+    """
+    The symbols that are at least 1 where `op` is executed: up to which loops around it count from 0 or more,
+    such as the length of a row in a loop over its elements.
+    """
+    found: set[Hashable] = set()
+    for loop in symbols.known_loop_ranges(op):
+        lower = loop.lower.as_constant
+        if lower is None or len(loop.last.symbols) != 1:
+            continue
+        (symbol,) = loop.last.symbols
+        beyond = (loop.last - Polynomial.symbol(symbol)).as_constant
+        if beyond is not None and lower - beyond >= 1:
+            found.add(symbol)
+    return found
+
+
+def _least_size(distance: Polynomial, positive: Set[Hashable]) -> int:
+    """The least that `distance` or its negative can be, if these symbols are at least 1; 0 if not known."""
+    coefficients = distance.terms.values()
+    known = distance.symbols <= positive
+    one_sign = all(c > 0 for c in coefficients) or all(c < 0 for c in coefficients)
+    return abs(sum(coefficients)) if known and one_sign else 0
+
+
+def are_apart(
+    one: LoopAccess, other: LoopAccess, positive: Set[Hashable] = frozenset[Hashable]()
+) -> bool:
+    """
+    Whether two accesses of one iteration are known to touch different memory. `positive`: symbols that are at
+    least 1 there.
+    """
     if one.root is not other.root:
         return not may_alias(one.root, other.root, (one.aliased_type, other.aliased_type), one.op)
     common = comparable(one, other)
@@ -29,11 +60,15 @@ def are_apart(one: LoopAccess, other: LoopAccess) -> bool:
         return False
     left, right, (width, other_width) = common
     for number, (first, second) in enumerate(zip(left, right, strict=True), start=1):
-        distance = None if first is None or second is None else (second - first).as_constant
-        if distance is None:
+        if first is None or second is None:
             continue
         is_last = number == len(left)
         before, after = (width, other_width) if is_last else (1, 1)
+        distance = (second - first).as_constant
+        if distance is None:
+            if _least_size(second - first, positive) >= max(before, after):
+                return True
+            continue
         if distance >= before or -distance >= after:
             return True
     return False

@@ -14,7 +14,12 @@ from accopt.passes.decisions.shared_work import (
     enough_iterations,
     iterations_side_by_side,
 )
-from accopt.passes.decisions.unrolling import LoopBody, part_of, unroll_factor
+from accopt.passes.decisions.unrolling import (
+    LoopBody,
+    part_of,
+    storing_factor,
+    unroll_factor,
+)
 from accopt.passes.narrow_counters import fits
 
 CONVOLUTION = InnerWork(shared_loads=1, own_operations=6)
@@ -107,6 +112,26 @@ def test_tuning_wins() -> None:
 )
 def test_unroll_factor(body: LoopBody, factor: int | None) -> None:
     assert unroll_factor(body) == factor
+
+
+@pytest.mark.parametrize(
+    ("loads", "bytes", "operations", "trip", "factor"),
+    [
+        (0, 0, 10, None, None),
+        (1, 8, 10, None, 8),
+        (4, 32, 40, None, 4),
+        (2, 64, 40, None, 2),
+        (2, 128, 40, None, None),
+        (13, 52, 40, None, None),
+        (1, 8, 200, None, 2),
+        (1, 8, 10, 3, 8),
+        (1, 8, 10, 1, None),
+    ],
+)
+def test_loads_of_several_iterations_have_registers(
+    loads: int, bytes: int, operations: int, trip: int | None, factor: int | None
+) -> None:
+    assert storing_factor(loads, bytes, operations, trip) == factor
 
 
 @pytest.mark.parametrize(
