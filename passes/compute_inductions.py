@@ -4,7 +4,9 @@ Compute pointers and integers that a loop moves in equal steps from the loop's v
 Takes:  acc level.
 Leaves: in compute constructs, no `scf.for` that carries a pointer or an integer to which every iteration
         adds the same amount, known before the loop: later passes see `p[i]` instead of `*p++`. With a step
-        other than 1, the amount must be a multiple of the step, and the last value must be unused.
+        other than 1, the amount must be a multiple of the step, and the last value must be unused. Nor one
+        that carries a value which no iteration reads and nothing after the loop uses, as of a variable that
+        is declared outside the loop and that every iteration sets first.
 Fails:  never.
 
 Before:
@@ -28,7 +30,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import IntegerType, ModuleOp, i64
-from xdsl.ir import BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.accx_element import ElementOp, Index
@@ -36,6 +38,7 @@ from .ir.ops.acc_ops import is_defined_inside, is_inside
 from .ir.ops.building import NSW, Cursor, constant_value, erase, never_wraps
 from .ir.ops.fixed_values import computed_before, is_fixed
 from .ir.values.addresses import ADDRESS_OPS, AddressOp, steps_of
+from .ir.variables.handed_on import drop_carried
 
 _WRAPS = arith.IntegerOverflowAttr("none")
 _CONSTRUCTS = (acc.ParallelOp, acc.KernelsOp, acc.SerialOp)
@@ -210,25 +213,6 @@ def _only_inside(found: Induction, around: Operation) -> bool:
     )
 
 
-def _drop(loop: scf.ForOp, positions: set[int]) -> None:
-    """Removes the carried values at `positions`, which are unused, from `loop`."""
-    block, end = loop.body.block, loop.body.block.last_op
-    assert end is not None
-    kept = [i for i in range(len(loop.iter_args)) if i not in positions]
-    end.operands = [end.operands[i] for i in kept]
-    for position in sorted(positions, reverse=True):
-        block.erase_arg(block.args[1 + position])
-    inits = [loop.iter_args[i] for i in kept]
-    results = [loop.results[i] for i in kept]
-    region: Region = loop.detach_region(0)
-    new = Cursor.before(loop).insert(scf.ForOp(loop.lb, loop.ub, loop.step, inits, region))
-    new.attributes |= loop.attributes
-    for old, result in zip(results, new.results, strict=True):
-        result.name_hint = old.name_hint
-        old.replace_all_uses_with(result)
-    erase(loop)
-
-
 def compute_inductions(loop: scf.ForOp) -> None:
     """Rewrites all induction variables that `loop` carries."""
     inductions = [find_induction(loop, i) for i in range(len(loop.iter_args))]
@@ -243,7 +227,26 @@ def compute_inductions(loop: scf.ForOp) -> None:
             end.operands[induction.position] = induction.start
             if not induction.op.results[0].uses:
                 erase(induction.op)
-        _drop(loop, positions)
+        drop_carried(loop, positions)
+
+
+def _drop_unread(construct: Operation) -> None:
+    """
+    Removes the carried values that are not used, of outer loops before those inside, and of later ones before
+    earlier ones, whose results are the others' first values.
+    """
+    work = [construct]
+    while work:
+        parent = work.pop()
+        for op in [op for region in parent.regions for block in region.blocks for op in block.ops][
+            ::-1
+        ]:
+            if not isinstance(op, scf.ForOp) or not op.iter_args:
+                work += [op] if op.regions else []
+                continue
+            carried = enumerate(zip(op.body.block.args[1:], op.results, strict=True))
+            unread = {k for k, (value, result) in carried if not (value.uses or result.uses)}
+            work.append(drop_carried(op, unread) if unread else op)
 
 
 @dataclass(frozen=True)
@@ -254,6 +257,7 @@ class ComputeInductionsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for construct in [inner for inner in op.walk() if isinstance(inner, _CONSTRUCTS)]:
+            _drop_unread(construct)
             loops = [loop for loop in construct.walk() if isinstance(loop, scf.ForOp)]
             for loop in reversed(loops):
                 compute_inductions(loop)

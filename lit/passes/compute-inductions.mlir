@@ -92,3 +92,33 @@ llvm.func @host(%p: !llvm.ptr, %n: i32) -> !llvm.ptr {
   }
   llvm.return %last : !llvm.ptr
 }
+
+// -----
+// %s is set before it is read, in both loops, which begin with its last value; what is read in an iteration, or after the loop, is carried.
+// CHECK-LABEL: @unread
+// CHECK:         %[[READ:.*]], %{{.*}} = scf.for %i = {{.*}} iter_args(%t = %zero, %r = %zero) -> (f64, f64)
+// CHECK:         scf.for %i_1 = %c0 to %n step %c1 : i32 {
+// CHECK-NEXT:      %last = scf.for %j = {{.*}} iter_args(%u = %zero) -> (f64)
+// CHECK:         llvm.store %[[READ]], %p
+llvm.func @unread(%p: !llvm.ptr, %n: i32) {
+  acc.parallel {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %zero = arith.constant 0.0 : f64
+    %first:3 = scf.for %i = %c0 to %n step %c1 iter_args(%s = %zero, %t = %zero, %r = %zero) -> (f64, f64, f64) : i32 {
+      %x = llvm.load %p : !llvm.ptr -> f64
+      %sum = arith.addf %r, %x : f64
+      scf.yield %x, %x, %sum : f64, f64, f64
+    }
+    %second = scf.for %i = %c0 to %n step %c1 iter_args(%s = %first#0) -> (f64) : i32 {
+      %last = scf.for %j = %c0 to %n step %c1 iter_args(%u = %zero) -> (f64) : i32 {
+        %y = arith.addf %u, %u : f64
+        scf.yield %y : f64
+      }
+      scf.yield %last : f64
+    }
+    llvm.store %first#1, %p : f64, !llvm.ptr
+    acc.yield
+  }
+  llvm.return
+}
