@@ -76,7 +76,7 @@ FACTS: dict[str, Fact] = {
     accx.IN_ORDER: Fact(UnitAttr, _LOOP),
     accx.SHARED: Fact(UnitAttr, _ENTRIES),
     accx.RESTRICT: Fact(UnitAttr, (*_ENTRIES, "acc.cache")),
-    accx.APART: Fact(UnitAttr, ("acc.parallel",)),
+    accx.APART: Fact(UnitAttr, ("acc.parallel", "acc.kernels")),
     accx.ALIGNED: Fact(ArrayAttr, ("acc.parallel",), IntegerAttr),
     accx.FALLBACK: Fact(UnitAttr, ("acc.parallel",)),
     accx.EDGES: Fact(UnitAttr, ("acc.cache",)),

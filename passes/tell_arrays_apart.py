@@ -7,7 +7,7 @@ what another pointer leads to, unless it is declared `restrict`. An iteration th
 then loads its operands again after each store, and computes what it has from them again. Callers know
 that arrays do not overlap, and so does the host when it launches the construct.
 
-Takes:  data level, data operations final.
+Takes:  data level, data operations final; constructs with `accx.apart` are left as they are.
 Leaves: constructs in which an iteration loads from an array after it has stored to another
         (`decisions/reordered_loads.py`), and that reach memory through data operands only, have
         `accx.apart`. If that is not known before the program runs, this is the first version in an
@@ -36,13 +36,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.dialects import acc, arith, llvm, scf
-from xdsl.dialects.builtin import ModuleOp, UnitAttr, i1, i8, i64
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects import acc, llvm, scf
+from xdsl.dialects.builtin import ModuleOp, UnitAttr, i8
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint
 
-from ..dialects.accx import APART, FALLBACK, PUNS, RESTRICT
+from ..dialects.accx import APART, FALLBACK, PUNS
 from ..dialects.accx_compress import PACKED
 from ..dialects.volatility import is_ordered
 from .decisions.reordered_loads import OrderedAccess, Repeated, Step, loads_after_stores
@@ -50,7 +49,13 @@ from .decisions.short_rows import MOST_SHORT_ITERATIONS
 from .ir.data.host_memory import HostMemory
 from .ir.data.sections import pointer_uses
 from .ir.kernels.outline import symbol_table, wait_ahead
-from .ir.loops.array_spans import ArraySpan, ArraySpans, Untestable
+from .ir.loops.array_spans import (
+    ArraySpans,
+    Untestable,
+    define_test,
+    test_spans,
+    unknown_arrays,
+)
 from .ir.loops.loop_facts import constant_trip
 from .ir.ops.acc_ops import (
     PRIVATIZING_OPS,
@@ -61,7 +66,6 @@ from .ir.ops.acc_ops import (
     parallel_constructs,
     uses_inside,
 )
-from .ir.ops.building import PTR, Cursor, put_first
 from .ir.ops.levels import is_parallel
 from .ir.ops.machine import machine_of
 from .ir.ops.notes import note
@@ -69,11 +73,9 @@ from .ir.ops.purity import is_pure, is_pure_call
 from .ir.ops.versions import queue_outside, second_version
 from .ir.values.accesses import aliased_type, may_alias, root_of
 from .ir.values.addresses import base_of
-from .ir.variables.private_storage import entry_cursor
 
 DEEPEST_CALL = 3
 """The functions that call one another whose accesses are read."""
-SPANS_APART = "__accopt_spans_apart"
 _COPIES = ("llvm.intr.memcpy", "llvm.intr.memmove", "llvm.intr.memset")
 
 
@@ -216,28 +218,9 @@ class _Arrays:
         uses = pointer_uses(array, self.construct, self.spans.symbols)
         return uses.writes or bool(uses.as_variable) or not uses.accesses
 
-    def known_apart(self, one: SSAValue, other: SSAValue) -> bool:
-        """
-        Whether two arrays, of which the construct writes one, do not overlap in any run of the program.
-        """
-        if any(RESTRICT in _attributes(array) for array in (one, other)):
-            return True
-        return all(
-            self.memory.distinct(left, right)
-            for left in self.memory.roots(one)
-            for right in self.memory.roots(other)
-        )
-
     def tested(self) -> tuple[list[SSAValue], list[SSAValue]]:
         """The arrays to test, written and read ones, each of which may overlap another."""
-        every = [*self.written, *self.read]
-        unknown: set[SSAValue] = set()
-        for place, one in enumerate(self.written):
-            for other in every[place + 1 :]:
-                settled = one in unknown and other in unknown
-                if not settled and not self.known_apart(one, other):
-                    unknown |= {one, other}
-        return [a for a in self.written if a in unknown], [a for a in self.read if a in unknown]
+        return unknown_arrays(self.written, self.read, self.memory)
 
 
 def _matters(construct: acc.ParallelOp, symbols: dict[str, Operation], *, typed: bool) -> bool:
@@ -260,60 +243,17 @@ def _matters(construct: acc.ParallelOp, symbols: dict[str, Operation], *, typed:
 
 def _test(arrays: _Arrays, written: Sequence[SSAValue], read: Sequence[SSAValue]) -> SSAValue:
     """Emits the test before the construct. Raises `Untestable`."""
-    construct, emit = arrays.construct, arrays.spans.emit
-    found: list[ArraySpan] = [arrays.spans.span(array, construct) for array in (*written, *read)]
-    entry = entry_cursor(enclosing_function(construct))
-    entry.loc = construct.location
-    memory = entry.alloca(llvm.LLVMArrayType(2 * len(found), i64), "spans")
-    for index, span in enumerate(found):
-        emit.store(span.begin, emit.field(memory, 16 * index))
-        emit.store(span.end, emit.field(memory, 16 * index + 8))
-    call = llvm.CallOp(
-        SPANS_APART, memory, emit.i64(len(written)), emit.i64(len(found)), return_type=i1
-    )
-    return emit.value(call, "apart")
-
-
-def _spans_apart() -> llvm.FuncOp:
-    """
-    The function `i1 __accopt_spans_apart(ptr spans, i64 written, i64 count)`: whether none of the first
-    `written` spans, a begin and an end each, overlaps another.
-    """
-    block = Block(arg_types=[PTR, i64, i64])
-    function = llvm.FuncOp(
-        SPANS_APART,
-        llvm.LLVMFunctionType([PTR, i64, i64], i1),
-        llvm.LinkageAttr("internal"),
-        body=Region(block),
-        extra_attrs={"no_inline": UnitAttr()},
-    )
-    spans, written, count = block.args
-    at = Cursor(InsertPoint.at_end(block), function.location)
-    result = at.alloca(i1, "result")
-    at.store(at.constant(1, i1), result)
-    one = at.i64(1)
-    outer, body = at.for_loop(at.i64(0), written, one, "one")
-    first = outer.body.block.args[0]
-    begin, end = _bounds(body, spans, first)
-    inner, pair = body.for_loop(body.add(first, one), count, one, "other")
-    other_begin, other_end = _bounds(pair, spans, inner.body.block.args[0])
-    before = pair.value(arith.CmpiOp(end, other_begin, "ugt"))
-    after = pair.value(arith.CmpiOp(other_end, begin, "ugt"))
-    meets = pair.if_then(pair.value(arith.AndIOp(before, after), "meet"))
-    meets.store(meets.constant(0, i1), result)
-    at.insert(llvm.ReturnOp(at.load(result, i1)))
-    return function
-
-
-def _bounds(at: Cursor, spans: SSAValue, index: SSAValue) -> tuple[SSAValue, SSAValue]:
-    place = at.offset(spans, at.mul(index, at.i64(16)))
-    return at.load(place, i64, "begin"), at.load(at.field(place, 8), i64, "end")
+    construct, spans = arrays.construct, arrays.spans
+    first, second = ([spans.span(a, construct) for a in group] for group in (written, read))
+    return test_spans(construct, spans.emit, first, second)
 
 
 def _settle(
     construct: acc.ParallelOp, memory: HostMemory, symbols: dict[str, Operation], *, typed: bool
 ) -> bool:
     """Marks a construct, or makes its versions; whether the module needs the function of the test."""
+    if APART in construct.attributes:
+        return False
     try:
         if not _matters(construct, symbols, typed=typed):
             return False
@@ -360,6 +300,4 @@ class TellArraysApartPass(ModulePass):
             if FALLBACK not in construct.attributes
         ]
         if any(tests):
-            function = _spans_apart()
-            function.location = op.location
-            put_first(op.body.block, function)
+            define_test(op)

@@ -22,7 +22,7 @@ from ..decisions.fusion import MOST_OPERATIONS
 from ..ir.dependence.loop_dependence import is_independent
 from ..ir.ops.building import Cursor, erase
 from ..ir.ops.purity import is_pure
-from ..ir.values.accesses import may_alias, root_of
+from ..ir.values.accesses import may_alias, root_of, told_apart
 from ..ir.values.region_values import variable_key
 
 MOST_STATEMENTS = 8
@@ -129,12 +129,14 @@ def _accesses(loop: scf.ForOp, statement: int) -> list[_Access]:
     return found
 
 
-def _meet(one: _Access, other: _Access) -> bool:
-    """Whether two accesses, of which one writes, may be of one element."""
+def _meet(one: _Access, other: _Access, loop: scf.ForOp) -> bool:
+    """Whether two accesses in `loop`, of which one writes, may be of one element."""
     if not (one.writes or other.writes):
         return False
     if variable_key(one.root) == variable_key(other.root):
         return True
+    if told_apart(one.root, other.root, loop):
+        return False
     loaded = any(isinstance(each.root.owner, llvm.LoadOp) for each in (one, other))
     return loaded or may_alias(one.root, other.root, (one.type, other.type))
 
@@ -145,7 +147,7 @@ def _groups(loop: scf.ForOp, statements: Sequence[int], kernels: Operation) -> l
     after: dict[int, set[int]] = {statement: {statement} for statement in statements}
     for index, first in enumerate(statements):
         for second in statements[index + 1 :]:
-            pairs = [(a, b) for a in accesses[first] for b in accesses[second] if _meet(a, b)]
+            pairs = [(a, b) for a in accesses[first] for b in accesses[second] if _meet(a, b, loop)]
             if not pairs:
                 continue
             after[first].add(second)

@@ -21,8 +21,8 @@ Warns:  where tiles are dropped.
 Fails:  as infer-data-attributes does.
 
 Steps, for each kernels construct:
-1. put loops over the terms of sums inside those over the elements, for GPUs (`term_loops.py`);
-  judge its loops, outer before inner;
+1. put loops over the terms of sums inside those over the elements, for GPUs (`term_loops.py`), in a version
+  for arrays that do not overlap if they must not (`apart_versions.py`); judge its loops, outer before inner;
 2. cut its block, and those of loops that the host runs: values that other pieces need are recomputed there
   if possible, otherwise they go through variables on the device;
 3. wrap the pieces in an acc.data if there are several.
@@ -47,10 +47,12 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from ...dialects.accx import FROM_KERNELS
+from ...dialects.accx import APART, FROM_KERNELS
 from ..infer_data_attributes.infer_data_attributes import infer_construct
+from ..ir.data.host_memory import HostMemory
 from ..ir.dependence.loop_classifier import LoopClassifier
 from ..ir.kernels.constructs import one_before, single_gang_parallel
+from ..ir.loops.array_spans import define_test
 from ..ir.ops.acc_ops import (
     COMPUTE_OPS,
     constructs_of,
@@ -65,6 +67,7 @@ from ..ir.ops.messages import Messages
 from ..ir.values.region_values import HostEmitter
 from ..ir.variables.function_scalars import FunctionScalars, exposed_globals, global_scalars
 from ..ir.variables.reduction_reads import reduce_in_place
+from .apart_versions import apart_version
 from .carried_values import keep_in_variables
 from .inner_loops import inner_loops
 from .judged_loops import decide_loops, mark_inner_loops
@@ -152,6 +155,7 @@ class SplitKernelsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         names, exposed, messages = global_scalars(op), exposed_globals(op), Messages(op)
+        memory = HostMemory(op)
         for function in list(op.body.block.ops):
             if not isinstance(function, llvm.FuncOp):
                 continue
@@ -167,10 +171,7 @@ class SplitKernelsPass(ModulePass):
                 continue
             constructs = [inner for inner in directives if isinstance(inner, COMPUTE_OPS)]
             if not for_threads and not machine_of(op).as_written:
-                for kernels in constructs:
-                    if isinstance(kernels, acc.KernelsOp) and len(kernels.region.blocks) == 1:
-                        drop_dead_stores(kernels)
-                        sink_terms(kernels)
+                constructs = [v for c in constructs for v in _shaped(c, memory)]
             kept = {
                 k: keep_in_variables(k, in_one=not for_threads)
                 for k in constructs
@@ -197,7 +198,19 @@ class SplitKernelsPass(ModulePass):
             hoist_loop_variables(function)
             for construct in constructs_of(function, (acc.ParallelOp,)):
                 reduce_in_place(construct)
+        if any(APART in construct.attributes for construct in parallel_constructs(op)):
+            define_test(op)
         messages.save()
+
+
+def _shaped(construct: Operation, memory: HostMemory) -> list[Operation]:
+    """The construct, with loops over terms inside others, and the version of it for arrays that are apart."""
+    if not isinstance(construct, acc.KernelsOp) or len(construct.region.blocks) > 1:
+        return [construct]
+    drop_dead_stores(construct)
+    sink_terms(construct)
+    version = apart_version(construct, memory)
+    return [construct] if version is None else [version, construct]
 
 
 def _has_rows(construct: acc.ParallelOp) -> bool:

@@ -4,8 +4,9 @@ added to a result, sums over an outer loop, statements that need what others hav
 
 In kernels constructs and `loop auto`, a loop accesses any elements of any array, and the compiler must find
 out what may be divided, turned or run in parallel. In `parallel loop`, an iteration stores to rows of its
-own, and its inner loops are sequential. The reference is the same code without directives; all values are
-integers.
+own, and its inner loops are sequential. Some functions have the arrays as parameters; they are called with
+arrays that do not overlap, and with some that do, in memory that is on the device. The reference is the same
+code without directives; all values are integers.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 LOOPS = 4
+_LENGTH = 20
 _VECTORS = ("t", "u", "v", "w")
 _MATRICES = ("a", "b", "g")
 _SIZES = ((9, 7, 5), (6, 6, 6), (13, 4, 3), (5, 11, 4))
@@ -25,23 +27,38 @@ _HEADS = (
     "for (int i = N - 1; i >= 0; i--)",
 )
 _OPEN = ("kernels", "kernels", "kernels loop", "parallel loop auto")
+_FORMS = ("fixed", "variable", "flat", "flat", "flat of n")
+"""How parameters are declared: matrices with rows of constant or variable length, or as one row."""
+_CLAUSES = ("", "", "present({sections})", "present({sections})", "copy({sections})")
 _START = """\
 #include <stdio.h>
 #include <string.h>
 
-enum {{ N = {n}, M = {m}, L = {l}, S = 20 }};
+enum {{ N = {n}, M = {m}, L = {l}, S = {length} }};
 struct all {{ int {arrays}; }};
 static int r[S];
 static int {arrays};
+enum {{ POOL = {pool} }};
+static int pool[POOL];
 """
 
 
 @dataclass
 class _Loop:
-    """A loop over `i`. `own`: iterations store to rows `i` of matrices only, and read no other rows."""
+    """
+    A loop over `i`. `own`: iterations store to rows `i` of matrices only, and read no other rows. `form`: how
+    the arrays are declared, if they are parameters.
+    """
 
     chance: random.Random
     own: bool
+    form: str = ""
+
+    def matrix(self, name: str, row: str, column: str) -> str:
+        if self.form.startswith("flat"):
+            length = "n" if self.form == "flat of n" else "S"
+            return f"{name}[({row}) * {length} + {column}]"
+        return f"{name}[{row}][{column}]"
 
     def subscript(self, variable: str) -> str:
         near = (variable, variable, variable, f"{variable} + 1", f"{variable} + 2")
@@ -50,12 +67,12 @@ class _Loop:
     def element(self, variables: Sequence[str]) -> str:
         choice = self.chance.choice
         if self.own:
-            return f"{choice(_MATRICES)}[i][{self.subscript(choice(variables))}]"
+            return self.matrix(choice(_MATRICES), "i", self.subscript(choice(variables)))
         if len(variables) < 2 or self.chance.random() < 0.55:
             return f"{choice(_VECTORS)}[{self.subscript(choice(variables))}]"
         pair = ("i", "j") if self.chance.random() < 0.5 else self.chance.sample(list(variables), 2)
         rows, columns = map(self.subscript, pair)
-        return f"{choice(_MATRICES)}[{rows}][{columns}]"
+        return self.matrix(choice(_MATRICES), rows, columns)
 
     def read(self, variables: Sequence[str]) -> str:
         if self.own and self.chance.random() < 0.4:
@@ -108,16 +125,44 @@ class _Loop:
         """The loop with a directive, and the same without."""
         directive = "parallel loop" if self.own else self.chance.choice(_OPEN)
         copied = ", ".join((*_VECTORS, *_MATRICES))
+        clauses = f"copy({copied}) copyin(r)"
+        if self.form:
+            length = "n * n" if self.form == "flat of n" else "S * S"
+            rows = f"0:{length}" if self.form.startswith("flat") else "0:S"
+            sections = [f"{x}[0:S]" for x in _VECTORS] + [f"{x}[{rows}]" for x in _MATRICES]
+            if not self.form.startswith("flat"):
+                sections = [x + "[0:S]" if x[0] in _MATRICES else x for x in sections]
+            clauses = self.chance.choice(_CLAUSES).format(sections=", ".join(sections))
         head = self.chance.choice(_HEADS)
         loop = [f"    {head} {{", *(f"        {line}" for line in self.body()), "    }", "}"]
         return [
             *(
-                f"static void f{number}_acc(void)\n{{",
-                f"#pragma acc {directive} copy({copied}) copyin(r)",
+                f"static void f{number}_acc({self.parameters()})\n{{",
+                f"#pragma acc {directive} {clauses}",
             ),
             *loop,
-            *(f"static void f{number}_plain(void)\n{{", *loop),
+            *(f"static void f{number}_plain({self.parameters()})\n{{", *loop),
         ]
+
+    def parameters(self) -> str:
+        matrix = {"": "", "fixed": "int (*{})[S]", "variable": "int {}[n][n]"}.get(
+            self.form, "int *{}"
+        )
+        names = [*(f"int *{x}" for x in _VECTORS), *(matrix.format(x) for x in _MATRICES)]
+        return ", ".join(("int n", *names)) if self.form else "void"
+
+    def arguments(self, *, apart: bool) -> str:
+        """Places in the pool, some of which overlap others unless they must be `apart`."""
+        names, sizes = (*_VECTORS, *_MATRICES), [_LENGTH] * 4 + [_LENGTH**2] * 3
+        places = {x: sum(sizes[:k]) for k, x in enumerate(names)}
+        for _ in range(0 if apart else self.chance.choice((1, 1, 2))):
+            one, other = self.chance.sample(names, 2)
+            half = sizes[names.index(one)] // 2
+            places[other] = max(0, places[one] + self.chance.choice((0, 0, 1, -1, half)))
+        pointers = [f"pool + {place}" for place in places.values()]
+        if not self.form.startswith("flat"):
+            pointers[4:] = [f"(int (*)[S])({pointer})" for pointer in pointers[4:]]
+        return ", ".join(("S", *pointers))
 
 
 def _whole() -> list[str]:
@@ -131,7 +176,31 @@ def _whole() -> list[str]:
         f"            {n}[i][j] = (i * {3 + k} + j * 5) % 13;" for k, n in enumerate(_MATRICES)
     ]
     lines += ["        }", "    }", "}", "static void keep(struct all *x)\n{"]
-    return [*lines, *(f"    memcpy(x->{name}, {name}, sizeof {name});" for name in names), "}"]
+    lines += [f"    memcpy(x->{name}, {name}, sizeof {name});" for name in names]
+    refill = "for (int i = 0; i < POOL; i++) pool[i] = i * 7 % 13;"
+    return [*lines, "}", f"static void refill(void)\n{{\n    {refill}\n}}"]
+
+
+def _calls(loop: _Loop, number: int) -> list[str]:
+    """Calls of both functions, and the comparison of what they have made."""
+    if not loop.form:
+        return [
+            f"    fill(), f{number}_acc(), keep(&x);",
+            f"    fill(), f{number}_plain(), keep(&y);",
+            f'    if (memcmp(&x, &y, sizeof x)) bad++, printf("f{number} differs\\n");',
+        ]
+    lines: list[str] = []
+    for apart in (True, False, False):
+        given = loop.arguments(apart=apart)
+        how = "apart" if apart else given.replace("(int (*)[S])", "")
+        lines += [
+            *("    refill();", "    #pragma acc data copy(pool) copyin(r)"),
+            f"    f{number}_acc({given});",
+            f"    memcpy(kept, pool, sizeof pool), refill(), f{number}_plain({given});",
+            "    if (memcmp(kept, pool, sizeof pool))",
+            f'        bad++, printf("f{number} differs: {how}\\n");',
+        ]
+    return lines
 
 
 def make_program(seed: int, loops: int = LOOPS) -> str:
@@ -139,15 +208,15 @@ def make_program(seed: int, loops: int = LOOPS) -> str:
     chance = random.Random(seed)
     n, m, l = chance.choice(_SIZES)  # noqa: E741
     arrays = ", ".join((*(f"{x}[S]" for x in _VECTORS), *(f"{x}[S][S]" for x in _MATRICES)))
-    lines = [_START.format(n=n, m=m, l=l, arrays=arrays), *_whole()]
+    pool = 4 * _LENGTH + 5 * _LENGTH**2
+    lines = [_START.format(n=n, m=m, l=l, arrays=arrays, pool=pool, length=_LENGTH), *_whole()]
     main: list[str] = []
     for number in range(loops):
-        lines += _Loop(chance, own=chance.random() < 0.35).functions(number)
-        main += [
-            f"    fill(), f{number}_acc(), keep(&x);",
-            f"    fill(), f{number}_plain(), keep(&y);",
-            f'    if (memcmp(&x, &y, sizeof x)) bad++, printf("f{number} differs\\n");',
-        ]
-    begin = "int main(void)\n{\n    static struct all x, y;\n    int bad = 0;"
+        own = chance.random() < 0.35
+        form = "" if own or chance.random() < 0.4 else chance.choice(_FORMS)
+        loop = _Loop(chance, own, form)
+        lines += loop.functions(number)
+        main += _calls(loop, number)
+    begin = "int main(void)\n{\n    static struct all x, y;\n    static int kept[POOL];\n    int bad = 0;"
     end = '    if (!bad)\n        printf("ok\\n");\n    return bad != 0;\n}'
     return "\n".join([*lines, begin, *main, end]) + "\n"

@@ -142,8 +142,23 @@ def sites_of(op: Operation, certain: bool) -> Iterator[SpanClause]:
                     certain and not conditional,
                     _writes_through(op.acc_var, construct),
                 )
+        case scf.IfOp() if op.false_region.blocks:
+            blocks = op.true_region.block, op.false_region.block
+            both = _clauses_in(blocks[0]) & _clauses_in(blocks[1])
+            for inner in (inner for block in blocks for inner in block.ops):
+                always = isinstance(inner, MAPPING_OPS) and _clause_key(inner) in both
+                yield from sites_of(inner, certain and always)
         case _:
             yield from _sites_of_blocks(op, False)
+
+
+def _clause_key(entry: MappingOp) -> tuple[object, ...]:
+    """The same for data operations that map the same in the same way."""
+    return type(entry), entry.data_clause.data, entry.var, *entry.bounds
+
+
+def _clauses_in(block: Block) -> set[tuple[object, ...]]:
+    return {_clause_key(op) for op in block.ops if isinstance(op, MAPPING_OPS)}
 
 
 def sites_of_block(block: Block, certain: bool) -> Iterator[SpanClause]:

@@ -28,7 +28,6 @@ from ..values.accesses import (
     is_scalar_variable,
     may_alias,
     root_of,
-    told_apart,
 )
 from ..values.loop_symbols import Limit, LoopSymbols
 from ..values.region_values import HostExpression, variable_key
@@ -234,7 +233,7 @@ class _Judge:
         name = variable_name(one.root)
         if left.key is None or left.key != right.key:
             types = one.aliased_type, other.aliased_type
-            if one.root is not other.root and not may_alias(one.root, other.root, types):
+            if one.root is not other.root and not may_alias(one.root, other.root, types, self.loop):
                 return
             if self.rows_apart(variable, left, right):
                 return
@@ -546,11 +545,7 @@ def is_independent(loop: LoopLike, construct: Operation) -> bool:
     the host has found of the construct's arrays.
     """
     verdict = judge_loop(loop, construct, reduced=True)
-    return (
-        verdict.independent
-        and not (verdict.privates or verdict.scalars or verdict.requirement or verdict.rows)
-        and all(told_apart(each.left, each.right, loop) for each in verdict.overlaps)
-    )
+    return verdict.independent and not (verdict.privates or verdict.scalars or verdict.conditional)
 
 
 def settle_arrays(

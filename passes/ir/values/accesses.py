@@ -28,6 +28,7 @@ from ..ops.acc_ops import (
     bit_width,
     callee_of,
     enclosing,
+    is_defined_inside,
     is_restrict,
     is_scalar,
 )
@@ -210,14 +211,17 @@ def may_alias(
 
 def told_apart(left: SSAValue, right: SSAValue, at: Operation) -> bool:
     """
-    Whether the construct around `at` reaches two different arrays by data operands, and what it writes
-    through one of them it does not access through the other (`accx.apart`).
+    Whether the construct around `at` reaches two different arrays by data operands, or, before these are
+    made, by pointers from outside, and what it writes through one of them it does not access through the
+    other (`accx.apart`).
     """
-    construct = enclosing(at, acc.ParallelOp)
+    construct = enclosing(at, acc.ParallelOp, acc.KernelsOp)
     if construct is None or APART not in construct.attributes:
         return False
-    roots = {root_of(operand) for operand in construct.data_clause_operands}
-    return {root_of(left), root_of(right)} <= roots
+    roots = {root_of(left), root_of(right)}
+    if not construct.data_clause_operands or isinstance(construct, acc.KernelsOp):
+        return not any(is_defined_inside(root, construct) for root in roots)
+    return roots <= {root_of(operand) for operand in construct.data_clause_operands}
 
 
 def _never_changes(root: SSAValue) -> bool:
