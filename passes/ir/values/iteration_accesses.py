@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from ...decisions.polynomials import Polynomial
 from ..ops.acc_ops import accessed_type, is_defined_inside
 from .accesses import LoopAccess, comparable, is_punned, may_alias, root_of, subscripts_of
+from .exact_reader import ExactReader
 from .region_values import RegionSymbols
 
 
@@ -19,6 +20,21 @@ def access_of(op: llvm.LoadOp | llvm.StoreOp, symbols: RegionSymbols) -> LoopAcc
     subscripts, units = subscripts_of(op.ptr, symbols)
     writes, punned = isinstance(op, llvm.StoreOp), is_punned(op.ptr)
     return LoopAccess(op, root_of(op.ptr), subscripts, units, type, writes, punned=punned)
+
+
+_WRAPPED = 1 << 31
+"""
+The distance from which two subscripts of unsigned arithmetic, which wraps around at a multiple of 2^32, may
+be one element although their polynomials differ.
+"""
+
+
+def _may_wrap(access: LoopAccess) -> bool:
+    """Whether a subscript of an access may be less than its polynomial by a multiple of 2^32."""
+    assert isinstance(access.op, llvm.LoadOp | llvm.StoreOp)
+    reader = ExactReader()
+    subscripts_of(access.op.ptr, reader)
+    return reader.wraps
 
 
 def positive_symbols(op: Operation, symbols: RegionSymbols) -> set[Hashable]:
@@ -66,10 +82,10 @@ def are_apart(
         before, after = (width, other_width) if is_last else (1, 1)
         distance = (second - first).as_constant
         if distance is None:
-            if _least_size(second - first, positive) >= max(before, after):
+            least = _least_size(second - first, positive)
+            if least >= max(before, after) and not (_may_wrap(one) or _may_wrap(other)):
                 return True
-            continue
-        if distance >= before or -distance >= after:
+        elif abs(distance) < _WRAPPED and (distance >= before or -distance >= after):
             return True
     return False
 
