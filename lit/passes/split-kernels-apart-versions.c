@@ -137,3 +137,34 @@ void unbounded(int n, int *at, double *in, double *out)
     for (int j = 0; j < n; j++)
       out[j] += in[at[i] * at[i]] * i;
 }
+
+// The section of a data construct around; not one of a pointer that has changed since.
+// CHECK-LABEL: @around
+// CHECK:         call @__accopt_spans_apart
+// CHECK:         llvm.return
+void around(int n, int *at, double *in, double *out)
+{
+#pragma acc data copyin(at[0:n], in[0:n]) copy(out[0:n])
+  {
+#pragma acc kernels
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < n; j++)
+        out[j] += in[at[i] * at[i]] * i;
+  }
+}
+
+// CHECK-LABEL: @advanced
+// CHECK-NOT:     call @__accopt_spans_apart
+// CHECK:         llvm.return
+double *moving;
+void advanced(int n, int *at, double *out)
+{
+#pragma acc data copyin(at[0:n], moving[0:2*n]) copy(out[0:n])
+  {
+    moving += n;
+#pragma acc kernels
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < n; j++)
+        out[j] += moving[at[i] * at[i]] * i;
+  }
+}

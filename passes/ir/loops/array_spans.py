@@ -30,7 +30,7 @@ from ..ops.acc_ops import (
 from ..ops.building import PTR, Cursor, put_first
 from ..ops.layout import size_of
 from ..values.host_scalars import HostScalars
-from ..values.region_values import HostEmitter, RegionSymbols, variable_of
+from ..values.region_values import HostEmitter, RegionSymbols, variable_key, variable_of
 from ..variables.private_storage import entry_cursor
 
 _SPANS_APART = "__accopt_spans_apart"
@@ -114,11 +114,15 @@ class ArraySpans:
         return first, self.emit.value(arith.AddiOp(first, length))
 
     def _visible(self, base: SSAValue) -> MappingOp | None:
-        """The only data operation around the construct that maps the variable at an address of the host."""
+        """
+        The only data operation around the construct that maps what an address of the host points to: not
+        one of a pointer variable that may have changed since.
+        """
         entry = visible_entry(self.construct, base) if self.on_host else None
         if entry is None or has_other_section(entry) or is_conditional(entry):
             return None
-        return entry if isinstance(entry, MAPPING_OPS) else None
+        same = variable_key(entry.acc_var) == variable_key(base)
+        return entry if same and isinstance(entry, MAPPING_OPS) else None
 
     def _section(self, base: SSAValue, code: Operation) -> TouchedSection | None:
         """The section, in units, that `code` accesses through `base`; None if it is not known."""
