@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.diagnostics import DiagnosticSink
 from ..base.options import DEFAULT_SM, OLDEST_SM, TARGETS, CompileOptions, TargetName
+from .reporting import expect_shared_memory
 
 if TYPE_CHECKING:
     from ..pipeline import StageCallback
@@ -265,6 +266,8 @@ def collected_remarks(
 
 def compile_options(args: argparse.Namespace) -> CompileOptions:
     """The compile options in parsed arguments; the target is `nvptx` if the machine is to choose it."""
+    if args.managed:
+        expect_shared_memory()
     return CompileOptions(
         target="nvptx" if args.target == "auto" else args.target,
         sm=args.sm[0] if args.sm else DEFAULT_SM,

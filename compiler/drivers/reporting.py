@@ -76,6 +76,8 @@ class Reporting:
 
 
 _reporting = Reporting()
+_OF_SEPARATE_MEMORIES = frozenset(("overwritten-writes", "stale-reads"))
+"""The warnings of `c/warnings/host_copies.py`."""
 
 
 def take_options(arguments: Sequence[str]) -> list[str]:
@@ -149,6 +151,12 @@ def _one_of(argument: str, value: str, values: Sequence[str]) -> str:
     if value not in values:
         raise error(UNKNOWN_LOC, f"'{argument}': unknown value", f"use {', '.join(values)}")
     return value
+
+
+def expect_shared_memory() -> None:
+    """Turns off the warnings that do not hold where host and device share memory."""
+    global _reporting
+    _reporting = replace(_reporting, disabled=_reporting.disabled | _OF_SEPARATE_MEMORIES)
 
 
 def report(diagnostics: Sequence[Diagnostic]) -> None:

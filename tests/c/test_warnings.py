@@ -217,6 +217,56 @@ double brought(int n, double *p, double *q, double *r, double *s) {
 """
 
 
+_HOST_COPIES = """
+double table[16]; double made(void);
+double copies(int n, double *p, double *q, double *r, double *s) {
+    double a[16], b[16], c[16], u = 0;
+#pragma acc data copy(a, table) copyin(p[0:n]) create(b)
+    {
+#pragma acc parallel loop
+        for (int i = 0; i < 16; i++) { a[i] = i; b[i] = table[i] + p[i]; p[i] = 1; }
+        a[3] = 2;                               // overwritten-writes
+        for (int i = 0; i < 16; i++) u += b[i]; // stale-reads
+        u += p[2];                              // stale-reads
+        table[1]++;                             // overwritten-writes
+        u += a[4];
+    }
+#pragma acc data copy(q[0:n], r[4:n]) copyout(s[:n])
+    {
+        u += q[0];
+#pragma acc kernels
+        for (int i = 0; i < n; i++) { q[i] = i; r[4 + i] = i; s[i] = i; }
+#pragma acc update self(q[0:n])
+        u += q[1];
+        q[2] = 5;
+        r[0] = 1;
+        s += 1;
+        s[0] = 2;
+    }
+#pragma acc data copy(q[0:n])
+    {
+#pragma acc parallel loop
+        for (int i = 0; i < n; i++) q[i] = i;
+        u += made();
+        u += q[1];
+    }
+#pragma acc data copy(q[0:n]) if(n > 100)
+    {
+#pragma acc parallel loop
+        for (int i = 0; i < n; i++) q[i] = i;
+        q[1] = 2;
+    }
+#pragma acc data copy(c)
+    {
+#pragma acc parallel loop if(n > 100)
+        for (int i = 0; i < 16; i++) c[i] = i;
+        u += c[1];
+    }
+    return u;
+}
+"""
+
+
 _ASSIGNED = """
 double reduced(int n, const double *a, double *b) {
     double x = 0, y = 0, z = 0, u = 0, v = 0, w = 0, last = 0, biggest = 0;
@@ -264,7 +314,9 @@ double reduced(int n, const double *a, double *b) {
 
 
 @pytest.mark.parametrize(
-    "text", [_OVERFLOWS, _LOST, _ASSIGNED], ids=["overflows", "lost", "assigned"]
+    "text",
+    [_OVERFLOWS, _LOST, _HOST_COPIES, _ASSIGNED],
+    ids=["overflows", "lost", "host copies", "assigned"],
 )
 def test_results_that_go_elsewhere_need_no_wall(text: str) -> None:
     text, expected = marked(text)
