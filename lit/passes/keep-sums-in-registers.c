@@ -15,6 +15,42 @@ void set_before(int n, int m, const float *restrict a, float *restrict out) {
   }
 }
 
+// Both elements are set before the loop, in either order.
+// CHECK-LABEL: llvm.func @two_set_before
+// CHECK-NOT:   llvm.store
+// CHECK-NOT:   scf.if
+// CHECK:       %[[SUM:.*]], %[[OTHER:.*]] = scf.for %i{{.*}} iter_args(%{{.*}} = %cst{{.*}}, %{{.*}} = %{{.*}}) -> (f32, f32)
+// CHECK:       llvm.store %[[SUM]]
+// CHECK:       llvm.store %[[OTHER]]
+void two_set_before(int n, int m, const float *restrict a, float *restrict out, float *restrict more) {
+#pragma acc parallel loop copyin(a[0:n*m]) copyout(out[0:m], more[0:m])
+  for (int j = 0; j < m; j++) {
+    out[j] = 0;
+    more[j] = 1;
+    for (int i = 0; i < n; i++) {
+      out[j] += a[i * m + j];
+      more[j] *= a[i * m + j];
+    }
+  }
+}
+
+// What is read in between stays.
+// CHECK-LABEL: llvm.func @read_between
+// CHECK:       llvm.store
+// CHECK:       llvm.load
+// CHECK:       scf.for
+void read_between(int n, int m, const float *restrict a, float *restrict out, float *restrict more) {
+#pragma acc parallel loop copyin(a[0:n*m]) copyout(out[0:m], more[0:m])
+  for (int j = 0; j < m; j++) {
+    out[j] = 0;
+    more[j] = out[m - 1 - j];
+    for (int i = 0; i < n; i++) {
+      out[j] += a[i * m + j];
+      more[j] *= a[i * m + j];
+    }
+  }
+}
+
 // A variable of an iteration that the program declares outside.
 // CHECK-LABEL: llvm.func @private_variable
 // CHECK:       scf.for %i{{.*}} = {{.*}} iter_args

@@ -55,6 +55,46 @@ static void rows(int n, int m) {
   }
 }
 
+/* Two sums in memory of one loop, both set before it; between them other elements of them are read or set. */
+static void both(int n, int m) {
+  int i, j;
+#pragma acc parallel loop copyin(a[0 : n * m]) copyout(out[0 : n], last[0 : n])
+  for (j = 0; j < n; j++) {
+    out[j] = 0;
+    last[j] = j;
+    for (i = 0; i < m; i++) {
+      out[j] += a[j * m + i] * a[i];
+      last[j] = last[j] / 2 + a[j * m + i];
+    }
+    out[j] = 2 * out[j] + last[j];
+  }
+  for (j = 0; j < n; j++) {
+    float s = 0, t = j;
+    for (i = 0; i < m; i++)
+      s += a[j * m + i] * a[i], t = t / 2 + a[j * m + i];
+    CHECK_NEAR(out[j], 2 * s + t);
+    CHECK_NEAR(last[j], t);
+  }
+#pragma acc kernels copyin(a[0 : n * m]) copyout(out[0 : n], last[0 : n + 1])
+  for (j = 0; j < n; j++) {
+    out[j] = 1;
+    last[j + 1] = out[j];
+    last[j] = 2;
+    for (i = 0; i < m; i++) {
+      out[j] += a[j * m + i];
+      last[j] += a[j * m + i] * 2;
+    }
+  }
+  for (j = 0; j < n; j++) {
+    float s = 1, t = 2;
+    for (i = 0; i < m; i++)
+      s += a[j * m + i], t += a[j * m + i] * 2;
+    CHECK_NEAR(out[j], s);
+    CHECK_NEAR(last[j], t);
+  }
+  CHECK_NEAR(last[n], 1);
+}
+
 int main(void) {
   static const int widths[] = {1, 3, 40, 100};
   unsigned k;
@@ -66,5 +106,8 @@ int main(void) {
   rows(40, 100);
   rows(3, 1001);
   rows(100, 31);
+  both(40, 100);
+  both(3, 1001);
+  both(20, 0);
   return report();
 }

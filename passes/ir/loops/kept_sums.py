@@ -41,17 +41,29 @@ def _address(store: llvm.StoreOp, loop: scf.ForOp, at: Cursor) -> SSAValue:
     return values.get(store.ptr, store.ptr)
 
 
-def _set_before(loop: scf.ForOp, store: llvm.StoreOp, symbols: Symbols) -> llvm.StoreOp | None:
+def _set_before(
+    before: Operation | None, store: llvm.StoreOp, sums: Sequence[llvm.StoreOp], symbols: Symbols
+) -> llvm.StoreOp | None:
     """
-    The store before the loop that initialises the element to which `store` adds, if it cannot be read in
-    between; else None.
+    The store that initialises the element to which `store` adds, `before` the loop or earlier, if it cannot
+    be read in between; else None. Other `sums` may be initialised there, too.
     """
     place = offset_of(store.ptr, symbols)
-    op = loop.prev_op
+    elsewhere = {(offset_of(o.ptr, symbols), o.value.type) for o in sums if o is not store}
+    op = before
     while op is not None:
-        if isinstance(op, llvm.StoreOp) and offset_of(op.ptr, symbols) == place:
-            return None if is_ordered(op) or op.value.type != store.value.type else op
-        own = isinstance(op, llvm.LoadOp | llvm.StoreOp) and isinstance(base_of(op.ptr).owner, OWN)
+        own = False
+        if isinstance(op, llvm.LoadOp | llvm.StoreOp):
+            if is_ordered(op):
+                return None
+            own = isinstance(base_of(op.ptr).owner, OWN)
+        if isinstance(op, llvm.StoreOp):
+            found = offset_of(op.ptr, symbols), op.value.type
+            if found[0] == place:
+                return op if found[1] == store.value.type else None
+            if found in elsewhere:
+                op = op.prev_op
+                continue
         if op.regions or not (own or is_pure(op)):
             return None
         op = op.prev_op
@@ -62,6 +74,7 @@ def keep_in_registers(loop: scf.ForOp, stores: Sequence[llvm.StoreOp]) -> scf.Fo
     """Replaces the loop by one that carries the elements written by `stores` in registers; returns it."""
     symbols = Symbols(loop)
     at = Cursor.before(loop)
+    first = [_set_before(loop.prev_op, store, stores, symbols) for store in stores]
     addresses = [_address(store, loop, at) for store in stores]
     body = loop.body.block
     places = {store: offset_of(store.ptr, symbols) for store in stores}
@@ -70,13 +83,12 @@ def keep_in_registers(loop: scf.ForOp, stores: Sequence[llvm.StoreOp]) -> scf.Fo
     turns = constant_trips(loop.lb, loop.ub, loop.step)
     safe: list[bool] = []
     starts: list[SSAValue] = []
-    for store, address in zip(stores, addresses, strict=True):
-        first = _set_before(loop, store, symbols)
-        if first is not None:
+    for store, address, earlier in zip(stores, addresses, first, strict=True):
+        if earlier is not None:
             # The element is set in any case; that store now comes after the sum.
             safe.append(True)
-            starts.append(first.value)
-            erase(first)
+            starts.append(earlier.value)
+            erase(earlier)
             continue
         safe.append(bool(turns) or isinstance(places[store][0].owner, OWN))
         type_ = store.value.type
