@@ -8,7 +8,15 @@ import threading
 import time
 
 import pytest
-from accopt.runtime.native.gangs import COPY_BYTES, JOBS, WORTH_NS, GangKernel, gang_team, gangs_ir
+from accopt.runtime.native.gangs import (
+    BALANCE_LAUNCHES,
+    COPY_BYTES,
+    JOBS,
+    WORTH_NS,
+    GangKernel,
+    gang_team,
+    gangs_ir,
+)
 from runtime_harness import NativeCode
 
 KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
@@ -294,3 +302,28 @@ def test_one_slow_launch_of_the_team_is_not_believed():
     kernel.by_team = 10**12
     gang_team().launch(kernel, (4, 1, 1), 0)
     assert kernel.by_team < 10**11
+
+
+@pytest.mark.parametrize("caller_ms, member_ms, larger", [(0.5, 2.5, True), (2.5, 0.5, False)])
+def test_the_share_of_the_launching_thread_follows_its_waits(caller_ms, member_ms, larger):
+    caller = threading.get_ident()
+    first: list[int] = []
+
+    def body(begin: int, end: int) -> None:
+        if threading.get_ident() == caller:
+            if begin == 0:
+                first.append(end)
+            time.sleep(caller_ms / 1000)
+        else:
+            time.sleep(member_ms / 1000)
+
+    kernel, _keep = python_kernel(body, 2)
+    for _ in range(20 * BALANCE_LAUNCHES):  # on a busy machine a member may come late
+        if len(set(first)) > 1:
+            break
+        kernel.each = kernel.by_one = 10**9
+        kernel.by_team = 100_000  # 64 gangs are expected to take 6 µs: each share is one piece
+        gang_team().launch(kernel, (64, 1, 1), 0)
+    start, changed = dict.fromkeys(first)
+    assert 32 <= start <= 34
+    assert (changed > start) == larger
