@@ -178,6 +178,7 @@ def calls(source: str, folder: Path, target: str = "nvptx") -> int:
     return sum(entry.callcount for entry in profile.getstats())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("program", FAMILIES, ids=lambda program: program.__name__)
 def test_twice_the_program_is_twice_the_work(program: Program, tmp_path: Path):
     calls(program(2), tmp_path)  # imports and tables that are made once

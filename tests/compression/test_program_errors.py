@@ -75,6 +75,7 @@ COMPILE_ERRORS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", COMPILE_ERRORS)
 def test_compile_errors(tmp_path: Path, case: str):
     source, message = COMPILE_ERRORS[case]

@@ -335,6 +335,7 @@ int main(void) {
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("fmt", ["soa", "soa,plain", "soa,half", "bits20,soa"])
 @pytest.mark.parametrize("target", ["host", "nvptx"])
 def test_structure_of_arrays(tmp_path: Path, fmt: str, target: str):

@@ -24,6 +24,7 @@ def run(program: Path, *options: str, **variables: str) -> subprocess.CompletedP
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("program", PLAIN, ids=lambda path: path.stem)
 @pytest.mark.parametrize("threads", ["1", "5"])
 def test_as_expected(program: Path, threads: str) -> None:
