@@ -49,6 +49,7 @@ from ..dialects.accx_element import ElementOp
 from ..dialects.volatility import is_ordered
 from .decisions.polynomials import Polynomial
 from .decisions.unrolling import MOST, storing_factor
+from .ir.kernels.body_costs import read_body
 from .ir.loops.jamming import iteration_value
 from .ir.loops.row_accesses import is_own
 from .ir.ops.acc_ops import is_defined_inside, parallel_constructs
@@ -320,9 +321,4 @@ def _stores(loop: scf.ForOp) -> bool:
 def _factor(loop: scf.ForOp, symbols: RegionSymbols) -> int | None:
     """The number of a loop's iterations in a group; None if it is left as it is."""
     loads = early_loads(loop, symbols)
-    return storing_factor(
-        len(loads),
-        sum(size_of(load.type) for load in loads),
-        len(list(loop.body.block.ops)),
-        constant_trips(loop.lb, loop.ub, loop.step),
-    )
+    return storing_factor(len(loads), sum(size_of(load.type) for load in loads), read_body(loop))

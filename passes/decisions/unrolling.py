@@ -79,14 +79,15 @@ STORING_BYTES = 192
 """The most bytes of such loads."""
 
 
-def storing_factor(loads: int, bytes: int, operations: int, trip: int | None) -> int | None:
+def storing_factor(loads: int, bytes: int, body: LoopBody) -> int | None:
     """
     The factor, a power of two of at least 2, for a loop of which each iteration has `loads` of so many
     `bytes` that may come before the stores of the iterations before; None to leave it to LLVM.
     """
-    if not loads or (trip is not None and trip < 2):
+    if not loads or body.opaque or (body.trip is not None and body.trip < 2):
         return None
-    most = min(MOST, STORING_LOADS // loads, STORING_BYTES // bytes, OPERATIONS // operations)
+    in_flight = min(STORING_LOADS // loads, STORING_BYTES // bytes)
+    most = min(MOST, in_flight, OPERATIONS // body.operations)
     factor = 1
     while factor * 2 <= most:
         factor *= 2

@@ -20,12 +20,12 @@ from ..decisions.unrolling import (
     OWN_OPERATIONS,
     OWN_WORDS,
 )
+from ..ir.kernels.body_costs import costs
 from ..ir.ops.acc_ops import alloca_count, enclosing, operations_around
 from ..ir.ops.building import constant_value
 from ..ir.ops.layout import size_of
 from ..ir.values.accesses import address_escapes
 from ..ir.values.value_polynomials import from_value
-from .bodies import costs
 from .bounded_loops import BoundedLoop, bound, bounded_loop
 from .selected_elements import SelectedElement, select, selected_elements
 

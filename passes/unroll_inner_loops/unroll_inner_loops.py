@@ -43,9 +43,9 @@ from xdsl.passes import ModulePass
 from ...dialects.accx import UNROLL
 from ..decisions.schedule import Target
 from ..decisions.unrolling import unroll_factor
+from ..ir.kernels.body_costs import read_body
 from ..ir.ops.acc_ops import parallel_constructs
 from ..ir.ops.machine import machine_of
-from .bodies import read_body
 from .own_arrays import unroll_over_own_arrays
 
 _LOOPS = (scf.ForOp, scf.WhileOp, acc.LoopOp)

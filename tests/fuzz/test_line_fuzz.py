@@ -7,14 +7,11 @@ from pathlib import Path
 import pytest
 
 from .lines import make_program
-from .test_overlap_fuzz import run
+from .test_overlap_fuzz import check_program
 
 
 def check(seed: int, target: str, folder: Path) -> None:
-    source = folder / f"seed{seed}.c"
-    source.write_text(make_program(seed))
-    done = run(source, target, "-w")
-    assert (done.returncode, done.stdout) == (0, "ok\n"), f"{source}\n{done.stdout}{done.stderr}"
+    check_program(make_program(seed), target, folder / f"seed{seed}.c", "-w")
 
 
 @pytest.mark.parametrize("seed", [10, 17])

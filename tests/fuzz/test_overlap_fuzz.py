@@ -24,11 +24,15 @@ def run(source: Path, target: str, *options: str) -> subprocess.CompletedProcess
     )
 
 
-def check(seed: int, target: str, folder: Path) -> None:
-    source = folder / f"seed{seed}.c"
-    source.write_text(make_program(seed))
-    done = run(source, target)
+def check_program(text: str, target: str, source: Path, *options: str) -> None:
+    """Runs a program, as the file `source`, that prints `ok` if its results are right."""
+    source.write_text(text)
+    done = run(source, target, *options)
     assert (done.returncode, done.stdout) == (0, "ok\n"), f"{source}\n{done.stdout}{done.stderr}"
+
+
+def check(seed: int, target: str, folder: Path) -> None:
+    check_program(make_program(seed), target, folder / f"seed{seed}.c")
 
 
 @pytest.mark.parametrize("target", ["host", "sim"])

@@ -9,14 +9,11 @@ from pathlib import Path
 import pytest
 
 from .partial import make_program
-from .test_overlap_fuzz import run
+from .test_overlap_fuzz import check_program
 
 
 def check(seed: int, target: str, folder: Path, nests: int = 6) -> None:
-    source = folder / f"seed{seed}.c"
-    source.write_text(make_program(seed, nests))
-    done = run(source, target, "--no-fma", "-w")
-    assert (done.returncode, done.stdout) == (0, "ok\n"), f"{source}\n{done.stdout}{done.stderr}"
+    check_program(make_program(seed, nests), target, folder / f"seed{seed}.c", "--no-fma", "-w")
 
 
 @pytest.mark.parametrize(("seed", "target"), [(1, "host"), (2, "sim")])

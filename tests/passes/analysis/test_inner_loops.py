@@ -131,7 +131,8 @@ def test_unroll_factor(body: LoopBody, factor: int | None) -> None:
 def test_loads_of_several_iterations_have_registers(
     loads: int, bytes: int, operations: int, trip: int | None, factor: int | None
 ) -> None:
-    assert storing_factor(loads, bytes, operations, trip) == factor
+    body = LoopBody(loads, operations, trip)
+    assert storing_factor(loads, bytes, body) == factor
 
 
 @pytest.mark.parametrize(

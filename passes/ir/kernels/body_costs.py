@@ -6,12 +6,12 @@ from xdsl.dialects import arith, llvm, scf
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation
 
-from ...dialects.accx_element import ElementOp
-from ..decisions.device_functions import PURE_FUNCTIONS
-from ..decisions.unrolling import LoopBody
-from ..ir.ops.acc_ops import PRIVATIZING_OPS, callee_of
-from ..ir.ops.building import constant_trips
-from ..ir.values.addresses import ADDRESS_OPS
+from ....dialects.accx_element import ElementOp
+from ...decisions.device_functions import PURE_FUNCTIONS
+from ...decisions.unrolling import LoopBody
+from ..ops.acc_ops import PRIVATIZING_OPS, callee_of
+from ..ops.building import constant_trips
+from ..values.addresses import ADDRESS_OPS
 
 _REGISTERS = (*PRIVATIZING_OPS, llvm.AllocaOp)
 """Operations that make scalars which LLVM keeps in registers."""
