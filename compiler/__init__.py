@@ -1,5 +1,1 @@
 """The compiler: C front end, IR generation, pipeline, code generation, and the drivers."""
-
-from .base.moved import follow_moves
-
-follow_moves()

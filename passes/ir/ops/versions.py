@@ -7,13 +7,10 @@ give a construct its own copy of a variable are copied for each version.
 
 from __future__ import annotations
 
-import warnings
-
 from xdsl.dialects import acc, arith
 from xdsl.ir import Block, Operation, SSAValue
 
 from ....compiler.base.abi import ASYNC_NOVAL
-from ....compiler.base.moved import MovedWarning
 from .acc_ops import NONE, PRIVATIZING_OPS, set_operand_groups, set_prop
 from .building import Cursor, constant_value, erase
 
@@ -72,14 +69,6 @@ def _is_before(value: SSAValue, op: Operation, block: Block) -> bool:
     if not isinstance(owner, Operation) or owner.parent_block() is not block:
         return True
     return owner is not op and owner.is_before_in_block(op)
-
-
-def branches(at: Cursor, condition: SSAValue) -> tuple[Cursor, Cursor]:
-    """The old name of `Cursor.if_else`, for passes in other packages, with a warning, for one release."""
-    warnings.warn(
-        "branches(at, condition) is at.if_else(condition) now", MovedWarning, stacklevel=2
-    )
-    return at.if_else(condition)
 
 
 def copy_construct(construct: acc.ParallelOp, at: Cursor) -> acc.ParallelOp:
