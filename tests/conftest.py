@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import functools
+import zlib
 from collections import Counter
 from pathlib import Path
 
@@ -20,15 +22,39 @@ settings.load_profile("fixed")
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="also run long fuzzing and large programs")
     parser.addoption("--fast", action="store_true", help="only what finds most breaks in a minute")
+    text = (
+        "which part of `sampled` tests and which generated programs run (default: the day's number)"
+    )
+    parser.addoption("--rotation", type=int, metavar="N", help=text)
+    text = "of the generated programs of each kind, only this one"
+    parser.addoption("--program", type=int, metavar="N", help=text)
+    text = "seconds of generated programs of each kind (default 15; there are twelve kinds)"
+    parser.addoption("--fuzz-seconds", type=float, default=15, metavar="S", help=text)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--slow"):
         settings.load_profile("random")
+    if config.getoption("--rotation") is None:  # Workers get the options of the first process.
+        config.option.rotation = datetime.date.today().toordinal()
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    reports = [r for several in terminalreporter.stats.values() for r in several]
+    counts = [
+        dict(r.user_properties).get("generated", 0)
+        for r in reports
+        if isinstance(r, pytest.TestReport) and r.when == "call"
+    ]
+    terminalreporter.write_line(
+        f"--rotation={config.getoption('--rotation')} chose the samples, and {sum(counts)} generated programs"
+    )
 
 
 _FAST_FOLDERS = ("c", "directives", "dialects", "ir", "irgen", "llvmir", "passes")
-_FAST_FILES = ("test_rooms.py", "test_moved.py", "test_bad_input.py", "test_examples.py")
+_FAST_FILES = ("test_rooms.py", "test_bad_input.py", "test_examples.py")
 _SLOW_WORDS = (
     *("against_gcc", "headers", "generated", "gpu_programs", "assembles", "sim-", "[sim", "-sim]"),
     *("simulator", "test_remark_wording", "test_speed_passes", "test_infer_data_regions"),
@@ -101,6 +127,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=[item for item in items if not is_fast(item)])
         items[:] = filter(is_fast, items)
     seen: Counter[str] = Counter()
+    rotation = config.getoption("--rotation")
     for item in items:
         sampled = item.get_closest_marker("sampled")
         left_out = item.get_closest_marker("slow") is not None
@@ -108,7 +135,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         wanted |= config.getoption("--fast") and is_named(item)
         if sampled is not None and not wanted and item.get_closest_marker("gpu") is None:
             function = item.nodeid.partition("[")[0]
-            left_out |= seen[function] % sampled.args[0] != 0
+            turn = rotation + zlib.crc32(function.encode())  # Not all functions on the same day.
+            left_out |= (seen[function] + turn) % sampled.args[0] != 0
             seen[function] += 1
         if left_out and not config.getoption("--slow"):
             item.add_marker(pytest.mark.skip(reason="long; run with --slow"))

@@ -125,17 +125,21 @@ def is_within(module: str, room: str) -> bool:
     return module == room or module.startswith(f"{room}.")
 
 
-@pytest.mark.parametrize("module", sorted(MODULES))
-def test_imports_only_what_is_below(module: str) -> None:
-    room = room_of(module)
-    for imported, line in imports(module):
-        if imported.split(".")[0] == "xdsl":
-            assert room not in WITHOUT_XDSL, f"{module}:{line} imports xDSL"
-        if imported not in MODULES:
-            continue
-        target = room_of(imported)
-        allowed = target == room or any(is_within(imported, other) for other in ALLOWED[room])
-        assert allowed, f"{module}:{line} imports {imported}, which '{room}' may not"
+def may_import(room: str, imported: str) -> bool:
+    """Whether modules of a room may import a module."""
+    if imported not in MODULES:
+        return imported.split(".")[0] != "xdsl" or room not in WITHOUT_XDSL
+    return room_of(imported) == room or any(is_within(imported, other) for other in ALLOWED[room])
+
+
+def test_imports_only_what_is_below() -> None:
+    wrong = [
+        f"{module}:{line} imports {imported}, which '{room_of(module)}' may not"
+        for module in MODULES
+        for imported, line in imports(module)
+        if not may_import(room_of(module), imported)
+    ]
+    assert len(MODULES) > 500 and wrong == []
 
 
 def test_no_module_imports_itself_in_a_circle() -> None:
@@ -160,18 +164,23 @@ def pass_of(module: str) -> str | None:
     return own if parts[0] == "passes" and own not in shared else None
 
 
-@pytest.mark.parametrize("module", sorted(m for m in MODULES if pass_of(m) is not None))
-def test_passes_do_not_import_each_other(module: str) -> None:
-    for imported, line in imports(module):
-        other = pass_of(imported)
-        if other not in (None, pass_of(module)):
-            known = (pass_of(module), other) in BETWEEN_PASSES
-            assert known, f"{module}:{line} imports {imported}: put what both need into passes/ir"
+def test_passes_do_not_import_each_other() -> None:
+    wrong = [
+        f"{module}:{line} imports {imported}: put what both need into passes/ir"
+        for module in MODULES
+        if pass_of(module) is not None
+        for imported, line in imports(module)
+        if pass_of(imported) not in (None, pass_of(module))
+        and (pass_of(module), pass_of(imported)) not in BETWEEN_PASSES
+    ]
+    assert wrong == []
 
 
-@pytest.mark.parametrize("module", sorted(m for m in MODULES if MODULES[m].name == "__init__.py"))
-def test_every_room_says_what_is_in_it(module: str) -> None:
-    assert ast.get_docstring(ast.parse(MODULES[module].read_text(encoding="utf-8")))
+def test_every_room_says_what_is_in_it() -> None:
+    rooms = [path for path in MODULES.values() if path.name == "__init__.py"]
+    assert len(rooms) > 20
+    for path in rooms:
+        assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), path
 
 
 @pytest.mark.parametrize("room", SHELF)
@@ -200,7 +209,7 @@ def test_a_clause_is_known_to_few_files() -> None:
     files = {
         module for module, path in MODULES.items() if known.search(path.read_text(encoding="utf-8"))
     }
-    assert len(files - {"compiler.base.moved"}) <= 15, sorted(files)
+    assert len(files) <= 15, sorted(files)
 
 
 _NAMED = re.compile(r"`((?:\w+/)*\w+\.py)`")

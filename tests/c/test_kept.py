@@ -71,6 +71,7 @@ def ir_and_messages(
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+@pytest.mark.sampled(2)
 def test_a_kept_file_is_the_file(path: Path, checks: list[str]) -> None:
     source = preprocess(path, PreprocessOptions(openmp=True), DiagnosticSink())
     kept = InMemory()

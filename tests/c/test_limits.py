@@ -8,6 +8,7 @@ from accopt.compiler.c.preprocess import preprocess_text
 from sema_dump import check, mistake
 
 
+@pytest.mark.sampled(2)
 def test_macros_that_use_each_other_ten_times() -> None:
     lines = ["#define A0 " + " ".join(["x"] * 10)]
     lines += [f"#define A{i} " + " ".join([f"A{i - 1}"] * 10) for i in range(1, 10)]

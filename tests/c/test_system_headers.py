@@ -164,6 +164,7 @@ def test_our_headers_suffice_without_such_names(tmp_path: Path) -> None:
 
 
 @needs_headers
+@pytest.mark.sampled(4)
 def test_what_our_headers_lack_is_listed() -> None:
     """`include/lacking.txt` is what `lacking_names.py` writes, with the C library it was written for."""
     first = (INCLUDE_DIR / "lacking.txt").read_text().partition(":")[0]

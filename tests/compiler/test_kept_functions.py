@@ -203,6 +203,7 @@ def compile_with(
 
 
 @pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.sampled(3)
 def test_an_edit_gives_what_the_whole_file_gives(edit: str, compiled: Compile) -> None:
     old, new, expected = EDITS[edit]
     edited = PROGRAM.replace(old, new)
@@ -354,6 +355,7 @@ FILES_COMPILED = frozenset(
         ("nvptx", True, [*FILE_EDITS][1::4]),
     ],
 )
+@pytest.mark.sampled(3)
 def test_files_in_one_module(
     target: str,
     apart: bool,
@@ -418,6 +420,7 @@ def test_types_of_declarations(edit: tuple[str, str], compiled: Compile) -> None
     assert left_out == 1
 
 
+@pytest.mark.sampled(2)
 def test_edits_one_after_another(compiled: Compile) -> None:
     rng = random.Random(5)
     of_bodies = [edit for edit, (_, _, kept) in EDITS.items() if kept != NOTHING_KEPT]
@@ -488,6 +491,7 @@ def test_a_gpu_program(compiled: Compile) -> None:
 
 
 @pytest.mark.parametrize("edit", [e for e, (_, _, kept) in EDITS.items() if kept > 0])
+@pytest.mark.sampled(2)
 def test_a_file_of_a_large_program(
     edit: str, compiled: Compile, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -505,7 +509,7 @@ def test_a_file_of_a_large_program(
     assert left_out >= expected  # messages of the check are kept with the file
 
 
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("path", CONFORMANCE, ids=lambda path: path.stem)
 def test_passes_read_nothing_of_functions_that_are_left_out(path: Path, compiled: Compile) -> None:
     first, _ = compiled(path, "kept")

@@ -180,6 +180,7 @@ def calls(source: str, folder: Path, target: str = "nvptx") -> int:
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("program", FAMILIES, ids=lambda program: program.__name__)
+@pytest.mark.sampled(2)
 def test_twice_the_program_is_twice_the_work(program: Program, tmp_path: Path):
     calls(program(2), tmp_path)  # imports and tables that are made once
     n = FAMILIES[program]

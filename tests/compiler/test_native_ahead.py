@@ -46,6 +46,7 @@ OWN = ("@accopt_guard_push", "@team_take", "@at.getspecific")
 
 @pytest.mark.parametrize("kind", ["accrun", "executable"])
 @pytest.mark.parametrize("how", ["alone", "together"])
+@pytest.mark.sampled(2)
 def test_who_compiles_it(tmp_path: Path, how: str, kind: str) -> None:
     if how == "together" and usable_processors() < 2:
         pytest.skip("one processor")

@@ -46,6 +46,7 @@ def accopt(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     ("options", "shape", "levels"),
     [("", "vector_length(128)", 1), ("{trips=2}", "are one sequence for rows", 1)],
 )
+@pytest.mark.sampled(2)
 def test_pass_within_the_pipeline(installed: Path, options: str, shape: str, levels: int) -> None:
     done = accopt(
         installed, "--emit=transformed", "--remarks", f"--after=data:{PASS}{options}",

@@ -61,6 +61,7 @@ def run(*command: str, **more) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("linked", [False, True])
+@pytest.mark.sampled(2)
 def test_an_interrupt_ends_a_computing_program(tmp_path: Path, linked: bool) -> None:
     source = write(
         tmp_path, 'int main(void) { puts("on"); fflush(stdout); for (volatile int i = 0;; i++) ; }'
@@ -79,6 +80,7 @@ def test_an_interrupt_ends_a_computing_program(tmp_path: Path, linked: bool) -> 
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGPIPE", "SIGTERM"])
+@pytest.mark.sampled(3)
 def test_raised_signals_have_their_default_actions(tmp_path: Path, name: str) -> None:
     source = write(
         tmp_path, f'int main(void) {{ sum(9); raise({name}); puts("wrong"); return 0; }}'
@@ -178,6 +180,7 @@ def test_a_full_disk_is_reported(tmp_path: Path) -> None:
     assert done.returncode == 1 and "cannot write standard output" in done.stderr
 
 
+@pytest.mark.sampled(2)
 def test_what_cannot_be_written_whole_is_removed(tmp_path: Path) -> None:
     """The limit on file sizes stands for the end of a disk."""
     source = write(tmp_path, "int main(void) { return 0; }" + "int a_variable;\n" * 50)

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PROGRAMS = Path(__file__).parents[1] / "passes" / "programs"
 COMPILE = """
 import sys
@@ -16,6 +18,7 @@ for path in sys.argv[1:]:
 """
 
 
+@pytest.mark.sampled(2)
 def test_code_is_the_same_in_every_process():
     """Programs with subscripts like `i * n * m + j`: products of values known at run time only."""
     paths = [str(PROGRAMS / name) for name in ("stencils.c",)]

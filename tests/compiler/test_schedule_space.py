@@ -61,6 +61,7 @@ def registers(kernels: tuple[KernelCost, ...]) -> int:
 
 
 @needs_ptxas
+@pytest.mark.sampled(3)
 def test_costs_are_those_that_ptxas_reports(source: Path):
     space = schedule_space([source], OPTIONS)
     rows = {choice.text: choice.kernels for choice in space[0].choices}
@@ -76,6 +77,7 @@ def test_costs_are_those_that_ptxas_reports(source: Path):
 
 
 @needs_ptxas
+@pytest.mark.sampled(3)
 def test_the_command_prints_the_space(source: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["--schedules", str(source)]) == 0
     printed = capsys.readouterr().out

@@ -111,6 +111,7 @@ def built(
     return replace(made, sources=()), [str(d) for d in sink.diagnostics], shared == [True]
 
 
+@pytest.mark.sampled(3)
 def test_what_copies_make_is_what_one_process_makes(tmp_path: Path, monkeypatch):
     path = tmp_path / "program.c"
     path.write_text(PROGRAM)
@@ -208,6 +209,7 @@ def test_operations_are_the_same_as_plain_data():
     assert print_ir(again, debug_info=True) == print_ir(function, debug_info=True)
 
 
+@pytest.mark.sampled(2)
 def test_an_edit_makes_its_part_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr("accopt.compiler.device_parts._SMALL_PART", 0)

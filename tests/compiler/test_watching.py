@@ -154,6 +154,7 @@ def test_invalid_ir_names_the_pass(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("target", ["nvptx", "host"])
+@pytest.mark.sampled(2)
 def test_every_pass_leaves_valid_ir(target: str) -> None:
     source = Path(__file__).parents[1] / "passes" / "programs" / "stencils.c"
     arguments = [str(source), f"--target={target}", "--emit=nvvm", "--verify-each", *SILENT]
@@ -225,6 +226,7 @@ def test_generic_syntax_and_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert left.value.code == 0 and "xDSL 0." in capsys.readouterr().out
 
 
+@pytest.mark.sampled(2)
 def test_programs_tell_where_their_start_went(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

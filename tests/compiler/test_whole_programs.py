@@ -61,7 +61,7 @@ def levels(name: str, sm: int = OPTIONS.sm) -> dict[str, str]:
     return texts
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_level_is_legal(name: str) -> None:
     assert set(levels(name)) >= set(stage_names("nvptx"))

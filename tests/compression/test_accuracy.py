@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.compression import accuracy
@@ -31,6 +33,7 @@ def found() -> dict[tuple[str, str], dict[str, Any]]:
     return {(row["places"], row["format"]): row for row in rows}
 
 
+@pytest.mark.sampled(4)
 def test_records_of_one_basin_meet_the_papers_errors():
     for fmt in ("float→16, one range", "float→16, a range each", "float→16, centred, each"):
         row = found()["North Atlantic", fmt]
@@ -56,6 +59,7 @@ def test_centring_and_ranges_of_members_gain():
     assert each <= one and centred < each / 6
 
 
+@pytest.mark.sampled(4)
 def test_temperatures_gain_by_centring():
     rows = {row["format"]: row for row in accuracy.temperatures("host", side=130)}
     for fmt in ("float→16", "double→16", "double→32"):

@@ -74,6 +74,7 @@ def rows(part: str = "rows") -> list[dict[str, Any]]:
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("row", rows(), ids=lambda r: f"{r['kernel']}, {r['format']}")
+@pytest.mark.sampled(4)
 def test_the_recommended_configuration_does_not_lose(row: dict[str, Any]):
     assert warned(row) or row["packed_us"] <= row["plain_us"] * NOISE
 

@@ -1,9 +1,6 @@
 """
-Programs that check themselves, one per family of directives and clauses (OpenACC 3.4).
-
-Those in `serial` print what a C compiler that knows no OpenACC makes them print, which is kept beside
-them. Each runs on a GPU where there is one; a sample of them on the host target, in the simulator, where work
-is as late as waits allow, and as PTX that ptxas assembles (all with `--slow`).
+Conformance programs on devices: each on a GPU where there is one; a quarter, another one each day, in
+the simulator, where work is as late as waits allow; and a sample as PTX that ptxas assembles.
 
 Where a fault would show as a wrong result on a device, without a message, the program says so by `ALWAYS`
 below its first comment: each run has it in the simulator.
@@ -11,33 +8,16 @@ below its first comment: each run has it in the simulator.
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from accopt.compiler.backend.ptxas import assemble
 from accopt.compiler.backend.toolkit import find_ptxas
+from conformance_programs import PROGRAMS, SERIAL, check
 from tools import commands
 
-PROGRAMS = sorted(Path(__file__).parent.glob("*.c"))
-SERIAL = sorted((Path(__file__).parent / "serial").glob("*.c"))
-HOST_ONLY = sorted((Path(__file__).parent / "host_only").glob("*.c"))
 ALWAYS = "/* A fault is a wrong result: always in the simulator. */\n"
-
-
-def accrun(program: Path, target: str) -> subprocess.CompletedProcess[str]:
-    command = ["accrun", f"--target={target}"]
-    if target == "sim":  # as late as a GPU could be
-        command.append("--late")
-    return commands.run([*command, str(program)], timeout=300)
-
-
-@pytest.mark.sampled(6)
-@pytest.mark.parametrize("program", [*PROGRAMS, *HOST_ONLY], ids=lambda path: path.stem)
-def test_on_host(program: Path) -> None:
-    done = accrun(program, "host")
-    assert done.returncode == 0 and "failed" not in done.stdout, done.stdout + done.stderr
 
 
 def with_silent_faults(programs: list[Path]) -> list[Any]:
@@ -57,20 +37,17 @@ def test_each_run_has_those_with_silent_faults(request: pytest.FixtureRequest) -
     assert not left_out & {f"{name}[{stem}]" for stem in marked}
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("program", with_silent_faults(PROGRAMS), ids=lambda path: path.stem)
 def test_in_the_simulator(program: Path) -> None:
-    done = accrun(program, "sim")
-    assert done.returncode == 0 and "failed" not in done.stdout, done.stdout + done.stderr
+    check(program, "sim", "--late")  # as late as a GPU could be
 
 
-@pytest.mark.sampled(6)
-@pytest.mark.parametrize("target", ["host", "sim", pytest.param("nvptx", marks=pytest.mark.gpu)])
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("target", ["sim", pytest.param("nvptx", marks=pytest.mark.gpu)])
 @pytest.mark.parametrize("program", SERIAL, ids=lambda path: path.stem)
 def test_as_in_serial(program: Path, target: str) -> None:
-    done = accrun(program, target)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == program.with_suffix(".txt").read_text()
+    check(program, target)
 
 
 @pytest.mark.sampled(25)
@@ -88,5 +65,4 @@ def test_assembles(program: Path, tmp_path: Path) -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_on_gpu(program: Path) -> None:
-    done = accrun(program, "nvptx")
-    assert done.returncode == 0 and "failed" not in done.stdout, done.stdout + done.stderr
+    check(program, "nvptx")

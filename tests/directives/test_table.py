@@ -148,41 +148,43 @@ def test_the_table_is_the_standards(kind: DirectiveKind) -> None:
     assert clauses == set(STANDARD[kind.value].split())
 
 
-@pytest.mark.parametrize(("kind", "name", "argument", "cls"), LEGAL)
-def test_legal_clause(kind: DirectiveKind, name: str, argument: str, cls: type[Clause]) -> None:
-    text = with_needs(kind, f"{name}{argument}", name)
-    directive = parse(text)
-    assert directive.kind is kind
-    assert directive.loc == SourceLoc("f.c", 7, 13)
-    clause = directive.clauses[-1]
-    assert (type(clause), clause.name, clause.spelling) == (cls, name, name)
-    assert clause.loc.column - LOC.column == text.rindex(f" {name}") + 1
-    assert clause.device_types == ()
+@pytest.mark.parametrize("of", list(DirectiveKind))
+def test_legal_clauses(of: DirectiveKind) -> None:
+    for kind, name, argument, cls in LEGAL:
+        if kind is not of:
+            continue
+        text = with_needs(kind, f"{name}{argument}", name)
+        directive = parse(text)
+        assert directive.kind is kind
+        assert directive.loc == SourceLoc("f.c", 7, 13)
+        clause = directive.clauses[-1]
+        assert (type(clause), clause.name, clause.spelling) == (cls, name, name)
+        assert clause.loc.column - LOC.column == text.rindex(f" {name}") + 1
+        assert clause.device_types == ()
 
 
-@pytest.mark.parametrize(("kind", "name"), ILLEGAL)
-def test_illegal_clause_is_refused_naming_both(kind: DirectiveKind, name: str) -> None:
-    text = with_needs(kind, f"{name}(x)", name)
-    message, column = fails(text)
-    assert message == f"clause '{name}' is not allowed on '{kind.value}'"
-    assert column == text.rindex(f" {name}") + 1
-
-
-@pytest.mark.parametrize(("kind", "name", "argument", "cls"), LEGAL)
-def test_after_device_type(
-    kind: DirectiveKind, name: str, argument: str, cls: type[Clause]
-) -> None:
-    rule = DIRECTIVES[kind]
-    if not rule.after_device_type:
-        return
-    needed = NEEDED.get(kind, "")
-    text = f" {kind.value} {needed} device_type(nvidia, Host) {name}{argument}"
-    if name in rule.after_device_type:
-        assert parse(text).clauses[-1].device_types == ("nvidia", "host")
-    else:
+@pytest.mark.parametrize("of", list(DirectiveKind))
+def test_illegal_clauses_are_refused_naming_both(of: DirectiveKind) -> None:
+    for name in (name for kind, name in ILLEGAL if kind is of):
+        text = with_needs(of, f"{name}(x)", name)
         message, column = fails(text)
-        assert f"clause '{name}' may not follow 'device_type' on '{kind.value}'" in message
-        assert column == text.rindex(name + argument)
+        assert message == f"clause '{name}' is not allowed on '{of.value}'"
+        assert column == text.rindex(f" {name}") + 1
+
+
+@pytest.mark.parametrize(
+    "of", [kind for kind, rule in DIRECTIVES.items() if rule.after_device_type]
+)
+def test_after_device_type(of: DirectiveKind) -> None:
+    rule = DIRECTIVES[of]
+    for name, argument in ((name, argument) for kind, name, argument, _ in LEGAL if kind is of):
+        text = f" {of.value} {NEEDED.get(of, '')} device_type(nvidia, Host) {name}{argument}"
+        if name in rule.after_device_type:
+            assert parse(text).clauses[-1].device_types == ("nvidia", "host")
+        else:
+            message, column = fails(text)
+            assert f"clause '{name}' may not follow 'device_type' on '{of.value}'" in message
+            assert column == text.rindex(name + argument)
 
 
 @pytest.mark.parametrize("kind", list(DirectiveKind))

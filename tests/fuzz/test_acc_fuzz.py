@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tools import commands
 
+from .conftest import Rotation
 from .generator import make_program
 
-QUICK = range(4)
 SLOW = range(1000, 1200)
 GPU = range(40)
 
@@ -27,14 +27,8 @@ def run(seed: int, target: str, folder: Path, *, verify: bool = False) -> None:
     assert (done.returncode, done.stdout) == (0, "ok\n"), f"{source}\n{done.stdout}{done.stderr}"
 
 
-@pytest.mark.parametrize("seed", QUICK)
-def test_on_host(seed: int, tmp_path: Path) -> None:
-    run(seed, "host", tmp_path, verify=True)
-
-
-@pytest.mark.parametrize("seed", QUICK)
-def test_in_the_simulator(seed: int, tmp_path: Path) -> None:
-    run(seed, "sim", tmp_path)
+def test_of_the_day(rotation: Rotation) -> None:
+    rotation.run(lambda seed, target, folder: run(seed, target, folder, verify=target == "host"))
 
 
 @pytest.mark.slow

@@ -18,14 +18,10 @@ from .applications.programs import program
 from .applications.report import table
 from .applications.rules import complete, problem, wrong_by_itself
 from .applications.shrink import shrink
+from .conftest import Rotation
 
 SEED = 20
-QUICK = range(6)
 SLOW = range(1000, 1200)
-
-
-def sample() -> list[Unit]:
-    return [unit for p in QUICK for unit in programs(SEED, p, 3)]
 
 
 def check(units: list[Unit], target: str) -> None:
@@ -33,9 +29,8 @@ def check(units: list[Unit], target: str) -> None:
     assert not failed, "\n".join(f"{v.unit.number} {v.word}: {v.detail}" for v in failed)
 
 
-@pytest.mark.parametrize("target", ["host", "sim"])
-def test_a_sample(target: str) -> None:
-    check(sample(), target)
+def test_of_the_day(rotation: Rotation) -> None:
+    rotation.run(lambda seed, target, folder: check(programs(seed, 0, 3), target))
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from .conftest import Rotation
 from .lines import make_program
 from .test_overlap_fuzz import check_program
 
@@ -18,6 +19,10 @@ def check(seed: int, target: str, folder: Path) -> None:
 def test_few(seed: int, tmp_path: Path) -> None:
     """Both store to rows that later iterations load."""
     check(seed, "sim", tmp_path)
+
+
+def test_of_the_day(rotation: Rotation) -> None:
+    rotation.run(check)
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tools import commands
 
+from .conftest import Rotation
 from .nests import make_nests
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
@@ -31,8 +32,8 @@ def compare(program: str, target: str, folder: Path, *options: str) -> None:
     assert done.stdout == expected.stdout, source
 
 
-def test_same_output_as_gcc(tmp_path: Path) -> None:
-    compare(make_nests(3, 8), "sim", tmp_path)
+def test_of_the_day(rotation: Rotation) -> None:
+    rotation.run(lambda seed, target, folder: compare(make_nests(seed, 4), target, folder))
 
 
 @pytest.mark.gpu

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from tools import commands
 
+from .conftest import Rotation
 from .overlaps import make_program
 
-QUICK = range(2)
 SLOW = range(100, 150)
 
 
@@ -35,10 +35,8 @@ def check(seed: int, target: str, folder: Path) -> None:
     check_program(make_program(seed), target, folder / f"seed{seed}.c")
 
 
-@pytest.mark.parametrize("target", ["host", "sim"])
-@pytest.mark.parametrize("seed", QUICK)
-def test_few(seed: int, target: str, tmp_path: Path) -> None:
-    check(seed, target, tmp_path)
+def test_of_the_day(rotation: Rotation) -> None:
+    rotation.run(check)
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from .conftest import Rotation
 from .partial import make_program
 from .test_overlap_fuzz import check_program
 
@@ -16,9 +17,8 @@ def check(seed: int, target: str, folder: Path, nests: int = 6) -> None:
     check_program(make_program(seed, nests), target, folder / f"seed{seed}.c", "--no-fma", "-w")
 
 
-@pytest.mark.parametrize(("seed", "target"), [(1, "host"), (2, "sim")])
-def test_few(seed: int, target: str, tmp_path: Path) -> None:
-    check(seed, target, tmp_path, nests=2)
+def test_of_the_day(rotation: Rotation) -> None:
+    rotation.run(lambda seed, target, folder: check(seed, target, folder, nests=2))
 
 
 @pytest.mark.slow

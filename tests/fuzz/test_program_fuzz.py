@@ -7,14 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from .programs import make_program
+from .conftest import Rotation
+from .programs import ROUNDS, make_program
 from .test_nest_fuzz import compare
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
 
 
-def test_same_output_as_gcc(tmp_path: Path) -> None:
-    compare(make_program(1, 5), "sim", tmp_path, "--late")
+def check(seed: int, target: str, folder: Path, rounds: int = ROUNDS) -> None:
+    compare(make_program(seed, rounds), target, folder, *(["--late"] if target == "sim" else []))
+
+
+def test_of_the_day(rotation: Rotation) -> None:
+    rotation.run(lambda seed, target, folder: check(seed, target, folder, rounds=5))
 
 
 @pytest.mark.gpu
@@ -27,5 +32,4 @@ def test_on_a_gpu(seed: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("target", ["host", "sim"])
 @pytest.mark.parametrize("seed", range(1000, 1060))
 def test_many(seed: int, target: str, tmp_path: Path) -> None:
-    options = ["--late"] if target == "sim" else []
-    compare(make_program(seed), target, tmp_path, *options)
+    check(seed, target, tmp_path)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tools import commands
 
+from .conftest import Rotation
 from .regions import RegionProgram
 
-QUICK = range(5)
 SLOW = range(1000, 1150)
 
 
@@ -33,10 +33,8 @@ def compare(seed: int, target: str, folder: Path) -> None:
     assert run(source, target, "true") == without
 
 
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("seed", QUICK)
-def test_on_host(seed: int, tmp_path: Path) -> None:
-    compare(seed, "host", tmp_path)
+def test_of_the_day(rotation: Rotation) -> None:
+    rotation.run(compare)
 
 
 @pytest.mark.slow

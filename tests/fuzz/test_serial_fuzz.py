@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tools import commands
 
+from .conftest import Rotation
 from .serial import make_serial_program
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
@@ -29,9 +30,8 @@ def compare(seed: int, folder: Path) -> None:
     assert done.stdout == expected.stdout, source
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_same_output_as_gcc(seed: int, tmp_path: Path) -> None:
-    compare(seed, tmp_path)
+def test_of_the_day(rotation: Rotation) -> None:
+    rotation.run(lambda seed, target, folder: compare(seed, folder), targets=["host"])
 
 
 @pytest.mark.slow

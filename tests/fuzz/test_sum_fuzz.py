@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from .conftest import Rotation
 from .sums import make_program
 from .test_overlap_fuzz import check_program
 
@@ -14,10 +15,13 @@ def check(seed: int, target: str, folder: Path) -> None:
     check_program(make_program(seed), target, folder / f"seed{seed}.c", "-w")
 
 
-@pytest.mark.parametrize(("seed", "target"), [(1, "host"), (11, "sim")])
-def test_few(seed: int, target: str, tmp_path: Path) -> None:
-    """11: a loop is divided, and called with arrays of which one begins within another."""
-    check(seed, target, tmp_path)
+def test_of_the_day(rotation: Rotation) -> None:
+    rotation.run(check)
+
+
+def test_an_array_within_another(tmp_path: Path) -> None:
+    """A loop is divided, and called with arrays of which one begins within another."""
+    check(11, "sim", tmp_path)
 
 
 @pytest.mark.slow

@@ -150,6 +150,7 @@ def _take_better(arguments: str, body: str) -> str:
 
 
 @pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.sampled(2)
 def test_a_structure_is_combined_as_a_whole(target: TargetName, tmp_path: Path):
     text = _saved(LEVELS, target, tmp_path)
     assert _run(text, target) != 0  # the greatest index is not where the greatest value is
@@ -174,6 +175,7 @@ def _greatest(arguments: str, body: str) -> str:
 
 
 @pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.sampled(2)
 def test_scalars_and_complex_numbers_are_combined_by_another_operator(
     target: TargetName, tmp_path: Path
 ):
@@ -301,6 +303,7 @@ def _first_values(text: str) -> str:
 
 
 @pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.sampled(2)
 def test_private_copies_have_first_values(target: TargetName, tmp_path: Path):
     text = _saved(PRIVATE, target, tmp_path)
     assert _run(_first_values(text), target) == 0

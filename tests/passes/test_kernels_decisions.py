@@ -32,6 +32,7 @@ def decisions(program: Path) -> dict[int, str]:
 
 
 @pytest.mark.parametrize("name", ["kernels_loops", "kernels_dependences"])
+@pytest.mark.sampled(2)
 def test_decisions(name: str) -> None:
     program = FOLDER / f"{name}.c"
     expected = {

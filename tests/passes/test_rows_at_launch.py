@@ -11,6 +11,7 @@ PROGRAM = Path(__file__).parents[1] / "conformance/rows_at_launch.c"
 
 
 @pytest.mark.parametrize("threads", [10, 30])
+@pytest.mark.sampled(2)
 def test_in_the_simulator(threads: int) -> None:
     option = f"jam-outer-iterations{{threads={threads}}}"
     command = ["accrun", "--target=sim"]

@@ -30,6 +30,7 @@ def _run(name: str, target: str, options: list[str]) -> subprocess.CompletedProc
 
 
 @pytest.mark.parametrize("name", FORCED)
+@pytest.mark.sampled(2)
 def test_on_the_simulator(name: str):
     done = _run(name, "sim", [])
     assert done.returncode == 0, done.stderr
@@ -37,6 +38,7 @@ def test_on_the_simulator(name: str):
 
 
 @pytest.mark.parametrize("name", FORCED)
+@pytest.mark.sampled(2)
 def test_on_the_host(name: str):
     done = _run(name, "host", FORCED[name])
     assert done.returncode == 0, done.stderr

@@ -30,6 +30,7 @@ def _run(command: str, *arguments: str, source: str = SOURCE) -> subprocess.Comp
         "most_words=0",
     ],
 )
+@pytest.mark.sampled(2)
 def test_on_the_simulator(option: str) -> None:
     done = _run("accrun", "--target", "sim", "--pass-option", f"widen-rows{{{option}}}")
     assert done.returncode == 0, done.stderr

@@ -360,6 +360,7 @@ def some_operations(slabs, chance):
 
 
 @pytest.mark.parametrize("seed", range(60))
+@pytest.mark.sampled(3)
 def test_any_sequence_that_repeats(seed):
     """Once copies are known, those that may come early are performed before anything else."""
     chance = random.Random(seed)

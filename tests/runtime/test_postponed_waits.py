@@ -565,6 +565,7 @@ class Walk:
 
 @pytest.mark.parametrize("queues", [True, False])
 @pytest.mark.parametrize("seed", range(20))
+@pytest.mark.sampled(3)
 def test_random_programs_without_races(seed, queues):
     Walk(seed, queues=queues).run(200)
 

@@ -322,6 +322,7 @@ class Walk:
 
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize(("pools", "real"), [(True, 3), (False, 3), (True, 1), (False, 2)])
+@pytest.mark.sampled(3)
 def test_random_programs_compute_what_the_host_computes(seed, pools, real):
     code = NativeCode()
     on_host = Runtime(SITES, host_devices(HostOptions(threads=1), 3))

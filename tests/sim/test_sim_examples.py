@@ -23,7 +23,7 @@ def accrun(sources: list[Path], target: str = "sim") -> subprocess.CompletedProc
     return commands.run([*command, *map(str, sources)], timeout=120)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_example(name: str, tmp_path: Path) -> None:
     if name in SMALLER:

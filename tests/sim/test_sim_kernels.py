@@ -30,6 +30,7 @@ def programs() -> Iterator[dict[str, Program]]:
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.name)
+@pytest.mark.sampled(3)
 def test_kernel(kernel: Kernel, programs: dict[str, Program]) -> None:
     program = programs.get(kernel.file)
     if program is None:

@@ -186,6 +186,7 @@ def random_place(rng: random.Random, nest: Nest, variable: str) -> GuardedPlace:
 
 
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.sampled(2)
 def test_never_wrong(seed: int) -> None:
     rng = random.Random(seed)
     claims = 0
@@ -219,6 +220,7 @@ def test_never_wrong(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
+@pytest.mark.sampled(2)
 def test_equations_agree_with_a_search(seed: int) -> None:
     """A search in a small box finds no solution where there is none."""
     rng = random.Random(seed)
