@@ -7,7 +7,8 @@ loop's accesses from the analyses. A call that is not inlined is legal, but cann
 Takes:  acc level.
 Leaves: in compute constructs and in loops of routines, the body of each called function of the program in
         place of the call, recursively for the calls in it, if the function
-        - has one block, with at most `limit` operations, and no directive;
+        - has one block, with at most `limit` operations, and no directive but loops that one thread runs: those
+        marked `seq`, and those without a level in a `routine seq`, which become `seq` (2.15.1);
         - is not a routine with gang, worker or vector level, and no other code is bound to it;
         - does not call itself, and is not part of OpenMP's runtime (infer-routines refuses these by name);
         - uses no global variable other than constants and those with a declare directive (infer-routines
@@ -47,10 +48,18 @@ from ..compiler.base.diagnostics import SourceLoc
 from ..dialects.llvm_ext import VaArgOp, VaCopyOp, VaEndOp, VaStartOp
 from .decisions.device_functions import OPENMP_MARK, is_openmp
 from .decisions.levels import Level
-from .ir.ops.acc_ops import COMPUTE_OPS, callee_of, enclosing, enclosing_function, source_loc
+from .ir.ops.acc_ops import (
+    COMPUTE_OPS,
+    callee_of,
+    enclosing,
+    enclosing_function,
+    has_level,
+    source_loc,
+)
 from .ir.ops.building import constant_value
 from .ir.ops.inlining import defined_functions, inline_call, recursive_functions
-from .ir.ops.levels import bound_symbol, routine_level
+from .ir.ops.levels import bound_symbol, loop_levels, routine_level
+from .ir.ops.loop_order import make_sequential
 from .ir.ops.notes import note
 
 _STAYS = (
@@ -63,6 +72,9 @@ _STAYS = (
     VaArgOp,
 )
 """Operations whose meaning depends on the function that contains them."""
+
+_OF_LOOPS = (acc.YieldOp, acc.PrivateOp, acc.FirstprivateOp, acc.ReductionOp)
+"""The parts of a loop directive: its end, and its variables."""
 
 
 @dataclass
@@ -106,15 +118,18 @@ class _Functions:
         if is_openmp(name) and OPENMP_MARK in self.functions:
             return None
         size = 0
+        in_seq = routine is not None and has_level(routine.seq)
         for op in function.body.walk():
             size += 1
-            if size > self.limit or not self._may_move(op):
+            if size > self.limit or not self._may_move(op, in_seq):
                 return None
         return None if name in self.recursive else size
 
-    def _may_move(self, op: Operation) -> bool:
-        """Whether an operation has the same meaning in the caller."""
+    def _may_move(self, op: Operation, in_seq: bool) -> bool:
+        """Whether an operation has the same meaning in the caller; `in_seq`: it is in a `routine seq`."""
         match op:
+            case acc.LoopOp():
+                return has_level(op.seq) or (in_seq and not loop_levels(op))
             case llvm.AddressOfOp():
                 symbol = self.symbols.get(op.global_name.string_value())
                 return not isinstance(symbol, llvm.GlobalOp) or (
@@ -123,7 +138,8 @@ class _Functions:
             case llvm.AllocaOp():
                 return constant_value(op.size) is not None
             case _:
-                return not isinstance(op, _STAYS) and not op.name.startswith("acc.")
+                is_directive = op.name.startswith("acc.") and not isinstance(op, _OF_LOOPS)
+                return not isinstance(op, _STAYS) and not is_directive
 
 
 def _device_code(module: ModuleOp) -> Iterator[Operation]:
@@ -182,8 +198,11 @@ def _inline_in(
         remarks.setdefault(
             (name, loc.file, loc.line), (loc, f"the call of '{name}' is replaced by its body")
         )
-        made = inline_call(call, function, _front(call))
-        work += [o for each in made for o in each.walk() if isinstance(o, llvm.CallOp)]
+        made = [o for each in inline_call(call, function, _front(call)) for o in each.walk()]
+        for loop in made:
+            if isinstance(loop, acc.LoopOp) and not has_level(loop.seq):
+                make_sequential(loop, f"one thread runs '{name}', a routine seq")
+        work += [o for o in made if isinstance(o, llvm.CallOp)]
     return list(remarks.values())
 
 

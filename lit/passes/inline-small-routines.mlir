@@ -73,8 +73,66 @@ llvm.func @in_loop(%n: i32, %a: !llvm.ptr, %v: f64) {
 
 // -----
 
+// Loops that one thread runs go along: those marked seq, with their variables, and in a routine seq those without a
+// level, which become seq.
+// CHECK-LABEL: llvm.func @calls_loops
+// CHECK:       acc.parallel {
+// CHECK:         [[S:%.*]] = acc.private varPtr
+// CHECK-NEXT:    acc.loop private([[S]] : !llvm.ptr) control
+// CHECK:         } attributes {seq = [#acc.device_type<none>]}
+// CHECK:         acc.loop control
+// CHECK:         } attributes {accx.why = "one thread runs 'free', a routine seq", seq = [#acc.device_type<none>]}
+// CHECK-NEXT:    llvm.call @unmarked
+// CHECK-NEXT:    acc.yield
+// LIMIT-LABEL: llvm.func @calls_loops
+// GROWTH-LABEL: llvm.func @calls_loops
+acc.private.recipe @private_i32 : !llvm.ptr init {
+^bb0(%p: !llvm.ptr):
+  %one = arith.constant 1 : i32
+  %copy = llvm.alloca %one x i32 : (i32) -> !llvm.ptr
+  acc.yield %copy : !llvm.ptr
+}
+acc.routine @r1 func(@free) seq
+llvm.func @marked(%n: i32, %p: !llvm.ptr) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %s = acc.private varPtr(%p : !llvm.ptr) varType(i32) recipe(@private_i32) -> !llvm.ptr {name = "s"}
+  acc.loop private(%s : !llvm.ptr) control(%k : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+    llvm.store %k, %s : i32, !llvm.ptr
+    acc.yield
+  } attributes {seq = [#acc.device_type<none>]}
+  llvm.return
+}
+llvm.func @free(%n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  acc.loop control(%k : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+    acc.yield
+  } attributes {independent = [#acc.device_type<none>]}
+  llvm.return
+}
+llvm.func @unmarked(%n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  acc.loop control(%k : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+    acc.yield
+  } attributes {independent = [#acc.device_type<none>]}
+  llvm.return
+}
+llvm.func @calls_loops(%n: i32, %p: !llvm.ptr) {
+  acc.parallel {
+    llvm.call @marked(%n, %p) : (i32, !llvm.ptr) -> ()
+    llvm.call @free(%n) : (i32) -> ()
+    llvm.call @unmarked(%n) : (i32) -> ()
+    acc.yield
+  }
+  llvm.return
+}
+
+// -----
+
 // These calls stay: of a function that calls itself, of a vector routine, of one with other code bound to it, of one
-// that returns from the middle, of one with a directive, of one that names a variable which is not on the
+// that returns from the middle, of one with a loop for lanes, of one that names a variable which is not on the
 // device, and with other types than the function takes.
 // CHECK-LABEL: llvm.func @stays
 // CHECK:       acc.parallel
@@ -113,7 +171,7 @@ llvm.func @looping(%i: i32) {
   %c1 = arith.constant 1 : i32
   acc.loop control(%k : i32) = (%c0 : i32) to (%i : i32) step (%c1 : i32) {
     acc.yield
-  } attributes {seq = [#acc.device_type<none>]}
+  } attributes {vector = [#acc.device_type<none>], independent = [#acc.device_type<none>]}
   llvm.return
 }
 llvm.func @counting(%i: i32) {

@@ -33,6 +33,41 @@ static double row_sum(const double *row, int n)
     return sum;
 }
 
+/* Loops that one thread runs, in every spelling: each function is a polynomial in x. */
+#define SEQUENTIAL(name, clauses) \
+    _Pragma("acc routine seq") static double name(double x, int n) \
+    { \
+        double sum = 0, part = 0; \
+        _Pragma(clauses) \
+        for (int k = 0; k < n; k++) { \
+            part = x * k; \
+            sum += part + 1; \
+        } \
+        return sum; \
+    }
+SEQUENTIAL(marked, "acc loop seq")
+SEQUENTIAL(with_private, "acc loop seq private(part)")
+SEQUENTIAL(reduced, "acc loop seq private(part) reduction(+:sum)")
+SEQUENTIAL(by_default, "acc loop private(part) reduction(+:sum)")
+SEQUENTIAL(found_by_compiler, "acc loop auto")
+
+#pragma acc routine seq
+static double collapsed(double x, int n)
+{
+    double sum = 0;
+#pragma acc loop seq collapse(2)
+    for (int k = 0; k < n; k++)
+        for (int l = 0; l < 1; l++)
+            sum += x * k + 1;
+#pragma acc loop seq
+    for (int k = n; k > 0; k--) {
+        if (k > 2)
+            continue;
+        sum += k;
+    }
+    return sum - 3;
+}
+
 static int check(const char *what, const double *a, const double *b, int n)
 {
     for (int i = 0; i < n; i++)
@@ -91,6 +126,24 @@ int main(void)
     for (int i = 0; i < ROWS; i++)
         wanted[i] = 31.0 * i;
     bad += check("address of a local variable", sums, wanted, ROWS);
+
+    double (*values)[6] = malloc(ROWS * sizeof *values);
+#pragma acc parallel loop copyout(values[0:ROWS])
+    for (int i = 0; i < ROWS; i++) {
+        values[i][0] = marked(i, COLUMNS);
+        values[i][1] = with_private(i, COLUMNS);
+        values[i][2] = reduced(i, COLUMNS);
+        values[i][3] = by_default(i, COLUMNS);
+        values[i][4] = found_by_compiler(i, COLUMNS);
+        values[i][5] = collapsed(i, COLUMNS);
+    }
+    for (int k = 0; k < 6; k++) {
+        for (int i = 0; i < ROWS; i++) {
+            sums[i] = values[i][k];
+            wanted[i] = i * (COLUMNS * (COLUMNS - 1) / 2) + COLUMNS;
+        }
+        bad += check("loop of one thread", sums, wanted, ROWS);
+    }
 
     puts(bad ? "small routines failed" : "small routines right");
     return bad != 0;
