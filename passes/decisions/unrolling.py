@@ -44,6 +44,26 @@ def part_of(iterations: int) -> int:
     return next((size for size in reversed(PARTS) if iterations % size == 0), 1)
 
 
+_SHORT_FUNCTIONS = frozenset(
+    "fabs floor ceil trunc rint nearbyint round copysign fmin fmax fdim fma sqrt rsqrt abs labs llabs".split()
+)
+"""Functions of a few instructions, in both precisions."""
+_REDUCED_IN_FLOAT = frozenset(("sinf", "cosf", "tanf", "sincosf", "sinpif", "cospif"))
+"""Functions whose libdevice code contains the reduction of large arguments, a loop of its own."""
+
+
+def function_operations(name: str) -> int:
+    """
+    The operations that a mathematical function counts as, by its C name: about the instructions of its libdevice
+    code, as LLVM inlines it. A loop of few functions can be longer than one of much arithmetic.
+    """
+    if name in _REDUCED_IN_FLOAT:
+        return 100
+    if name in _SHORT_FUNCTIONS or name.removesuffix("f") in _SHORT_FUNCTIONS:
+        return 8
+    return 45
+
+
 @dataclass(frozen=True)
 class LoopBody:
     """

@@ -8,15 +8,13 @@ from xdsl.ir import Operation
 
 from ....dialects.accx_element import ElementOp
 from ...decisions.device_functions import PURE_FUNCTIONS
-from ...decisions.unrolling import LoopBody
+from ...decisions.unrolling import LoopBody, function_operations
 from ..ops.acc_ops import PRIVATIZING_OPS, callee_of
 from ..ops.building import constant_trips
 from ..values.addresses import ADDRESS_OPS
 
 _REGISTERS = (*PRIVATIZING_OPS, llvm.AllocaOp)
 """Operations that make scalars which LLVM keeps in registers."""
-_CALL_OPERATIONS = 8
-"""The number of operations that a mathematical function counts as."""
 
 
 def _index_arithmetic(loop: scf.ForOp) -> set[Operation]:
@@ -46,9 +44,10 @@ def costs(loop: scf.ForOp) -> dict[Operation, int] | None:
             case llvm.LoadOp() | llvm.StoreOp() if isinstance(op.ptr.owner, _REGISTERS):
                 pass
             case llvm.CallOp():
-                if callee_of(op) not in PURE_FUNCTIONS:
+                name = callee_of(op)
+                if name not in PURE_FUNCTIONS:
                     return None
-                found[op] = _CALL_OPERATIONS
+                found[op] = function_operations(name)
             case scf.ExecuteRegionOp() | scf.IndexSwitchOp():
                 return None
             case (
