@@ -7,8 +7,8 @@ loop's accesses from the analyses. A call that is not inlined is legal, but cann
 Takes:  acc level.
 Leaves: in compute constructs and in loops of routines, the body of each called function of the program in
         place of the call, recursively for the calls in it, if the function
-        - has one block, with at most `limit` operations, and no directive but loops that one thread runs: those
-        marked `seq`, and those without a level in a `routine seq`, which become `seq` (2.15.1);
+        - has one block, with at most `limit` operations, and no directive but loops that one thread runs:
+        those marked `seq`, and those without a level in a `routine seq`, which become `seq` (2.15.1);
         - is not a routine with gang, worker or vector level, and no other code is bound to it;
         - does not call itself, and is not part of OpenMP's runtime (infer-routines refuses these by name);
         - uses no global variable other than constants and those with a declare directive (infer-routines

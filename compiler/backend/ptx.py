@@ -145,7 +145,25 @@ def compile_kernels(llvm_ir: str, sm: int, version: int, opt_level: OptLevel) ->
             vectors = _may_have_vectors(llvm_ir, sm)
             optimize(module, machine, opt_level, vectorize=vectors, pack=vectors)
         with phase("LLVM writes PTX"):
-            return machine.emit_assembly(module)
+            return _assembly(module, machine)
+
+
+_SWITCH = re.compile(r"^  switch ", re.MULTILINE)
+_ATTRIBUTES = re.compile(r"^(attributes #\d+ = \{)", re.MULTILINE)
+
+
+def _assembly(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> str:
+    """
+    PTX of an optimised module. A `switch` becomes comparisons: threads of a warp that take an indirect branch
+    (`brx.idx`) run one after the other to the end of the function, where branches would join after the
+    statement. Functions are told so after optimisation, in which the attribute would also prevent tables of
+    values.
+    """
+    text = str(module)
+    if _SWITCH.search(text) is None:
+        return machine.emit_assembly(module)
+    with open_module(_ATTRIBUTES.sub(r'\1 "no-jump-tables"="true"', text), "kernels") as (told, _):
+        return machine.emit_assembly(told)
 
 
 def emit_ptx(

@@ -44,9 +44,8 @@ def part_of(iterations: int) -> int:
     return next((size for size in reversed(PARTS) if iterations % size == 0), 1)
 
 
-_SHORT_FUNCTIONS = frozenset(
-    "fabs floor ceil trunc rint nearbyint round copysign fmin fmax fdim fma sqrt rsqrt abs labs llabs".split()
-)
+_SHORT = "fabs floor ceil trunc rint nearbyint round copysign fmin fmax fdim fma sqrt rsqrt abs labs llabs"
+_SHORT_FUNCTIONS = frozenset(_SHORT.split())
 """Functions of a few instructions, in both precisions."""
 _REDUCED_IN_FLOAT = frozenset(("sinf", "cosf", "tanf", "sincosf", "sinpif", "cospif"))
 """Functions whose libdevice code contains the reduction of large arguments, a loop of its own."""
@@ -54,8 +53,8 @@ _REDUCED_IN_FLOAT = frozenset(("sinf", "cosf", "tanf", "sincosf", "sinpif", "cos
 
 def function_operations(name: str) -> int:
     """
-    The operations that a mathematical function counts as, by its C name: about the instructions of its libdevice
-    code, as LLVM inlines it. A loop of few functions can be longer than one of much arithmetic.
+    The operations that a mathematical function counts as, by its C name: about the instructions of its
+    libdevice code, as LLVM inlines it. A loop of few functions can be longer than one of much arithmetic.
     """
     if name in _REDUCED_IN_FLOAT:
         return 100

@@ -165,6 +165,28 @@ def test_unused_tools_are_not_needed(monkeypatch):
     assert assemble("", 90) is None
 
 
+def _switch(cases: int) -> str:
+    """A kernel with a switch of so many cases, each with a division of its own."""
+    numbers = range(cases)
+    blocks = (f"case{i}:\n  %v{i} = udiv i32 %x, {i + 3}\n  br label %end" for i in numbers)
+    lines = (
+        "define ptx_kernel void @k(ptr addrspace(1) %a, i32 %c, i32 %x) nounwind {",
+        f"  switch i32 %c, label %end [{' '.join(f'i32 {i}, label %case{i}' for i in numbers)}]",
+        *blocks,
+        "end:",
+        f"  %r = phi i32 [ 0, %0 ], {', '.join(f'[ %v{i}, %case{i} ]' for i in numbers)}",
+        "  store i32 %r, ptr addrspace(1) %a",
+        "  ret void\n}",
+    )
+    return "\n".join(lines)
+
+
+def test_a_switch_has_no_indirect_branch():
+    ptx = emit_ptx(NVPTX_HEADER + _switch(8), sm=90)
+    assert "brx.idx" not in ptx
+    assert ptx.count("setp") >= 3
+
+
 PAIR = """
 define ptx_kernel void @k(ptr addrspace(1) noalias align 16 %a, ptr addrspace(1) noalias align 16 %b) {
   %a1 = getelementptr inbounds TYPE, ptr addrspace(1) %a, i64 1
