@@ -22,6 +22,7 @@ from ..base.command import end_command
 from ..base.diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink, error
 from ..base.machine import VARIABLE, check_machine, is_foreign, target_machine
 from ..base.phases import LOADING, phase
+from ..base.processors import usable_processors
 from ..base.ranks import of_rank, own_rank
 from ..message_passing import check_library
 from ..process import collect_from_here
@@ -240,13 +241,14 @@ def thread_count() -> int:
     """
     The number of CPU threads in the environment, 0 if it has none: in ACC_NUM_CORES, the variable of
     NVIDIA's compilers for multicore targets, or else in OMP_NUM_THREADS (the first number of its list),
-    which launchers and batch systems set for every program.
+    which launchers and batch systems set for every program. It is at most that of the processors that this
+    process may use: further threads would only wait for each other's processor.
     """
     text = os.environ.get("ACC_NUM_CORES", "")
     if text and (not text.isdigit() or int(text) < 1):
         raise error(UNKNOWN_LOC, f"ACC_NUM_CORES is '{text}'", "set it to a number of CPU threads")
     outer = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    return int(text or (outer if outer.isdigit() else 0))
+    return min(int(text or (outer if outer.isdigit() else 0)), usable_processors())
 
 
 def device_queues() -> bool:

@@ -9,6 +9,7 @@ import pytest
 from accopt.compiler.base import processors
 from accopt.compiler.base.diagnostics import CompileError
 from accopt.compiler.base.processors import processor_time, ranks_here, usable_processors
+from accopt.compiler.drivers import run_program
 from accopt.compiler.drivers.run_program import thread_count
 
 
@@ -105,6 +106,8 @@ def test_the_least_of_all(
 @pytest.mark.parametrize(
     ("cores", "threads", "expected"),
     [
+        (None, "16", 8),
+        ("9", None, 8),
         (None, None, 0),
         ("3", None, 3),
         ("3", "5", 3),
@@ -116,6 +119,7 @@ def test_the_least_of_all(
 def test_the_environment_has_a_wish(
     monkeypatch: pytest.MonkeyPatch, cores: str | None, threads: str | None, expected: int
 ) -> None:
+    monkeypatch.setattr(run_program, "usable_processors", lambda: 8)
     for name, text in (("ACC_NUM_CORES", cores), ("OMP_NUM_THREADS", threads)):
         if text is None:
             monkeypatch.delenv(name, raising=False)
