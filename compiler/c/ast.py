@@ -105,7 +105,8 @@ class FunctionDecl:
     destructor: int | None = None
     """Its priority if it runs when the program ends (GNU C's `destructor`)."""
     directives: list[Directive] = field(default_factory=list["Directive"])
-    contains_goto_or_switch: bool = False
+    jump_targets: frozenset[str] = frozenset()
+    """The labels that jumps in the body name."""
     is_quiet: bool = False
     """Whether checking the body gave no message and declared no name with linkage (C11 6.2.2)."""
 

@@ -137,9 +137,10 @@ class FunctionFacts:
                 return not self.escapes(s)
 
     def needs_blocks(self, s: c.Stmt) -> bool:
-        """Whether some direct part of compound `s` needs basic blocks around it."""
-        return isinstance(s, c.Compound) and any(
-            self.escapes(b) or self.needs_blocks(b) for b in s.body
+        """Whether `s` has a label, or a direct part of compound `s` needs basic blocks around it."""
+        return isinstance(s, c.Label) or (
+            isinstance(s, c.Compound)
+            and any(self.escapes(b) or self.needs_blocks(b) for b in s.body)
         )
 
     def assigned(self, node: Node) -> frozenset[c.VarDecl]:
@@ -317,6 +318,11 @@ class _Storage:
                 self.directive(s)
             case c.TeamStmt():
                 self.team(s)
+            case c.Label():
+                outer = self.level, self.bypassed
+                self.level, self.bypassed = self.level + 1, True
+                self.parts(s)
+                self.level, self.bypassed = outer
             case c.Compound():
                 outer = self.level, self.bypassed
                 if self.facts.has_labels(s):

@@ -118,7 +118,7 @@ def _define_function(
     symbol = state.function_symbol(function)
     t: FunctionType = function.type
     ir_type = state.function_types[symbol]
-    body = normalize_body(source, t.result)
+    body = normalize_body(function, source)
     facts = analyze(function, body, state.may_write)
     entry = Block(arg_types=ir_type.inputs.data)
     fn = FunctionState.of_block(state, entry, facts, function)

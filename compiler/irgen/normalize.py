@@ -2,8 +2,8 @@
 Rewrites guards to structured form: `if (c) continue;` in a loop and `if (c) return;` in a void function
 become `if (!c) { rest }`, so that most loops stay structured operations. Functions that may run on a device
 and have a few returns of a scalar assign it to one variable, which they return at their end, because only a
-function of one block can be inlined. Branches with a constant false condition are removed, and the loops of
-`collapse(force:)` become tightly nested.
+function of one block can be inlined. Branches with a constant false condition and labels that no jump names
+are removed, and the loops of `collapse(force:)` become tightly nested.
 
 A guard is rewritten only if no statement has to be duplicated; every other jump is left as it is.
 """
@@ -22,9 +22,9 @@ MOST_RETURNS = 8
 """The most returns of such a function; with more, it would be nested deeply."""
 
 
-def normalize_body(body: c.Compound, result: CType) -> c.Compound:
-    """The body of a function that returns `result`, with guards turned into `if`s wherever possible."""
-    out = _normalize(body)
+def normalize_body(function: c.FunctionDecl, body: c.Compound) -> c.Compound:
+    """The body of `function`, with guards turned into `if`s wherever possible."""
+    out, result = _normalize(body, function.jump_targets), function.type.result
     assert isinstance(out, c.Compound)
     if isinstance(result, VoidType):
         stripped = _strip([out], c.Return)
@@ -52,10 +52,11 @@ def _with_one_return(body: c.Compound, result: CType) -> c.Compound:
     return replace(body, body=[declaration, *stripped, c.Return(loc=loc, value=value)])
 
 
-def _normalize(s: c.Stmt) -> c.Stmt:
+def _normalize(s: c.Stmt, targets: frozenset[str]) -> c.Stmt:
+    """`s` in normal form, in a function whose jumps name the labels `targets`."""
     match s:
         case c.Compound():
-            body = [_normalize(b) for b in s.body]
+            body = [_normalize(b, targets) for b in s.body]
             return (
                 s
                 if all(a is b for a, b in zip(body, s.body, strict=True))
@@ -64,29 +65,31 @@ def _normalize(s: c.Stmt) -> c.Stmt:
         case c.If():
             dead = _never_runs(s)
             if dead is not None:
-                return _normalize(dead)
-            then = _normalize(s.then)
-            otherwise = None if s.otherwise is None else _normalize(s.otherwise)
+                return _normalize(dead, targets)
+            then = _normalize(s.then, targets)
+            otherwise = None if s.otherwise is None else _normalize(s.otherwise, targets)
             if then is s.then and otherwise is s.otherwise:
                 return s
             return replace(s, then=then, otherwise=otherwise)
         case c.For() | c.While() | c.DoWhile():
-            body = _normalize(s.body)
+            body = _normalize(s.body, targets)
             if jumps(body, c.Continue):
                 stripped = _strip([body], c.Continue)
                 if stripped is not None:
                     body = c.Compound(loc=body.loc, body=stripped)
             return s if body is s.body else replace(s, body=body)
+        case c.Label() if s.name not in targets:
+            return _normalize(s.body, targets)
         case c.Switch() | c.Case() | c.Label():
-            body = _normalize(s.body)
+            body = _normalize(s.body, targets)
             return s if body is s.body else replace(s, body=body)
         case c.AccStmt(body=c.Stmt() as inner):
-            body = _normalize(inner)
+            body = _normalize(inner, targets)
             if is_forced(s.directive):
                 body = sink_between(s, body)
             return s if body is inner else replace(s, body=body)
         case c.TeamStmt():
-            body = _normalize(s.body)
+            body = _normalize(s.body, targets)
             return s if body is s.body else replace(s, body=body)
         case _:
             return s

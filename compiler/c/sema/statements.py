@@ -96,6 +96,7 @@ class StatementChecker:
         """The outermost block of a function, in the scope of its parameters."""
         with self._labels():
             body = Compound(loc=self.unit.loc(node), body=self.block(node.block_items or []))
+        self._function.decl.jump_targets = frozenset(name for name, _ in self._function.gotos)
         for name, jump in self._function.gotos:
             with self.unit.recovery.going_on():
                 self._check_goto(name, jump)
@@ -285,7 +286,6 @@ class StatementChecker:
         if not isinstance(value.type, IntType):
             raise error(value.loc, f"'switch' on '{value.type}'", "switch on an integer")
         state = self._function
-        state.decl.contains_goto_or_switch = True
         state.targets.append(_SWITCH)
         state.switch_values.append({})
         state.switch_types.append(value.type)
@@ -371,13 +371,11 @@ class StatementChecker:
             raise error(
                 loc, f"label '{node.name}' is defined twice", "rename one", [(first, "first here")]
             )
-        state.decl.contains_goto_or_switch = True
         state.labels[name] = Jump(loc, state.constructs)
         return Label(loc=loc, name=name, body=self.statement(node.stmt))
 
     def _goto(self, node: Any) -> Stmt:
         loc, state, name = self.unit.loc(node), self._function, self._label_name(node.name)
-        state.decl.contains_goto_or_switch = True
         state.gotos.append((name, Jump(loc, state.constructs)))
         return Goto(loc=loc, label=name)
 
@@ -396,7 +394,6 @@ class StatementChecker:
 
     def _computed_goto(self, node: Any) -> Stmt:
         loc, state = self.unit.loc(node), self._function
-        state.decl.contains_goto_or_switch = True
         target = self.unit.expressions.value(node.target)
         if not isinstance(target.type, PointerType):
             raise error(target.loc, f"'goto *' of '{target.type}'", "use the address of a label")
