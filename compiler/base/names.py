@@ -6,6 +6,15 @@ import re
 from functools import lru_cache
 
 _NOT_IN_NAMES = re.compile(r"[^\w$]+")
+_NOT_IN_PTX = re.compile(r"[^\w$.]", re.ASCII)
+_RESERVED_IN_PTX = re.compile(
+    r"(WARP_SZ|_|A7|function_name|inlined_at|__cuda_dummy_entry__|(.*_)?param_?\d+|(func_)?retval\d+"
+    r"|prototype_\d+|temp_param_reg|__local_depot\d+)?\$*|\$L_.*"
+)
+"""
+Names of functions and variables that ptxas 13.0 refuses (of the reserved words of PTX only these, PTX ISA,
+4.4 and 4.5), and those that LLVM gives to parameters, results, frames and labels.
+"""
 _NUMBERED = re.compile(r".*_\d+_*")
 _NUMBERED_HINT = re.compile(r"(.*_\d+_*)_")
 
@@ -26,11 +35,22 @@ def value_name(text: str) -> str:
     return name if name and (name[0].isascii() and not name[0].isdigit()) else f"v{name}"
 
 
+def ptx_name(name: str) -> str:
+    """
+    `name` of a function or variable, or another for it (see `c_name`) where PTX has no such name. The `.` of
+    functions is left to LLVM.
+    """
+    name = _NOT_IN_PTX.sub(lambda found: f"_${ord(found[0])}_", name)
+    return f"{name}$" if _RESERVED_IN_PTX.fullmatch(name) else name
+
+
 def c_name(name: str) -> str:
     """
     The name in C of a value with the hint `name` (see `value_name`) or of a symbol: static variables of
     functions are `function.variable.number` in IR, and what several files call alike is `name.number`.
     """
+    if name.endswith("$") and _RESERVED_IN_PTX.fullmatch(name[:-1]):
+        name = name[:-1]
     numbered = _NUMBERED_HINT.fullmatch(name)
     if numbered is not None:
         return numbered.group(1)

@@ -12,8 +12,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..c import ast as c
-from ..c.tree import READING, assigned_variable, children, int_constant, strip_casts, walk
-from ..c.types import BOOL, CType, FloatType, IntType, PointerType, RecordType, is_scalar
+from ..c.tree import READING, Node, assigned_variable, children, int_constant, strip_casts, walk
+from ..c.types import (
+    BOOL,
+    ULONG,
+    ArrayType,
+    CType,
+    FloatType,
+    FunctionType,
+    IntType,
+    PointerType,
+    RecordType,
+    VoidType,
+    is_scalar,
+)
 
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 
@@ -21,9 +33,12 @@ _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 @dataclass(frozen=True)
 class CountedLoop:
     """
-    `for (var = start; var OP bound; var += step)`. `compare_type` is the type C compares in.
-    `down` means the loop subtracts; `step` is the positive amount, a constant or an expression. `meets`:
-    the comparison is `!=`, so that the variable reaches the bound, and `op` is the one that is meant.
+    `for (var = start; var OP bound; var += step)`. `compare_type` is the type C compares in, for an integer
+    variable an arithmetic one (addresses compare as `unsigned long`); the variable is first converted to
+    `casts`, in this order. `down` means the loop subtracts; `step` is the positive amount, a constant or an
+    expression. `meets`: the comparison is `!=`, so that the variable reaches the bound, and `op` is the one
+    that is meant. `lent`: the body gives the variable's address to what only reads. `subscript`: the body
+    uses an unsigned variable of 64 bits as a subscript, so that its values are below 2⁶³.
     """
 
     var: c.VarDecl
@@ -35,19 +50,24 @@ class CountedLoop:
     step: int | c.Expr
     down: bool
     meets: bool = False
+    casts: tuple[CType, ...] = ()
+    lent: bool = False
+    subscript: bool = False
 
 
 @dataclass(frozen=True)
 class LoopEffects:
     """
     What executing a subtree may change: variables, memory by the types of the stores, and anything by
-    unknown callees. `addressed` are the variables whose addresses it takes.
+    unknown callees. `addressed` are the variables whose addresses it takes, other than those `lent` to
+    pointers to const.
     """
 
     variables: frozenset[c.VarDecl] = frozenset()
     stored: frozenset[CType] = frozenset()
     calls: bool = False
     addressed: frozenset[c.VarDecl] = frozenset()
+    lent: frozenset[c.VarDecl] = frozenset()
 
 
 class EffectsOf:
@@ -72,19 +92,25 @@ class EffectsOf:
         variables: set[c.VarDecl] = set()
         stored: set[CType] = set()
         addressed: set[c.VarDecl] = set()
+        lent: set[c.VarDecl] = set()
         calls = False
         stack: list[c.Expr | c.Stmt] = [root]
         while stack:
             node = stack.pop()
             kind = type(node)
             if kind in READING or kind is c.BinaryOp:
-                stack += children(node)
+                pointed = _pointed(node) if kind is c.Cast else None
+                if pointed is None:
+                    stack += children(node)
+                else:
+                    (lent if _is_to_const(node) else addressed).add(pointed)
                 continue
             if isinstance(node, c.For):
                 inner = self(node.body)
                 variables |= inner.variables
                 stored |= inner.stored
                 addressed |= inner.addressed
+                lent |= inner.lent
                 calls = calls or inner.calls
                 stack += [part for part in children(node) if part is not node.body]
                 continue
@@ -103,7 +129,21 @@ class EffectsOf:
                 callee = node.callee
                 if not isinstance(callee, c.FunctionRef) or self._may_write(callee.decl):
                     calls = True
-        return LoopEffects(frozenset(variables), frozenset(stored), calls, frozenset(addressed))
+        changed = frozenset(variables), frozenset(stored), calls
+        return LoopEffects(*changed, frozenset(addressed), frozenset(lent))
+
+
+def _pointed(e: Node) -> c.VarDecl | None:
+    """The variable whose address `e` converts."""
+    address = strip_casts(e) if isinstance(e, c.Expr) else None
+    if isinstance(address, c.AddressOf) and isinstance(address.operand, c.VarRef):
+        return address.operand.decl
+    return None
+
+
+def _is_to_const(e: Node) -> bool:
+    """Whether the value of `e` is a pointer to const."""
+    return isinstance(e, c.Expr) and isinstance(e.type, PointerType) and e.type.pointee.const
 
 
 def recognize(loop: c.For, effects_of: EffectsOf, *, directive: bool) -> CountedLoop | str:
@@ -130,9 +170,14 @@ def recognize(loop: c.For, effects_of: EffectsOf, *, directive: bool) -> Counted
     condition = _condition(loop.condition, var)
     if isinstance(condition, str):
         return condition
-    op, bound, compare_type = condition
+    op, bound, casts = condition
+    compare_type = casts[-1] if casts else var.type
     if isinstance(compare_type, FloatType) and not directive:
         return "its bound has a floating type"
+    if any(isinstance(t, IntType) and t.bits > 64 for t in (var.type, *casts)):
+        return "it counts in more than 64 bits"
+    if not directive and _always_holds(op, bound, compare_type):
+        return "its condition always holds"
     step = _step(loop.step, var)
     if isinstance(step, str):
         return step
@@ -140,8 +185,7 @@ def recognize(loop: c.For, effects_of: EffectsOf, *, directive: bool) -> Counted
     if isinstance(amount, int):
         if amount == 0:
             return f"its step leaves '{var.name}' unchanged"
-        if amount < 0:
-            amount, down = -amount, not down
+        amount, down = _positive(amount, down, op, var.type)
     meets = op == "!="
     if meets:
         # Under a directive the loop must end (2.9), so the variable reaches the bound.
@@ -161,7 +205,45 @@ def recognize(loop: c.For, effects_of: EffectsOf, *, directive: bool) -> Counted
         changed = _variant(e, var, effects, strict=not directive)
         if changed is not None:
             return changed
-    return CountedLoop(var, declared, first, op, bound, compare_type, amount, down, meets)
+    wide = var.type == ULONG and int_constant(first) is None
+    subscript = wide and _is_subscript(loop.body, var)
+    return CountedLoop(
+        *(var, declared, first, op, bound, compare_type, amount, down, meets, casts[:-1]),
+        lent=var in effects.lent,
+        subscript=subscript,
+    )
+
+
+def _always_holds(op: str, bound: c.Expr, t: CType) -> bool:
+    """Whether the bound is the last value of the type in which `op` compares with it."""
+    limit = int_constant(bound)
+    if limit is None or not isinstance(t, IntType):
+        return False
+    value = limit % (1 << t.bits)
+    lowest = 1 << (t.bits - 1) if t.signed else 0
+    return (op == "<=" and value == (lowest - 1) % (1 << t.bits)) or (
+        op == ">=" and value == lowest
+    )
+
+
+def _positive(amount: int, down: bool, op: str, t: CType) -> tuple[int, bool]:
+    """A constant step as a positive amount and the direction: in unsigned arithmetic, adding the complement
+    of a number is subtracting it."""
+    if amount < 0:
+        return -amount, not down
+    if isinstance(t, IntType) and not t.signed:
+        complement = (1 << t.bits) - amount
+        towards = op == "!=" or (op in ("<", "<=")) == down
+        if 0 < complement <= amount and towards:
+            return complement, not down
+    return amount, down
+
+
+def _is_subscript(body: c.Stmt, var: c.VarDecl) -> bool:
+    return any(
+        isinstance(node, c.PtrAdd) and _conversions(node.index, var) is not None
+        for node in walk(body)
+    )
 
 
 def _start(init: c.Stmt | None) -> tuple[c.VarDecl, c.Expr, bool] | str:
@@ -178,51 +260,113 @@ def _start(init: c.Stmt | None) -> tuple[c.VarDecl, c.Expr, bool] | str:
     return "its first part does not assign one variable"
 
 
-def _condition(condition: c.Expr | None, var: c.VarDecl) -> tuple[str, c.Expr, CType] | str:
+def _condition(
+    condition: c.Expr | None, var: c.VarDecl
+) -> tuple[str, c.Expr, tuple[CType, ...]] | str:
+    """The comparison, its bound and the types to which the variable is converted for it."""
     e = None if condition is None else strip_casts(condition)
     if isinstance(e, c.BinaryOp) and e.op in _FLIPPED:
-        if _is_value(e.lhs, var):
-            return e.op, e.rhs, e.lhs.type
-        if _is_value(e.rhs, var):
-            return _FLIPPED[e.op], e.lhs, e.lhs.type
+        for value, bound, op in ((e.lhs, e.rhs, e.op), (e.rhs, e.lhs, _FLIPPED[e.op])):
+            casts = _conversions(value, var)
+            if casts is None:
+                continue
+            if isinstance(value.type, PointerType) and isinstance(var.type, IntType):
+                bound = c.Cast(type=ULONG, loc=bound.loc, operand=bound)
+            return op, bound, casts
     return f"its condition does not compare '{var.name}' with a bound by < <= > >= or !="
 
 
 def _step(step: c.Expr | None, var: c.VarDecl) -> tuple[int | c.Expr, bool] | str:
     e = None if step is None else strip_casts(step)
+    amount: int | c.Expr | None = None
+    down = False
     match e:
         case c.IncDec() if assigned_variable(e) is var:
             return 1, not e.is_increment
         case c.CompoundAssign(op="+" | "-" | "+=" | "-=") if assigned_variable(e) is var:
-            return _amount(e.value), e.op.startswith("-")
+            amount, down = _amount(e.value), e.op.startswith("-")
         case c.Assign() if assigned_variable(e) is var:
-            value = _whole(e.value, var)
-            if isinstance(value, c.BinaryOp) and value.op in "+-":
-                if _is_value(value.lhs, var):
-                    return _amount(value.rhs), value.op == "-"
-                if value.op == "+" and _is_value(value.rhs, var):
-                    return _amount(value.lhs), False
-            if isinstance(value, c.PtrAdd) and _is_value(value.pointer, var):
-                return _amount(value.index), value.subtract
+            amount, down = _added(_whole(e.value, var), var)
         case _:
             pass
-    return f"its last part does not add to or subtract from '{var.name}'"
+    if amount is None or (not isinstance(amount, int) and not isinstance(amount.type, IntType)):
+        return f"its last part does not add to or subtract from '{var.name}'"
+    return amount, down
+
+
+def _added(e: c.Expr, var: c.VarDecl) -> tuple[int | c.Expr | None, bool]:
+    """What `e` adds to or, if the second result is true, subtracts from the variable's value."""
+    match e:
+        case c.BinaryOp(op="+" | "-") if isinstance(e.type, IntType):
+            if _conversions(e.lhs, var) is not None:
+                return _scaled(_amount(e.rhs), e.type, var.type), e.op == "-"
+            if e.op == "+" and _conversions(e.rhs, var) is not None:
+                return _scaled(_amount(e.lhs), e.type, var.type), False
+        case c.PtrAdd() if _conversions(e.pointer, var) is not None:
+            return _scaled(_amount(e.index), e.pointer.type, var.type), e.subtract
+        case _:
+            pass
+    return None, False
+
+
+def _scaled(amount: int | c.Expr, counted: CType, t: CType) -> int | c.Expr | None:
+    """An amount that is added to a value of type `counted`, for a variable of type `t`: pointers count
+    elements, integers bytes. None if it is not known to be a whole number of them."""
+    unit, own = _unit(counted), _unit(t)
+    if unit == own:
+        return amount
+    if not isinstance(amount, int) or not isinstance(unit, int) or not isinstance(own, int):
+        return None
+    return amount * unit // own if own and amount * unit % own == 0 else None
+
+
+def _unit(t: CType) -> int | CType:
+    """The bytes that 1 stands for in arithmetic on `t`; for a pointer to an array of variable length, its
+    type."""
+    if not isinstance(t, PointerType):
+        return 1
+    pointee = t.pointee.type
+    if isinstance(pointee, ArrayType) and pointee.is_vla:
+        return pointee
+    return 1 if isinstance(pointee, VoidType | FunctionType) else pointee.size
 
 
 def _whole(e: c.Expr, var: c.VarDecl) -> c.Expr:
     """`e` without the conversions around it that keep all bits of the loop variable."""
-    while isinstance(e, c.Cast):
-        narrow = isinstance(e.type, IntType) and isinstance(var.type, IntType)
-        if (narrow and e.type.size < var.type.size) or e.type == BOOL:
+    while isinstance(e, c.Cast) and _holds_bits(e.type, var.type):
+        if isinstance(e.operand.type, FloatType):
             break
         e = e.operand
     return e
 
 
-def _is_value(e: c.Expr, var: c.VarDecl) -> bool:
-    """Whether `e` is the loop variable's value, as it is or in a type that holds as many bits."""
-    e = _whole(e, var)
-    return isinstance(e, c.Load) and isinstance(e.lvalue, c.VarRef) and e.lvalue.decl is var
+def _holds_bits(t: CType, variable: CType) -> bool:
+    return isinstance(t, IntType | PointerType) and t != BOOL and t.size >= variable.size
+
+
+def _conversions(e: c.Expr, var: c.VarDecl) -> tuple[CType, ...] | None:
+    """
+    The types to which `e` converts the loop variable's value, innermost first, each of which holds all its
+    bits; only the last may be a floating type. None if `e` is something else. An address that an integer
+    is converted to counts as `unsigned long`.
+    """
+    types: list[CType] = []
+    while isinstance(e, c.Cast):
+        t = e.type
+        if isinstance(t, FloatType):
+            if any(not isinstance(other, FloatType) for other in types):
+                return None
+            types = types or [t]
+        elif not _holds_bits(t, var.type):
+            return None
+        else:
+            types.append(
+                ULONG if isinstance(var.type, IntType) and isinstance(t, PointerType) else t
+            )
+        e = e.operand
+    if not (isinstance(e, c.Load) and isinstance(e.lvalue, c.VarRef) and e.lvalue.decl is var):
+        return None
+    return tuple(reversed(types))
 
 
 def _may_be_negative(e: c.Expr, var: c.VarDecl) -> bool:

@@ -14,7 +14,8 @@ from xdsl.ir import SSAValue
 
 from ...passes.ir.ops.building import constant_value
 from ..base.names import value_name
-from ..c.types import LONG, FloatType, IntType, PointerType
+from ..c.tree import strip_casts
+from ..c.types import LONG, ULONG, FloatType, IntType, PointerType
 from . import arithmetic, pointers
 from .counted import CountedLoop
 from .function import FunctionState
@@ -37,8 +38,6 @@ def make_counter(fn: FunctionState, loop: CountedLoop) -> Counter:
     if isinstance(loop.var.type, PointerType):
         return _pointer_counter(fn, loop, loop.var.type)
     assert isinstance(loop.var.type, IntType)
-    if isinstance(loop.compare_type, PointerType):
-        raise AssertionError("an integer loop variable compared as a pointer")
     return _integer_counter(fn, loop, loop.var.type)
 
 
@@ -62,20 +61,28 @@ def _integer_counter(fn: FunctionState, loop: CountedLoop, var: IntType) -> Coun
     start = fn.rvalue(loop.start)
     bound = fn.rvalue(loop.bound)
     b.at(loop.start.loc)
+    # The types that the variable is converted to decide how both sides extend to the counter.
+    compared, t = start, var
+    for cast in loop.casts:
+        assert isinstance(cast, IntType)
+        compared, t = arithmetic.convert(b, compared, t, cast), cast
     if isinstance(compare, FloatType):
-        exact = b.resize(start, i64, signed=var.signed)
+        exact = b.resize(compared, i64, signed=t.signed)
         bound, compare = integer_bound(fn, loop, bound, compare, exact), LONG
     assert isinstance(compare, IntType)
+    compared = arithmetic.convert(b, compared, t, compare)
     width = _width(loop, compare, constant_value(bound))
     name = loop.var.name
-    # The comparison's type decides how both sides extend to the counter.
-    compared = arithmetic.convert(b, start, var, compare)
     first = b.resize(compared, width, signed=compare.signed)
     last = b.resize(bound, width, signed=compare.signed)
     last.name_hint = last.name_hint or value_name(f"{name}_end")
     step = _step(fn, loop, width)
-    if not compare.signed and compare.bits == 64 and (_is_huge(first) or _is_huge(last)):
-        return _wrapping_counter(fn, loop, var, (first, last), step)
+    if _is_numbered(loop, var, compare, (first, last, step)):
+        ends = (
+            b.resize(compared, i64, signed=compare.signed),
+            b.resize(bound, i64, signed=compare.signed),
+        )
+        return _numbered_counter(fn, loop, (var, compare), ends, b.resize(step, i64, signed=True))
     if not loop.down and not compare.signed and var.signed and compare.bits == 64:
         # A negative start compares as a huge unsigned number: no iteration.
         constant = constant_value(first)
@@ -87,6 +94,17 @@ def _integer_counter(fn: FunctionState, loop: CountedLoop, var: IntType) -> Coun
         value.name_hint = value.name_hint or value_name(name)
         return b.resize(value, IntegerType(var.bits), signed=var.signed)
 
+    if loop.down and _may_differ_much(loop, compare, first, last):
+        # The complement of the variable counts up, and has no difference that may wrap around.
+        lower, above = b.sub_nsw(b.int(-1, width), first), b.int(-1 if loop.op == ">" else 0, width)
+        upper = b.sub_nsw(above, last, f"{name}_end")
+
+        def complement(k: SSAValue) -> SSAValue:
+            return to_variable(b.sub_nsw(b.int(-1, width), k, name))
+
+        return Counter(
+            lower, upper, step, complement, lambda: complement(_after(fn, lower, upper, step))
+        )
     if loop.down:
         count = b.sub_nsw(first, last, f"{name}_count")
         if loop.op == ">=":
@@ -105,38 +123,81 @@ def _integer_counter(fn: FunctionState, loop: CountedLoop, var: IntType) -> Coun
     )
 
 
-def _is_huge(value: SSAValue) -> bool:
-    """Whether a value is known to be above the largest signed number, as an unsigned one."""
-    constant = constant_value(value)
-    return constant is not None and constant < 0
+_SMALL_STEP = 1 << 20
+"""A loop of 2⁶³ in such steps would take hours."""
 
 
-def _wrapping_counter(
+def _is_numbered(
+    loop: CountedLoop, var: IntType, compare: IntType, parts: tuple[SSAValue, SSAValue, SSAValue]
+) -> bool:
+    """
+    Whether the range from start to bound, with the step beyond it, may exceed the signed numbers of the
+    counter, or the variable may wrap around on its way to a bound that it meets.
+    """
+    first, last, step = (constant_value(part) for part in parts)
+    low, high = (last, first) if loop.down else (first, last)
+    if loop.meets and not (var.signed and var.bits >= 32) and not loop.subscript:
+        ordered = low is not None and high is not None and 0 <= low <= high
+        never_wraps = low is not None and not var.signed and (low == 0 or var.bits == 64)
+        if not ordered and not never_wraps:
+            return True
+    if compare.bits < 64:
+        return False
+    if any(end is not None and end < 0 for end in (low, high)) and not compare.signed:
+        return True  # above 2⁶³
+    if low is not None and high is not None:
+        beyond = abs(high - low) if compare.signed else max(low, high)
+        return beyond + (step or 1 << 62) >= 1 << 63
+    if compare.signed:
+        known = low is not None and low >= (loop.down and loop.op == ">=")
+        return not known and _is_large(loop, var, step)
+    known = low is not None and low < 1 << 62
+    return _is_large(loop, var, step) or not (known or loop.subscript or var.bits < 64)
+
+
+def _is_large(loop: CountedLoop, var: IntType, step: int | None) -> bool:
+    """Whether few steps may cover 2⁶³."""
+    if isinstance(loop.step, int) or step is not None:
+        return step is None or not 0 <= step < _SMALL_STEP
+    t = strip_casts(loop.step).type
+    return var.bits == 64 and isinstance(t, IntType) and t.bits == 64
+
+
+def _numbered_counter(
     fn: FunctionState,
     loop: CountedLoop,
-    var: IntType,
+    types: tuple[IntType, IntType],
     ends: tuple[SSAValue, SSAValue],
     step: SSAValue,
 ) -> Counter:
     """
-    The counter of a loop with 64-bit unsigned comparison, between `ends` that signed numbers need not order:
-    it begins at 0, and the variable is computed modulo 2⁶⁴.
+    A counter that numbers the iterations from 0, of a loop whose variable and comparison have the `types`
+    and that runs between `ends`; the variable is computed modulo 2⁶⁴.
     """
-    b, name, (first, last) = fn.b, loop.var.name, ends
-    more = arith.SubiOp if loop.down else arith.AddiOp
-    count = b.value(arith.SubiOp(*(ends if loop.down else (last, first))), f"{name}_count")
-    if len(loop.op) == 2:
-        count = b.value(arith.AddiOp(count, b.int(1, i64)), f"{name}_count")
-    lower = b.int(0, i64)
-    if not loop.meets:
-        known = {">": "ugt", ">=": "uge", "<": "ult", "<=": "ule"}
-        enters = b.cmp(known[loop.op], first, last)
-        count = b.value(arith.SelectOp(enters, count, lower), f"{name}_count")
+    (var, compare), (first, last), b, name = types, ends, fn.b, loop.var.name
+    zero, one = b.int(0, i64), b.int(1, i64)
+    span = b.value(arith.SubiOp(*(ends if loop.down else (last, first))))
+    if loop.meets and var.bits < 64:
+        span = b.value(arith.AndIOp(span, b.int((1 << var.bits) - 1, i64)))
+    if loop.meets:
+        enters = b.cmp("ne", span, zero)
+    else:
+        enters = arithmetic.compare(b, loop.op, first, last, LONG if compare.signed else ULONG)
+    if len(loop.op) == 1:
+        span = b.value(arith.SubiOp(span, one))
+    # C allows a step of 0 only if no iteration runs.
+    divisor = step if constant_value(step) else b.value(arith.MaxUIOp(step, one))
+    later = span if constant_value(step) == 1 else b.value(arith.DivUIOp(span, divisor))
+    later = b.value(arith.MinUIOp(later, b.int((1 << 63) - 2, i64)))
+    trips = b.value(arith.AddiOp(later, one))
+    count = b.value(arith.SelectOp(enters, trips, zero), f"{name}_count")
+    move = arith.SubiOp if loop.down else arith.AddiOp
 
     def at(k: SSAValue) -> SSAValue:
-        return b.resize(b.value(more(first, k), name), IntegerType(var.bits), signed=var.signed)
+        moved = k if constant_value(step) == 1 else b.value(arith.MuliOp(k, step))
+        return b.resize(b.value(move(first, moved), name), IntegerType(var.bits), signed=var.signed)
 
-    return Counter(lower, count, step, at, lambda: at(_after(fn, lower, count, step)))
+    return Counter(zero, count, one, at, lambda: at(count))
 
 
 def integer_bound(
@@ -173,7 +234,7 @@ def integer_bound(
     return b.value(arith.SelectOp(is_number, rounded, never), f"{name}_end")
 
 
-_FARTHEST = 1 << 62
+_FARTHEST = (1 << 63) - (1 << 40)
 
 
 def _width(loop: CountedLoop, compare: IntType, bound: int | None) -> IntegerType:
@@ -186,14 +247,28 @@ def _width(loop: CountedLoop, compare: IntType, bound: int | None) -> IntegerTyp
     return i32
 
 
+def _may_differ_much(loop: CountedLoop, compare: IntType, first: SSAValue, last: SSAValue) -> bool:
+    """Whether the difference of signed ends, of a loop that counts down, may exceed their type."""
+    high, low = constant_value(first), constant_value(last)
+    if not compare.signed or first.type != IntegerType(compare.bits):
+        return False
+    if low is None:
+        return True
+    return low > (loop.op == ">=") and (high is None or high < 0)
+
+
 def _pointer_counter(fn: FunctionState, loop: CountedLoop, var: PointerType) -> Counter:
     b, pointee, name = fn.b, var.pointee.type, loop.var.name
     start = fn.rvalue(loop.start)
     bound = fn.rvalue(loop.bound)
     b.at(loop.start.loc)
-    ends = (b.to_int(start), b.to_int(bound)) if loop.down else (b.to_int(bound), b.to_int(start))
+    first, last = b.to_int(start), bound if bound.type == i64 else b.to_int(bound)
+    ends = (first, last) if loop.down else (last, first)
     size = pointers.pointee_size(fn, pointee)
-    count = b.value(arith.DivSIOp(b.value(arith.SubiOp(*ends)), size), f"{name}_count")
+    # Addresses that are compared in another type may lie between elements.
+    between = arith.CeilDivSIOp if len(loop.op) == 1 else arith.FloorDivSIOp
+    divide = arith.DivSIOp if loop.compare_type == var else between
+    count = b.value(divide(b.value(arith.SubiOp(*ends)), size), f"{name}_count")
     if loop.op in ("<=", ">="):
         count = _plus(fn, count, 1, f"{name}_count")
     step = _step(fn, loop, i64)
@@ -212,7 +287,8 @@ def _after(fn: FunctionState, lower: SSAValue, upper: SSAValue, step: SSAValue) 
     runs = b.cmp("slt", lower, upper)
     if constant_value(step) == 1:
         return b.value(arith.SelectOp(runs, upper, lower), "end")
-    span = b.sub_nsw(upper, lower)
-    trips = b.value(arith.CeilDivSIOp(span, step), "trips")
-    end = b.add_nsw(lower, b.mul_nsw(trips, step))
+    # The range may exceed the largest signed number, not the largest unsigned one.
+    span = b.value(arith.SubiOp(upper, lower))
+    trips = b.value(arith.CeilDivUIOp(span, step), "trips")
+    end = b.value(arith.AddiOp(lower, b.value(arith.MuliOp(trips, step))))
     return b.value(arith.SelectOp(runs, end, lower), "end")

@@ -92,7 +92,10 @@ def enter_iteration(
     """Assigns the loop variable its value in the iteration with counter `count`."""
     value = counter.variable(count)
     fn.values[loop.var] = value
-    if loop.var in fn.facts.exposed:
+    if loop.lent:  # each iteration has an object of its own
+        fn.addresses.pop(loop.var, None)
+        fn.b.store(value, fn.allocate(loop.var))
+    elif loop.var in fn.facts.exposed:
         fn.b.store(value, fn.address(loop.var))
 
 

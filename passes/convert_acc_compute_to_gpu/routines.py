@@ -14,6 +14,7 @@ from xdsl.dialects import acc, llvm
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i32
 
 from ...compiler.base.diagnostics import SourceLoc, error
+from ...compiler.base.names import ptx_name
 from ...dialects import nvvm
 from ..ir.kernels.routine_calls import Calls
 from ..ir.ops.building import PTR
@@ -22,7 +23,7 @@ from .device_module import DeviceModule
 
 def device_symbol(name: str) -> str:
     """The name of a variable's device version: PTX has no '.' in names, which static ones have."""
-    return name.replace(".", "_$_")
+    return ptx_name(name.replace(".", "_$_"))
 
 
 def is_link(declared: acc.DeclareAttr) -> bool:

@@ -9,6 +9,7 @@ from xdsl.dialects import llvm
 from xdsl.ir import Block, Operation, Region
 
 from ...compiler.base.diagnostics import SourceLoc, error
+from ...compiler.base.names import ptx_name
 from ..decisions.device_functions import is_device_callable
 from ..decisions.loop_partition import Mode
 from .barriers import ANY_INTERNAL, accesses
@@ -45,7 +46,7 @@ class Specialiser:
         suffix = _suffix(caller) if parallel else ""
         key = name, suffix
         if key not in self.made:
-            self.made[key] = self.symbols.device.unique(f"{name}{suffix}")
+            self.made[key] = self.symbols.device.unique(ptx_name(name + suffix))
             self._make(function, self.made[key], caller, parallel)
         return self.made[key]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from accopt.compiler.base.diagnostics import DiagnosticSink
-from accopt.compiler.base.names import c_name, value_name
+from accopt.compiler.base.names import c_name, ptx_name, value_name
 from accopt.compiler.c.program import load_program
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.irgen import generate_module
@@ -33,6 +33,25 @@ def test_hints_are_read_back(name: str) -> None:
 )
 def test_symbols_are_read_back(symbol: str, name: str) -> None:
     assert c_name(symbol) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "in_ptx"),
+    [
+        ("WARP_SZ", "WARP_SZ$"),
+        ("_", "_$"),
+        ("f_param_0", "f_param_0$"),
+        ("retval0", "retval0$"),
+        ("$L__BB0_1", "$L__BB0_1$"),
+        ("call", "call"),
+        ("tid", "tid"),
+        ("param", "param"),
+        ("x$", "x$"),
+    ],
+)
+def test_names_in_ptx_are_read_back(name: str, in_ptx: str) -> None:
+    assert ptx_name(name) == in_ptx
+    assert c_name(in_ptx) == name
 
 
 NUMBERED = "t_1", "_0", "a_2_3"

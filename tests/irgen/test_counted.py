@@ -38,6 +38,14 @@ def loop_of(tmp_path: Path, text: str, *, directive: bool = False) -> CountedLoo
         ("for (i = n; 0 <= i; i -= 2) ;", ">=", True, 2),
         ("for (i = 0; n > i; i = i + 4) ;", "<", False, 4),
         ("for (i = 0; i < n; i = 4 + i) ;", "<", False, 4),
+        ("for (l = 0; (int *)l < a; l = (long)((int *)l + 1)) ;", "<", False, 4),
+        (
+            "for (int *q = a; (char *)q < ch + (char *)a; q = (int *)((char *)q + 8)) ;",
+            "<",
+            False,
+            2,
+        ),
+        ("for (u = n; u > 0; u += -2) ;", ">", True, 2),
         ("for (i = n; i >= 0; i += -2) ;", ">=", True, 2),
         ("for (i = 0; i != n; i++) ;", "<", False, 1),
         ("for (i = n; i != 0; i--) ;", ">", True, 1),
@@ -83,6 +91,13 @@ def test_counted(tmp_path: Path, text: str, op: str, down: bool, step: int):
         ("for (global = 0; global < n; global++) ;", "may be changed from elsewhere"),
         ("for (double x = 0; x < n; x++) ;", "neither"),
         ("for (unsigned char k = 0; k < 256; k++) ;", "wrap"),
+        ("for (u = n; u >= 0; u--) ;", "always holds"),
+        ("for (__int128 k = 0; k < n; k++) ;", "64 bits"),
+        ("for (i = 0; (float)i < n; i++) ;", "floating"),
+        ("for (i = 0; (short)i < n; i++) ;", "condition"),
+        ("for (int *q = a; (int)q < n; q++) ;", "condition"),
+        ("for (i = 0; i < n; i += 1.5) ;", "last part"),
+        ("for (int *q = a; q < a + n; q = (int *)((char *)q + 2)) ;", "last part"),
     ],
 )
 def test_not_counted(tmp_path: Path, text: str, why: str):
@@ -102,6 +117,29 @@ def test_not_counted(tmp_path: Path, text: str, why: str):
 )
 def test_a_directive_promises_that_bounds_stay(tmp_path: Path, text: str):
     assert isinstance(loop_of(tmp_path, text, directive=True), CountedLoop)
+
+
+@pytest.mark.parametrize(
+    ("body", "is_lent"),
+    [
+        ("const int *q = &i;", True),
+        ("reads(&i);", True),
+        ("int *q = &i;", False),
+        ("writes(&i);", False),
+        ("int *q = (int *)(const int *)&i;", False),
+        ("l = (long)&i;", False),
+    ],
+)
+def test_the_address_of_a_variable_goes_to_const_only(tmp_path: Path, body: str, is_lent: bool):
+    declared = "int reads(const int *); int writes(int *);"
+    text = f"{declared} for (i = 0; i < n; i++) {{ {body} }}"
+    loop = loop_of(tmp_path, text, directive=True)
+    if is_lent:
+        assert isinstance(loop, CountedLoop)
+        assert loop.lent
+    else:
+        assert isinstance(loop, str)
+        assert "address taken" in loop
 
 
 def test_a_loop_under_a_directive_meets_its_bound(tmp_path: Path):

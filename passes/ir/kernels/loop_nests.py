@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import acc, arith
-from xdsl.dialects.builtin import IntegerType
+from xdsl.dialects.builtin import IntegerType, i64
 from xdsl.ir import SSAValue
 
 from ....compiler.base.diagnostics import SourceLoc, error
@@ -50,6 +50,8 @@ class Dimension:
 def _trip_count(cursor: Cursor, dim: Dimension) -> SSAValue:
     """The number of iterations as an i64, at least 0."""
     lower, upper = cursor.to_i64(dim.lower), cursor.to_i64(dim.upper)
+    if dim.type == i64:  # their difference may wrap around
+        upper = cursor.value(arith.MaxSIOp(upper, lower))
     span, zero = cursor.sub(upper, lower), cursor.i64(0)
     if constant_value(dim.step) != 1:
         step = cursor.to_i64(dim.step)

@@ -38,6 +38,7 @@ from xdsl.traits import SymbolOpInterface
 
 from ....compiler.base.abi import ASYNC_NOVAL, ASYNC_SYNC
 from ....compiler.base.diagnostics import SourceLoc, error
+from ....compiler.base.names import ptx_name
 from ....dialects import llvm_ext
 from ....dialects.accx import APART
 from ....dialects.dense import integers
@@ -129,10 +130,10 @@ def kernel_name(construct: acc.ParallelOp, suffix: str, taken: Container[str]) -
     stem = enclosing_function(construct).sym_name.data.replace(".", "_")  # PTX has no such names
     line = SourceLoc.from_attr(construct.location).line
     stem = f"{stem}_{line}" if line > 0 else stem
-    name, count = f"{stem}_{suffix}", 1
+    name, count = ptx_name(f"{stem}_{suffix}"), 1
     while name in taken:
         count += 1
-        name = f"{stem}_{count}_{suffix}"
+        name = ptx_name(f"{stem}_{count}_{suffix}")
     return name
 
 
