@@ -263,11 +263,14 @@ class AddressOf(Expr):
 class Cast(Expr):
     """
     A conversion, implicit or written, between scalar types, or to void. The pair of types says
-    which: integer, floating, pointer, to `_Bool` (compares with zero).
+    which: integer, floating, pointer, to `_Bool` (compares with zero). An `excess` one is a `_Float16`
+    expression of which the operand is the value as evaluated, in `float` (FLT_EVAL_METHOD is 0): it is
+    rounded where C discards excess precision (6.3.1.8p2), while operators take the operand.
     """
 
     operand: Expr
     implicit: bool = True
+    excess: bool = False
 
 
 @dataclass(eq=False, kw_only=True)

@@ -64,6 +64,7 @@ class GnuParser(AttributeParser):
         words = ("typeof", "__typeof", "__typeof__", "__auto_type")
         self.clex._keyword_map |= dict.fromkeys(words, "TYPEOF")
         self.clex._keyword_map["__thread"] = "_THREAD_LOCAL"
+        self.clex._keyword_map["_Float16"] = "FLOAT"
         self._alignments: list[tuple[Any, Any]] = []  # for declarators not yet in a declaration
         self._records: list[list[Any]] = []  # alignments of the structures being parsed
         self._at_record = False  # just after the keyword of the innermost one

@@ -34,7 +34,7 @@ from .attribute_syntax import ATTRIBUTE_WORD, KEPT_ATTRIBUTES, REFUSED_ATTRIBUTE
 from .known_headers import header_of
 from .preprocess_predefined import C23_MARK
 from .shared_declarations import Known, SharedDeclarations, known_declarations
-from .syntax_remedies import IS_CXX, in_list, is_cxx, remedy_of_context
+from .syntax_remedies import IS_CXX, OTHER_HALVES, in_list, is_cxx, remedy_of_context
 
 BUILTIN_TYPEDEFS = frozenset(
     (
@@ -266,7 +266,9 @@ class _Parser(SharedDeclarations):
             header = header_of(name.value)
             known = {n for scope in self._scope_stack for n, is_type in scope.items() if is_type}
             remedy = "declare it with typedef, or include its header"
-            if is_cxx(name.value):
+            if name.value in OTHER_HALVES:
+                remedy = OTHER_HALVES[name.value]
+            elif is_cxx(name.value):
                 remedy = IS_CXX
             elif header is not None:
                 remedy = f"add '#include <{header}>'"

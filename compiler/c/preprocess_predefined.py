@@ -82,6 +82,13 @@ _LONG_DOUBLE: dict[Machine, dict[str, str]] = {
 }  # fmt: skip
 
 _FLOATING = {
+    "FLT16": {
+        "MANT_DIG": "11", "DIG": "3", "DECIMAL_DIG": "5", "MIN_EXP": "(-13)", "MAX_EXP": "16",
+        "MIN_10_EXP": "(-4)", "MAX_10_EXP": "4", "EPSILON": "9.765625e-4F16",
+        "MIN": "6.103515625e-5F16", "MAX": "6.5504e+4F16", "NORM_MAX": "6.5504e+4F16",
+        "DENORM_MIN": "5.9604644775390625e-8F16", "HAS_DENORM": "1", "HAS_INFINITY": "1",
+        "HAS_QUIET_NAN": "1", "IS_IEC_60559": "2",
+    },
     "FLT": {
         "MANT_DIG": "24", "DIG": "6", "DECIMAL_DIG": "9", "MIN_EXP": "(-125)", "MAX_EXP": "128",
         "MIN_10_EXP": "(-37)", "MAX_10_EXP": "38", "EPSILON": "1.1920928955078125e-07F",
@@ -149,6 +156,7 @@ PREDEFINED: tuple[tuple[str, str], ...] = (
         for name in (*_ATOMIC_TYPES, "CHAR16_T", "CHAR32_T", "WCHAR_T")
     ),
     ("__FLT_EVAL_METHOD__", "0"),
+    ("__FLT_EVAL_METHOD_TS_18661_3__", "0"),
     *((name, "1") for name in (*_ONES.split(), *_ONES_OF[target_machine()].split())),
     *_VALUES_OF[target_machine()].items(),
     *((f"__SIZEOF_{name}__", str(size)) for name, size in _SIZES.items()),

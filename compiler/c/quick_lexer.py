@@ -25,11 +25,13 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE,
 )
+_INTERCHANGE_SUFFIX = re.compile(r"(?<=[fF])(?:16|32x?|64x?)(?![0-9A-Za-z_.])")
+"""The rest of a suffix as in `1.0f16`, which pycparser ends at the `f`."""
 _FIXED = {token.literal: token.tok_type for token in c_lexer._fixed_tokens}
 
 
 class QuickLexer(CLexer):
-    """Gives the same tokens as pycparser's lexer."""
+    """Gives the same tokens as pycparser's lexer, except for the suffixes of C23's `_FloatN` types."""
 
     def token(self) -> Token | None:
         """The next token; None at the end."""
@@ -52,4 +54,10 @@ class QuickLexer(CLexer):
             self._pos = end
             column = end - len(value) - self._line_start + 1
             return Token(kind, value, self._lineno, column, self._filename)
-        return super().token()
+        token = super().token()
+        if token is not None and token.type in ("FLOAT_CONST", "HEX_FLOAT_CONST"):
+            suffix = _INTERCHANGE_SUFFIX.match(text, self._pos)
+            if suffix is not None:
+                token.value += suffix[0]
+                self._pos = suffix.end()
+        return token

@@ -17,6 +17,11 @@ _BEFORE_STATEMENT = frozenset((";", "{", "}", ")", ":", "else", "do"))
 _ELSE_IF = frozenset(("elseif", "elsif", "elif", "elseIf", "ElseIf", "else_if"))
 _CUDA = frozenset(("__global__", "__device__", "__host__", "__shared__", "__constant__"))
 _CXX = frozenset(("class", "template", "namespace", "using", "typename", "std", "nullptr", "auto"))
+OTHER_HALVES = {
+    "__fp16": "write '_Float16', which C23 has on every machine",
+    "__bf16": "use 'float', or 'unsigned short' for the upper half of its bits",
+}
+"""Types of 16 bits that other compilers have on some machines: what to write instead."""
 IS_CXX = "this is C++, and accopt compiles C: compile it with g++, and link the object file"
 _LOOK_BACK = 64
 """The number of tokens before the error that are examined."""

@@ -67,7 +67,8 @@ class IntType(CType):
 
 @dataclass(frozen=True)
 class FloatType(CType):
-    """`float` (32), `double` (64) or `long double` (80 bits, stored in 16 bytes; on AArch64 128)."""
+    """`_Float16` (16), `float` (32), `double` (64) or `long double` (80 bits, stored in 16 bytes; on AArch64
+    128)."""
 
     name: str
     bits: int
@@ -97,6 +98,7 @@ LLONG = IntType("long long", 64, True, 5)
 ULLONG = IntType("unsigned long long", 64, False, 5)
 INT128 = IntType("__int128", 128, True, 6)
 UINT128 = IntType("unsigned __int128", 128, False, 6)
+HALF = FloatType("_Float16", 16)
 FLOAT = FloatType("float", 32)
 DOUBLE = FloatType("double", 64)
 LDOUBLE = FloatType("long double", 128 if _ON_ARM else 80)

@@ -20,6 +20,30 @@ int g(int a, ...); int f(void) { return g(); }
                                         ^ too few arguments to 'g': it takes at least 1 | pass at least 1
 int g(int a); int f(void) { return g(1, 2); }
                                    ^ too many arguments to 'g': it takes 1, 2 given | pass 1 argument
+_Float16 h; int f(void) { return h % 2; }
+                                 ^ operator '%' needs integers, not '_Float16' and 'int' | use fmod
+_Float16 h; int f(void) { return ~h; }
+                                 ^ unary '~' on '_Float16' | must be an integer
+_Float16 h; int *f(void) { return (int *)h; }
+                                  ^ '_Float16' cannot be cast to 'int *' | do not mix
+_Float16 h; int f(int *p) { return p[h]; }
+                                     ^ an array subscript has type '_Float16' | integer
+_Float16 _Complex z;
+^ complex numbers of '_Float16' are not supported | use 'float _Complex'
+_Float16 h; double f(void) { return __real__ __builtin_complex(h, h); }
+                                             ^ complex numbers of '_Float16' are not supported | 'float
+unsigned _Float16 h;
+^ 'unsigned _Float16' is not a type | write
+_Float16 long h;
+^ '_Float16 long' is not a type | write
+struct s { _Float16 h : 3; };
+                        ^ a bit-field of type '_Float16' | use an integer type
+__fp16 h;
+^ unknown type name '__fp16' | write '_Float16'
+__bf16 h;
+^ unknown type name '__bf16' | use 'float', or 'unsigned short'
+double d = __builtin_sqrtf16(2.0f16);
+           ^ built-in '__builtin_sqrtf16' is not supported |
 struct s { int a; }; int g(int x); void f(struct s v) { g(v); }
                                                           ^ argument 1 of 'g': 'struct s' does not | value of
 struct s { int alpha; }; int f(struct s *p) { return p->alpa; }

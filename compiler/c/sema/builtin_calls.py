@@ -32,6 +32,7 @@ from ..types import (
     CHAR,
     DOUBLE,
     FLOAT,
+    HALF,
     INT,
     LDOUBLE,
     LLONG,
@@ -108,6 +109,7 @@ class BuiltinChecker:
             "return_address": self._of_frame,
             "frame_address": self._of_frame,
             **dict.fromkeys(("powi", "powif", "powil"), self._powi),
+            **dict.fromkeys(("fabsf16", "copysignf16"), self._of_halves),
             "alloca_with_align": self._alloca,
             "alloca_with_align_and_max": self._alloca,
             **dict.fromkeys(_CLASSES, self._float_test),
@@ -230,6 +232,13 @@ class BuiltinChecker:
         suffix = node.name.name.removeprefix("__builtin_powi")
         name = c_ast.ID(f"__builtin_pow{suffix}", node.coord)
         return self.unit.expressions.check(c_ast.FuncCall(name, node.args, node.coord))
+
+    def _of_halves(self, node: Any, arguments: list[Any]) -> Expr:
+        """`__builtin_fabsf16(x)` and `__builtin_copysignf16(x, y)` as those of `float`."""
+        name = c_ast.ID(node.name.name.removesuffix("16"), node.coord)
+        halves = [c_ast.Cast(_typename("_Float16", node), a, node.coord) for a in arguments]
+        call = c_ast.FuncCall(name, c_ast.ExprList(halves, node.coord), node.coord)
+        return cast(self.unit.expressions.check(call), HALF)
 
     def _alloca(self, node: Any, arguments: list[Any]) -> Expr:
         self.check_arity(node, arguments, 2, 3)

@@ -41,6 +41,7 @@ from ..library_builtins import library_type
 from ..types import (
     DOUBLE,
     FLOAT,
+    HALF,
     INT,
     LDOUBLE,
     LONG,
@@ -82,7 +83,7 @@ _FLOAT_CONSTANTS: dict[str, tuple[float, FloatType]] = {
         ("nan", math.nan),
         ("nans", math.nan),
     )
-    for suffix, t in (("", DOUBLE), ("f", FLOAT), ("l", LDOUBLE))
+    for suffix, t in (("", DOUBLE), ("f", FLOAT), ("l", LDOUBLE), ("f16", HALF))
 }
 
 _COMPARISONS = {
@@ -258,6 +259,7 @@ class CallChecker:
         loc = self.unit.loc(node)
         parts = [self.unit.expressions.value(argument) for argument in arguments]
         element = parts[0].type if isinstance(parts[0].type, FloatType) else DOUBLE
+        self.unit.types.require_complex(element, loc)
         t = self.unit.types.complex(element)
         operands = [convert_assigned(p, element, "a complex part", self.unit.sink) for p in parts]
         return ComplexOp(type=t, loc=loc, op="make", operands=operands)

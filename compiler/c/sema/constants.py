@@ -42,8 +42,8 @@ from ..ast import (
     VarRef,
 )
 from ..types import LDOUBLE, ArrayType, CType, FloatType, IntType, PointerType, RecordType
-from .literals import round_to_float, to_single
-from .long_doubles import Extended, exact_value, is_finite
+from .literals import round_to_float, to_half, to_single
+from .long_doubles import Extended, exact_value, is_finite, odd_double
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,7 @@ class AddressConstant:
 
 
 ConstantValue = int | float | AddressConstant
+_NARROW = {16: to_half, 32: to_single}
 
 
 def _truth(value: ConstantValue) -> bool | None:
@@ -104,7 +105,9 @@ def convert_constant(value: ConstantValue, target: CType) -> ConstantValue | Non
             wide = float(value)
         except OverflowError:
             wide = math.copysign(math.inf, value)
-        return to_single(wide) if target.bits == 32 else wide
+        if isinstance(value, Extended) and target.bits == 16:
+            wide = odd_double(value)
+        return _NARROW[target.bits](wide) if target.bits in _NARROW else wide
     if isinstance(target, PointerType) and isinstance(value, int):
         return value & 0xFFFFFFFFFFFFFFFF
     return None
@@ -349,4 +352,4 @@ def float_binary(op: str, lhs: float, rhs: float, t: CType) -> float | None:
         value = {"+": operator.add, "-": operator.sub, "*": operator.mul}[op](lhs, rhs)
     else:
         return None
-    return to_single(value) if isinstance(t, FloatType) and t.bits == 32 else value
+    return _NARROW[t.bits](value) if isinstance(t, FloatType) and t.bits in _NARROW else value

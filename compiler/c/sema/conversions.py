@@ -46,7 +46,7 @@ from ..types import (
     is_scalar,
     pointer_to,
 )
-from .casts import cast
+from .casts import cast, unrounded
 from .complex_numbers import convert, is_number, truth
 from .constants import constant_value, convert_constant
 from .long_doubles import is_finite
@@ -206,7 +206,7 @@ def require_scalar(expr: Expr, what: str) -> Expr:
             f"{what} has type '{expr.type}', which is neither a number nor a pointer",
             "compare it, or use one of its members",
         )
-    return expr
+    return unrounded(expr)
 
 
 def _check_range(expr: Expr, target: CType, what: str, sink: DiagnosticSink) -> None:

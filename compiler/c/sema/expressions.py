@@ -39,6 +39,8 @@ from ..known_headers import header_of
 from ..types import (
     BOOL,
     CHAR,
+    FLOAT,
+    HALF,
     VOID,
     ArrayType,
     ComplexType,
@@ -54,7 +56,15 @@ from ..types import (
 )
 from . import complex_numbers
 from .calls import CallChecker
-from .casts import bit_field_width, cast, promote, usual_conversions
+from .casts import (
+    as_halves,
+    bit_field_width,
+    cast,
+    of_type,
+    promote,
+    unrounded,
+    usual_conversions,
+)
 from .constants import (
     constant_value,
     float_const,
@@ -201,7 +211,7 @@ class ExpressionChecker:
             if (taken := beyond(text, number)) is not None:
                 message = f"'{text}' is beyond the range of '{f}': taken as {taken}"
                 self.unit.sink.warn(loc, message, "use a number that the type can represent")
-            return float_const(f, loc, number)
+            return of_type(float_const(FLOAT if f == HALF else f, loc, number), f)
         if node.type == "nullptr_t":
             return IntConst(type=pointer_to(VOID), loc=loc, value=0)
         if node.type == "bool":
@@ -364,6 +374,12 @@ class ExpressionChecker:
         t: CType
         if is_arithmetic(then.type) and is_arithmetic(otherwise.type):
             then, otherwise, t = usual_conversions(then, otherwise)
+            if t == HALF:
+                then, otherwise = as_halves(then, otherwise) or (then, otherwise)
+            made = Conditional(
+                type=then.type, loc=loc, condition=condition, then=then, otherwise=otherwise
+            )
+            return of_type(made, t)
         elif (element := complex_numbers.common(then.type, otherwise.type)) is not None:
             t = self.unit.types.complex(element)
             then = complex_numbers.convert(then, t)
@@ -408,4 +424,5 @@ class ExpressionChecker:
             nxt = self.effect(item)
             lhs = Comma(type=nxt.type, loc=lhs.loc, lhs=lhs, rhs=nxt)
         rhs = self.value(last)
-        return Comma(type=rhs.type, loc=lhs.loc, lhs=lhs, rhs=rhs)
+        value = unrounded(rhs)
+        return of_type(Comma(type=value.type, loc=lhs.loc, lhs=lhs, rhs=value), rhs.type)

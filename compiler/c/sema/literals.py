@@ -16,6 +16,7 @@ from ..types import (
     CHAR,
     DOUBLE,
     FLOAT,
+    HALF,
     INT,
     LDOUBLE,
     LLONG,
@@ -31,6 +32,9 @@ from ..types import (
 from .long_doubles import Extended, is_finite
 
 _INTEGER = re.compile(r"(0[xX][0-9a-fA-F']+|0[bB][01']+|0[0-7']*|[1-9][0-9']*)([uUlL]*)\Z")
+_INTERCHANGE_SUFFIX = re.compile(r"[fF](16|32x?|64x?)\Z")
+_INTERCHANGE_TYPES = {"16": HALF, "32": FLOAT, "32x": DOUBLE, "64": DOUBLE, "64x": LDOUBLE}
+"""The types of C23's suffixes for interchange and extended formats (ISO/IEC TS 18661-3, 9)."""
 _SIMPLE_ESCAPES = {
     "n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "e": 27,
     "\\": 92, "'": 39, '"': 34, "?": 63,
@@ -78,11 +82,14 @@ def integer_literal(text: str, loc: SourceLoc) -> tuple[int, IntType]:
 
 
 def floating_literal(text: str, loc: SourceLoc) -> tuple[float, FloatType]:
-    """Value and type of a floating constant, correctly rounded to its type."""
+    """Value and type of a floating constant, correctly rounded to its type, for `_Float16` to `float`, in
+    which such constants are evaluated."""
     body = text.replace("'", "")
     is_hex = body[:2] in ("0x", "0X")
     t = DOUBLE
-    if body[-1] in "fF":
+    if interchange := _INTERCHANGE_SUFFIX.search(body):
+        t, body = _INTERCHANGE_TYPES[interchange[1]], body[: interchange.start()]
+    elif body[-1] in "fF":
         t, body = FLOAT, body[:-1]
     elif body[-1] in "lL":
         t, body = LDOUBLE, body[:-1]
@@ -90,7 +97,7 @@ def floating_literal(text: str, loc: SourceLoc) -> tuple[float, FloatType]:
         if t == DOUBLE:
             return (_from_hex(body) if is_hex else float(body)), t
         exact = _exact(body)
-        return round_to_float(exact) if t == FLOAT else Extended.of(exact), t
+        return Extended.of(exact) if t == LDOUBLE else round_to_float(exact), t
     except (ValueError, OverflowError):
         raise error(
             loc, f"invalid floating constant '{text}'", "write e.g. 1.0, 1e-3f or 0x1p-4"
@@ -111,7 +118,8 @@ def beyond(text: str, value: float) -> str | None:
         return "infinity"
     exponent, digit = ("[pP]", "[1-9a-fA-F]") if text[:2] in ("0x", "0X") else ("[eE]", "[1-9]")
     is_zero = value == 0 and not isinstance(value, Extended)
-    return "0" if is_zero and re.search(digit, re.split(exponent, text)[0]) else None
+    digits = re.split(exponent, _INTERCHANGE_SUFFIX.sub("", text))[0]
+    return "0" if is_zero and re.search(digit, digits) else None
 
 
 _BEYOND = 20_000
@@ -132,8 +140,17 @@ def _exact(body: str) -> Fraction:
 
 def to_single(value: float) -> float:
     """`value` rounded to `float`, to nearest even; infinite on overflow."""
+    return _packed(value, "<f")
+
+
+def to_half(value: float) -> float:
+    """`value` rounded to `_Float16`, to nearest even; infinite on overflow."""
+    return _packed(value, "<e")
+
+
+def _packed(value: float, form: str) -> float:
     try:
-        return struct.unpack("<f", struct.pack("<f", value))[0]
+        return struct.unpack(form, struct.pack(form, value))[0]
     except OverflowError:
         return math.copysign(math.inf, value)
 

@@ -92,6 +92,17 @@ def bits_of(value: float) -> int:
     return sign | biased << _FRACTION_BITS | mantissa & (1 << _FRACTION_BITS) - 1
 
 
+def odd_double(value: Extended) -> float:
+    """The double next to a `long double` of which the last digit is odd, which a narrower type rounds alike
+    (rounding to odd, Boldo and Melquiond 2008)."""
+    nearest = float(value)
+    if math.frexp(nearest)[0] * 2**53 % 2:
+        return nearest
+    return math.nextafter(
+        nearest, math.inf if value.exact > exact_value(float(nearest)) else -math.inf
+    )
+
+
 def is_finite(value: float) -> bool:
     """Whether a constant is finite."""
     return isinstance(value, Extended) or math.isfinite(value)

@@ -24,6 +24,8 @@ from ..ast import (
     VarRef,
 )
 from ..types import (
+    FLOAT,
+    HALF,
     INT,
     PTRDIFF_T,
     ArrayType,
@@ -36,7 +38,17 @@ from ..types import (
     is_arithmetic,
 )
 from .atomic_calls import AtomicChecker
-from .casts import bit_field_width, cast, common_type, promote, promoted_type, usual_conversions
+from .casts import (
+    as_half,
+    as_halves,
+    bit_field_width,
+    cast,
+    common_type,
+    of_type,
+    promote,
+    promoted_type,
+    usual_conversions,
+)
 from .complex_numbers import common, operation, require_repeatable
 from .conversions import (
     compatible,
@@ -132,7 +144,10 @@ class OperatorChecker:
         lhs, rhs, t = usual_conversions(lhs, rhs)
         if op in ("/", "%"):
             self._check_divisor(op, t, rhs)
-        return BinaryOp(type=INT if op in _COMPARISONS else t, loc=loc, op=op, lhs=lhs, rhs=rhs)
+        if op in _COMPARISONS:
+            lhs, rhs = (as_halves(lhs, rhs) if t == HALF else None) or (lhs, rhs)
+            return BinaryOp(type=INT, loc=loc, op=op, lhs=lhs, rhs=rhs)
+        return of_type(BinaryOp(type=lhs.type, loc=loc, op=op, lhs=lhs, rhs=rhs), t)
 
     def _check_divisor(self, op: str, t: CType, rhs: Expr) -> None:
         if isinstance(t, IntType) and isinstance(rhs, IntConst) and rhs.value == 0:
@@ -295,7 +310,9 @@ class OperatorChecker:
                 compute = left
             else:
                 compute = common_type(left, value.type)
-            value = cast(value, compute)
+            value = cast(value, FLOAT if compute == HALF else compute)
+            half = as_half(value) if t == compute == HALF else None
+            value, compute = (value, value.type) if half is None else (half, HALF)
             if op in ("/", "%"):
                 self._check_divisor(op, compute, value)
         else:

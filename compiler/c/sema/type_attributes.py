@@ -16,6 +16,7 @@ from ..attribute_syntax import Attribute, attributes_of
 from ..types import (
     DOUBLE,
     FLOAT,
+    HALF,
     INT,
     INT128,
     LDOUBLE,
@@ -48,7 +49,9 @@ _INTEGER_MODES: dict[str, tuple[IntType, IntType]] = {
     "unwind_word": (LONG, ULONG),
     "TI": (INT128, UINT128),
 }
-_FLOAT_MODES: dict[str, CType] = {"SF": FLOAT, "DF": DOUBLE, "XF": LDOUBLE, "TF": LDOUBLE}
+_FLOAT_MODES: dict[str, CType] = {
+    "HF": HALF, "SF": FLOAT, "DF": DOUBLE, "XF": LDOUBLE, "TF": LDOUBLE
+}  # fmt: skip
 
 
 def with_type_attributes(unit: Unit, q: QualType, items: Any) -> QualType:

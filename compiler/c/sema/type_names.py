@@ -26,6 +26,7 @@ from ..types import (
     CHAR,
     DOUBLE,
     FLOAT,
+    HALF,
     INT,
     INT128,
     LDOUBLE,
@@ -73,6 +74,7 @@ _SPELLINGS: tuple[tuple[CType, str], ...] = (
     (INT128, "__int128|signed __int128"),
     (UINT128, "unsigned __int128"),
     (BOOL, "_Bool"),
+    (HALF, "_Float16"),
     (FLOAT, "float"),
     (DOUBLE, "double"),
     (LDOUBLE, "long double"),
@@ -287,6 +289,7 @@ class TypeBuilder:
             words = sorted(n for n in names if n != "_Complex")
             element = _BASIC.get(" ".join(words) or "double")
             if isinstance(element, FloatType):
+                self.require_complex(element, loc)
                 return QualType(self.complex(element))
             raise error(loc, f"'{' '.join(names)}' is not a type", "write e.g. 'double _Complex'")
         t = _BASIC.get(" ".join(sorted(names)))
@@ -304,6 +307,12 @@ class TypeBuilder:
         if element.bits not in self._complex:
             self._complex[element.bits] = ComplexType.of(element)
         return self._complex[element.bits]
+
+    def require_complex(self, element: FloatType, loc: SourceLoc) -> None:
+        """Raise `CompileError` if there are no complex numbers with parts of type `element`."""
+        if element == HALF:
+            said = "complex numbers of '_Float16' are not supported"
+            raise error(loc, said, "use 'float _Complex'")
 
     def _type_remedy(self, name: str) -> str:
         types = [n for n, s in self.unit.file_scope.names.items() if isinstance(s, TypedefName)]

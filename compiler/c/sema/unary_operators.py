@@ -27,6 +27,7 @@ from ..ast import (
     VarRef,
 )
 from ..types import (
+    HALF,
     INT,
     SIZE_T,
     ArrayType,
@@ -41,7 +42,7 @@ from ..types import (
     is_scalar,
 )
 from . import complex_numbers
-from .casts import bit_field_width, cast, promote
+from .casts import bit_field_width, cast, of_type, promote, unrounded
 from .constants import constant_value, float_const
 from .conversions import (
     decay,
@@ -85,14 +86,15 @@ class UnaryChecker:
         if not allowed:
             need = "an integer" if op == "~" else "a number"
             raise error(loc, f"unary '{op}' on '{operand.type}'", f"its operand must be {need}")
-        operand = promote(operand)
+        t, operand = operand.type, unrounded(promote(operand))
+        t = t if t == HALF else operand.type
         if op == "+":
-            return operand
+            return of_type(operand, t)
         if op == "-" and isinstance(operand, FloatConst):
             value = constant_value(operand)
             assert isinstance(value, float)
-            return float_const(operand.type, loc, -value)
-        return UnaryOp(type=operand.type, loc=loc, op=op, operand=operand)
+            return of_type(float_const(operand.type, loc, -value), t)
+        return of_type(UnaryOp(type=operand.type, loc=loc, op=op, operand=operand), t)
 
     def _not(self, node: Any) -> Expr:
         operand = self.unit.expressions.condition(node.expr, "the operand of '!'")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ...base.diagnostics import Diagnostic, warning
 from .. import ast as c
 from ..tree import Node
-from ..types import CType, FloatType, IntType, PointerType, VoidType
+from ..types import HALF, CType, FloatType, IntType, PointerType, VoidType
 
 _FUNCTIONS: dict[str, int] = {
     **dict.fromkeys(("printf", "scanf"), 0),
@@ -101,7 +101,9 @@ def _call(call: c.Call, text: str, args: Sequence[c.Expr], *, scans: bool) -> It
             yield warning(
                 arg.loc,
                 f"'{each.text}' takes {meant}, and argument {number} after the format is '{t}'",
-                "change the conversion or the argument",
+                "change the conversion or the argument"
+                if t != HALF
+                else "write the cast '(double)', as C does not promote '_Float16'",
                 option="format",
             )
     if len(args) != len(wanted):
