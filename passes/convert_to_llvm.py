@@ -22,8 +22,9 @@ from dataclasses import dataclass
 from typing import cast
 
 from xdsl.context import Context
-from xdsl.dialects import arith, cf, llvm, math
+from xdsl.dialects import arith, cf, gpu, llvm, math
 from xdsl.dialects.builtin import (
+    Float16Type,
     Float32Type,
     Float64Type,
     FloatAttr,
@@ -43,8 +44,10 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ..compiler.base.diagnostics import SourceLoc, error
 from ..dialects import llvm_ext
+from ..dialects.layout import is_long_double
 from ..dialects.quick_xdsl import become
-from .ir.ops.building import erase
+from .ir.kernels.half_floats import rounded_once, widened_twice
+from .ir.ops.building import Cursor, erase
 
 _RENAMED: dict[type[Operation], type[IRDLOperation]] = {
     arith.DivUIOp: llvm.UDivOp,
@@ -65,8 +68,6 @@ _RENAMED: dict[type[Operation], type[IRDLOperation]] = {
     arith.FPToUIOp: llvm_ext.FPToUIOp,
     arith.SIToFPOp: llvm.SIToFPOp,
     arith.UIToFPOp: llvm_ext.UIToFPOp,
-    arith.ExtFOp: llvm.FPExtOp,
-    arith.TruncFOp: llvm.FPTruncOp,
     arith.TruncIOp: llvm.TruncOp,
     arith.ExtSIOp: llvm.SExtOp,
     arith.ExtUIOp: llvm.ZExtOp,
@@ -278,6 +279,41 @@ def _rsqrt(op: Operation) -> Operation:
     return llvm.FDivOp(one.result, root.results[0], fast_math=_fast_math(op))
 
 
+def _extf(op: Operation) -> None:
+    if isinstance(op.operands[0].type, Float16Type) and is_long_double(op.results[0].type):
+        _expand(op, widened_twice)
+    else:
+        _become(llvm.FPExtOp, op)
+
+
+def _truncf(op: Operation) -> None:
+    is_exact = isinstance(op.operands[0].type, Float32Type)
+    if isinstance(op.results[0].type, Float16Type) and not is_exact and not _on_gpu(op):
+        _expand(op, rounded_once)
+    else:
+        _become(llvm.FPTruncOp, op)
+
+
+def _on_gpu(op: Operation) -> bool:
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, gpu.ModuleOp):
+        parent = parent.parent_op()
+    return parent is not None
+
+
+def _expand(op: Operation, emit: Callable[[Cursor, SSAValue, Attribute], SSAValue]) -> None:
+    """Replaces `op` by the operations that `emit` adds before it, and converts them."""
+    before, block = op.prev_op, op.parent
+    assert block is not None
+    op.results[0].replace_all_uses_with(emit(Cursor.before(op), op.operands[0], op.results[0].type))
+    new = block.first_op if before is None else before.next_op
+    while new is not op:
+        assert new is not None
+        added, new = new, new.next_op
+        convert_operation(added)
+    erase(op)
+
+
 def _rounded_division(up: bool, signed: bool) -> Converter:
     """
     `ceildiv` and `floordiv`: the truncated quotient, corrected by one where the remainder is not
@@ -357,6 +393,8 @@ CONVERTERS: dict[type[Operation], Converter] = {
     **{old: _without_signed_zeros(new) for old, new in _EXTREMES.items()},
     **{old: _library_call(name) for old, name in _LIBRARY_FUNCTIONS.items()},
     arith.ConstantOp: _constant,
+    arith.ExtFOp: _extf,
+    arith.TruncFOp: _truncf,
     arith.CmpiOp: _cmpi,
     arith.CmpfOp: _cmpf,
     arith.SelectOp: lambda op: _become(llvm.SelectOp, op, {"fastmathFlags": _FAST_MATH_NONE}),

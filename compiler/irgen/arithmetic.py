@@ -9,6 +9,7 @@ from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerType,
+    f16,
     f32,
     f64,
     i1,
@@ -20,7 +21,7 @@ from xdsl.ir import SSAValue
 
 from ...passes.ir.ops.building import NSW, constant_value
 from ..c.sema.constants import convert_constant, float_binary, integer_binary, wrap
-from ..c.types import BOOL, CType, FloatType, IntType, PointerType, VoidType
+from ..c.types import BOOL, FLOAT, CType, FloatType, IntType, PointerType, VoidType
 from .builder import Builder
 from .layout import FLOATS, is_integer_type
 
@@ -42,6 +43,8 @@ _EXACT: dict[str, Callable[[int, int], int]] = {
 }
 
 COMPARISONS = frozenset(_SIGNED)
+_FOLDED = (f16, f32, f64)
+"""The types whose constants are computed here; those of `long double` are in the typed tree."""
 
 
 def binary(b: Builder, op: str, x: SSAValue, y: SSAValue, t: CType) -> SSAValue:
@@ -97,13 +100,9 @@ def _float_constant(op: str, x: SSAValue, y: SSAValue, t: FloatType) -> float | 
 
 
 def _number(x: SSAValue) -> float | None:
-    """The `float` or `double` that `x` is a constant of; None if it is not one."""
+    """The `_Float16`, `float` or `double` that `x` is a constant of; None if it is not one."""
     op = x.owner
-    if (
-        isinstance(op, arith.ConstantOp)
-        and x.type in (f32, f64)
-        and isinstance(op.value, FloatAttr)
-    ):
+    if isinstance(op, arith.ConstantOp) and x.type in _FOLDED and isinstance(op.value, FloatAttr):
         return op.value.value.data
     return None
 
@@ -153,10 +152,13 @@ def convert(b: Builder, x: SSAValue, source: CType, target: CType) -> SSAValue:
     match source, target:
         case IntType(), IntType():
             return b.resize(x, IntegerType(target.bits), signed=source.signed)
+        case (IntType(bits=128), FloatType(bits=16)) | (FloatType(bits=16), IntType(bits=128)):
+            # LLVM's way needs a function that libgcc has since GCC 12
+            return convert(b, convert(b, x, source, FLOAT), FLOAT, target)
         case IntType(), FloatType():
             to = FLOATS[target.bits]
             known = constant_value(x)
-            if known is not None and to in (f32, f64):
+            if known is not None and to in _FOLDED:
                 number = convert_constant(known if source.signed else wrap(known, source), target)
                 assert isinstance(number, float)
                 return b.float(number, to)
@@ -169,7 +171,7 @@ def convert(b: Builder, x: SSAValue, source: CType, target: CType) -> SSAValue:
             if x.type == to:
                 return x
             number = _number(x)
-            if number is not None and to in (f32, f64):
+            if number is not None and to in _FOLDED:
                 rounded = convert_constant(number, target)
                 assert isinstance(rounded, float)
                 if math.isfinite(rounded):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerType, f32, f64, i32
+from xdsl.dialects.builtin import AnyFloat, IntegerType, i32
 from xdsl.ir import SSAValue
 
 from ...dialects.llvm_ext import IsFPClassOp
@@ -35,7 +35,8 @@ def _test(mask: int) -> Callable[[FunctionState, Sequence[SSAValue]], SSAValue]:
 
 def _is_negative(fn: FunctionState, x: SSAValue) -> SSAValue:
     """The sign bit as i1, also of NaNs."""
-    bits = IntegerType(32 if x.type == f32 else 64 if x.type == f64 else 80)
+    assert isinstance(x.type, AnyFloat)
+    bits = IntegerType(x.type.bitwidth)
     return fn.b.cmp("slt", fn.b.value(arith.BitcastOp(x, bits)), fn.b.int(0, bits))
 
 

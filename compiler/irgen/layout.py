@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     IntegerType,
     StringAttr,
+    f16,
     f32,
     f64,
     f80,
@@ -42,7 +43,7 @@ from ..c.types import (
 )
 
 PTR = LLVMPointerType()
-FLOATS = {32: f32, 64: f64, 80: f80, 128: f128}
+FLOATS = {16: f16, 32: f32, 64: f64, 80: f80, 128: f128}
 """Floating types by their number of bits in C."""
 
 

@@ -375,9 +375,9 @@ def _fits(source: CType, target: CType, *, ordered: bool) -> bool:
         wider = target.bits - (target.signed and not source.signed) >= source.bits
         return not ordered or (wider and (target.signed or not source.signed))
     if isinstance(target, FloatType):
-        return isinstance(source, IntType) or (
-            isinstance(source, FloatType) and source.size <= target.size
-        )
+        if isinstance(source, IntType):  # `_Float16` is evaluated in float, which keeps more digits
+            return target.bits > 16 or source.bits == 8
+        return isinstance(source, FloatType) and source.size <= target.size
     return False
 
 

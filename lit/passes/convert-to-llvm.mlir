@@ -74,6 +74,37 @@ llvm.func @ceildiv(%af: i64, %bf: i64) -> i64 {
 // CHECK-NEXT:    %[[S:.*]] = llvm.add %[[Q]], %{{.*}} : i64
 // CHECK-NEXT:    %rf = llvm.select %[[C]], %[[S]], %[[Q]] : i1, i64
 
+// f64 to f16 in host code: by the f32 next to the value of which the last digit is odd.
+llvm.func @rounded(%xh: f64) -> f16 {
+  %h = arith.truncf %xh : f64 to f16
+  llvm.return %h : f16
+}
+// CHECK-LABEL: llvm.func @rounded
+// CHECK-NEXT:    %[[NEAR:.*]] = llvm.fptrunc %xh : f64 to f32
+// CHECK-NEXT:    %[[BACK:.*]] = llvm.fpext %[[NEAR]] : f32 to f64
+// CHECK-NEXT:    %[[BITS:.*]] = llvm.bitcast %[[NEAR]] : f32 to i32
+// CHECK-NEXT:    %[[ZERO:.*]] = llvm.mlir.constant(0 : i32) : i32
+// CHECK-NEXT:    %[[NEGATIVE:.*]] = llvm.icmp "slt" %[[BITS]], %[[ZERO]] : i32
+// CHECK-NEXT:    %[[ABOVE:.*]] = llvm.fcmp "ogt" %[[BACK]], %xh : f64
+// CHECK-NEXT:    %[[XOR:.*]] = llvm.xor %[[ABOVE]], %[[NEGATIVE]] : i1
+// CHECK-NEXT:    %[[BEYOND:.*]] = llvm.zext %[[XOR]] : i1 to i32
+// CHECK-NEXT:    %[[INNER:.*]] = llvm.sub %[[BITS]], %[[BEYOND]]
+// CHECK-NEXT:    %[[ONE:.*]] = llvm.mlir.constant(1 : i32) : i32
+// CHECK-NEXT:    %[[ODD:.*]] = llvm.or %[[INNER]], %[[ONE]] : i32
+// CHECK-NEXT:    %[[EXACT:.*]] = llvm.fcmp "ueq" %[[BACK]], %xh : f64
+// CHECK-NEXT:    %[[CHOSEN:.*]] = llvm.select %[[EXACT]], %[[BITS]], %[[ODD]]
+// CHECK-NEXT:    %[[SINGLE:.*]] = llvm.bitcast %[[CHOSEN]] : i32 to f32
+// CHECK-NEXT:    %{{.*}} = llvm.fptrunc %[[SINGLE]] : f32 to f16
+
+// f16 to f80 by f32.
+llvm.func @widened(%yh: f16) -> f80 {
+  %l = arith.extf %yh : f16 to f80
+  llvm.return %l : f80
+}
+// CHECK-LABEL: llvm.func @widened
+// CHECK-NEXT:    %[[WIDE:.*]] = llvm.fpext %yh : f16 to f32
+// CHECK-NEXT:    %{{.*}} = llvm.fpext %[[WIDE]] : f32 to f80
+
 // CHECK:       llvm.func @cbrtf(f32) -> f32
 // CHECK-NEXT:  llvm.func @erf(f64) -> f64
 // CHECK-NOT:   llvm.func @erf
