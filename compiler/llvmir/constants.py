@@ -82,7 +82,11 @@ def float_text(value: float, type: Attribute) -> str:
         bits = (sign << 127) | (exponent << 112) | fraction
         return f"0xL{bits & ((1 << 64) - 1):016X}{bits >> 64:016X}"
     if isinstance(type, Float16Type):
-        return f"0xH{struct.unpack('<H', struct.pack('<e', value))[0]:04X}"
+        try:
+            bits = struct.unpack("<H", struct.pack("<e", value))[0]
+        except OverflowError:
+            bits = 0x7C00 if value > 0 else 0xFC00
+        return f"0xH{bits:04X}"
     if isinstance(type, BFloat16Type):
         bits = struct.unpack("<I", struct.pack("<f", value))[0]
         rounded_bits = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16

@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from typing import cast
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import AnyFloat, ArrayAttr, DictionaryAttr, NoneAttr
+from xdsl.dialects.builtin import AnyFloat, ArrayAttr, DictionaryAttr, Float16Type, NoneAttr
 from xdsl.dialects.llvm import CallingConventionAttr, FuncOp, LLVMFunctionType
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
@@ -148,7 +148,8 @@ class FunctionPrinter:
     def fast_math(self, op: Operation, contracts: bool = False) -> str:
         """
         The fast-math flags of `op`, followed by a space. `contracts`: the operation may be fused
-        into a multiply-add where the compilation allows it (C17 6.5 p8).
+        into a multiply-add where the compilation allows it (C17 6.5 p8). Those of `_Float16` are roundings
+        that the program asks for, since C evaluates its expressions in float.
         """
         flags = op.properties.get("fastmathFlags")
         words = (
@@ -160,7 +161,7 @@ class FunctionPrinter:
             return "fast "
         if self._relaxed and op.results and isinstance(op.results[0].type, AnyFloat):
             words |= RELAXED
-        elif contracts and self._contract:
+        elif contracts and self._contract and not isinstance(op.results[0].type, Float16Type):
             words.add("contract")
         return "".join(f"{word} " for word in sorted(words))
 

@@ -62,11 +62,19 @@ def _global(op: GlobalOp, types: TypePrinter, *, on_gpu: bool) -> str:
     words += _UNNAMED_ADDR[op.unnamed_addr.value.data] if op.unnamed_addr is not None else ""
     words += f"addrspace({space}) " if space else ""
     words += "constant" if op.constant is not None else "global"
-    out = f"@{identifier(op.sym_name.data)} = {words} {types(op.global_type)}"
+    type = types(op.global_type)
+    if on_gpu and type == "half":  # LLVM's NVPTX backend cannot print such a constant
+        type, value = "i16", _bits_text(value)
+    out = f"@{identifier(op.sym_name.data)} = {words} {type}"
     out += f" {value}" if value else ""
     out += f', section "{op.section.data}"' if op.section is not None else ""
     out += f", align {op.alignment.value.data}" if op.alignment is not None else ""
     return out
+
+
+def _bits_text(half: str) -> str:
+    """The constant of type `half` as one of its bits; other texts unchanged."""
+    return str(int(half[3:], 16)) if half.startswith("0xH") else half
 
 
 def module_flag(*, flush_denormals: bool) -> str:

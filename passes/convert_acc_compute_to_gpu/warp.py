@@ -9,10 +9,12 @@ from collections.abc import Callable, Sequence
 from xdsl.dialects import arith, llvm, scf
 from xdsl.dialects.builtin import (
     AnyFloat,
+    Float16Type,
     Float32Type,
     Float64Type,
     IntegerType,
     f64,
+    i16,
     i32,
     i64,
 )
@@ -35,7 +37,8 @@ BROADCAST_BUFFER = Root(Space.INTERNAL, "broadcast")
 
 def can_shuffle(type: Attribute) -> bool:
     """Whether values of this type can be shuffled between registers."""
-    return isinstance(type, Float32Type | Float64Type | llvm.LLVMPointerType) or (
+    floats = Float16Type | Float32Type | Float64Type
+    return isinstance(type, floats | llvm.LLVMPointerType) or (
         isinstance(type, IntegerType) and type.width.data <= 64
     )
 
@@ -59,6 +62,9 @@ def shuffle(
         return k.value(arith.ExtFOp(shuffle(k, kind, narrow, offset, width), type))
     if isinstance(type, Float32Type) or type == i32:
         return word(value)
+    if isinstance(type, Float16Type):
+        bits = k.value(arith.BitcastOp(value, i16), value.name_hint)
+        return k.value(arith.BitcastOp(shuffle(k, kind, bits, offset, width), type))
     if isinstance(type, IntegerType) and type.width.data < 32:
         return k.value(arith.TruncIOp(word(k.value(arith.ExtUIOp(value, i32))), type))
     if isinstance(type, llvm.LLVMPointerType):

@@ -45,7 +45,9 @@ LEAST_CAPACITY = 1 << 26
 OWNED = 1
 WRITTEN = 3
 
-_VIEWS = (np.bool_, np.uint8, np.int8, np.int16, np.int32, np.int64, np.float32, np.float64)
+_VIEWS = (
+    np.bool_, np.uint8, np.int8, np.int16, np.int32, np.int64, np.float16, np.float32, np.float64
+)  # fmt: skip
 STATE_VIEWS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects import acc, arith
 from xdsl.dialects.builtin import (
     AnyFloat,
+    Float16Type,
     Float32Type,
     Float64Type,
     Float80Type,
@@ -50,6 +51,7 @@ _FLOAT: dict[Kind, type[Operation]] = {
     Kind.MAX: arith.MaxnumfOp,
     Kind.MIN: arith.MinnumfOp,
 }
+_FLOATS = (Float16Type, Float32Type, Float64Type, Float80Type, Float128Type)
 _LOGICAL = (Kind.LAND, Kind.LOR)
 _ATOMIC: dict[Kind, AtomicBinOp] = {
     Kind.ADD: AtomicBinOp.add,
@@ -148,8 +150,7 @@ class ScalarOperator(Combiner):
         if isinstance(self.type, IntegerType):
             known = self.kind in _INTEGER or self.kind in _LOGICAL
             return known and self.bits in (1, 8, 16, 32, 64)
-        floats = isinstance(self.type, Float32Type | Float64Type | Float80Type | Float128Type)
-        return floats and (self.kind in _FLOAT or self.kind in _LOGICAL)
+        return isinstance(self.type, _FLOATS) and (self.kind in _FLOAT or self.kind in _LOGICAL)
 
     def neutral(self, at: Cursor) -> SSAValue:
         if self.is_complex:
