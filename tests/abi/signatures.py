@@ -26,7 +26,7 @@ INTEGERS = (
     "_Bool",
     "enum Kind",
 )
-FLOATS = ("float", "double")
+FLOATS = ("float", "double", "_Float16")
 WIDE = ("long double",)
 BIT_FIELDS = (("unsigned", 24), ("int", 24), ("unsigned char", 7), ("long long", 40))
 """Types of bit-fields, and how wide they are at most."""
@@ -142,7 +142,7 @@ class Generator:
             return f"(enum Kind){n % 3}"
         if t == "void *":
             return f"(void *)(long){n * 4096}"
-        if "double" in t or "float" in t:
+        if t in FLOATS + WIDE:
             return f"({t})({n % 1000}.5)"
         if "char" in t:
             return f"({t}){n % 200}"
