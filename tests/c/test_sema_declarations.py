@@ -1,6 +1,7 @@
 """Declarations: types, layout, linkage, redeclaration, variable-length arrays, statements' flags."""
 
 import pytest
+from accopt.compiler.base.machine import target_machine
 from accopt.compiler.c import ast
 from accopt.compiler.c.types import ArrayType, PointerType, RecordType
 from sema_dump import body, check, dump, function, items, variable, warnings
@@ -332,3 +333,20 @@ def test_host_headers_may_use_what_only_their_compiler_has() -> None:
     assert [(g.name, g.body is not None) for g in unit.functions] == [
         ("scan", False), ("swap", False), ("f", True),
     ]  # fmt: skip
+
+
+@pytest.mark.skipif(target_machine() != "x86_64", reason="long double has 128 bits elsewhere")
+@pytest.mark.parametrize("name", ["_Float128", "__float128"])
+def test_a_type_of_128_bits_has_fewer(name: str) -> None:
+    (warning,) = warnings(f"{name} x;")
+    assert warning.message == f"'{name}' is taken as 'long double', with 64 binary digits, not 113"
+    assert not warnings(
+        f'# 1 "/usr/include/stdlib.h"\nextern {name} strtof128(const char *, char **);'
+    )
+    assert not warnings("_Float64x x; _Float32 y;")
+
+
+def test_a_half_is_not_promoted() -> None:
+    decl = function(check("void g(int, ...); void f(_Float16 h) { g(1, h); }"), "f")
+    assert isinstance(decl.body, ast.Compound)
+    assert "Cast" not in repr(decl.body.body[0]).split("args=")[1]

@@ -18,6 +18,7 @@ from typing import Any
 from pycparser import c_ast
 
 from ...base.diagnostics import SourceLoc, error
+from ...base.library_headers import is_library
 from ...base.similar import did_you_mean
 from ..ast import Expr, VarDecl
 from ..gnu_syntax import IMPLICIT_INT
@@ -80,6 +81,7 @@ _SPELLINGS: tuple[tuple[CType, str], ...] = (
     (LDOUBLE, "long double"),
     (VOID, "void"),
 )
+_BINARY128 = ("_Float128", "__float128")
 _BASIC = {
     " ".join(sorted(words.split())): t
     for t, spellings in _SPELLINGS
@@ -282,6 +284,9 @@ class TypeBuilder:
         if len(names) == 1 and names[0] not in _KEYWORDS:
             symbol = self.unit.scope.find(names[0])
             if isinstance(symbol, TypedefName):
+                if names[0] in _BINARY128 and LDOUBLE.bits == 80 and not is_library(loc):
+                    said = f"'{names[0]}' is taken as 'long double', with 64 binary digits, not 113"
+                    self._warn_once(loc, said, "write 'long double' if that is enough")
                 return symbol.qual
             if names[0] != "_Complex":
                 raise error(loc, f"unknown type name '{names[0]}'", self._type_remedy(names[0]))
