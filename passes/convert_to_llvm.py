@@ -76,13 +76,13 @@ _RENAMED: dict[type[Operation], type[IRDLOperation]] = {
 }
 """Operations that become one with the same operands and results, and no properties."""
 
-_EXTREMES: dict[type[Operation], type[IRDLOperation]] = {
-    arith.MaxnumfOp: llvm_ext.MaximumNumOp,
-    arith.MinnumfOp: llvm_ext.MinimumNumOp,
+_EXTREMES: dict[type[Operation], str] = {
+    arith.MaxnumfOp: "llvm.maximumnum",
+    arith.MinnumfOp: "llvm.minimumnum",
 }
 """
-Operations that ignore NaN and do not order zeros, as C's `fmax` (C23, F.10.9.2). LLVM vectorises loops that
-keep `llvm.maxnum` only if they store nothing.
+Operations with intrinsics of LLVM for which MLIR has no operation. They ignore NaN and do not order zeros,
+as C's `fmax` (C23, F.10.9.2). LLVM vectorises loops that keep `llvm.maxnum` only if they store nothing.
 """
 
 _WITH_OVERFLOW: dict[type[Operation], type[IRDLOperation]] = {
@@ -202,10 +202,12 @@ def _with_fast_math(cls: type[IRDLOperation]) -> Converter:
     return lambda op: _become(cls, op, {"fastmathFlags": _fast_math(op)})
 
 
-def _without_signed_zeros(cls: type[IRDLOperation]) -> Converter:
-    def convert(op: Operation) -> None:
+def _without_signed_zeros(intrinsic: str) -> Converter:
+    def convert(op: Operation) -> Operation:
+        call = llvm.CallIntrinsicOp(intrinsic, op.operands, op.result_types)
         flags = (*_fast_math(op).data, FastMathFlag.NO_SIGNED_ZEROS)
-        _become(cls, op, {"fastmathFlags": llvm.FastMathAttr(flags)})
+        call.fastmathFlags = llvm.FastMathAttr(flags)
+        return call
 
     return convert
 
@@ -390,7 +392,7 @@ CONVERTERS: dict[type[Operation], Converter] = {
     **{old: _renamed(new) for old, new in _RENAMED.items()},
     **{old: _with_overflow(new) for old, new in _WITH_OVERFLOW.items()},
     **{old: _with_fast_math(new) for old, new in _WITH_FAST_MATH.items()},
-    **{old: _without_signed_zeros(new) for old, new in _EXTREMES.items()},
+    **{old: _without_signed_zeros(name) for old, name in _EXTREMES.items()},
     **{old: _library_call(name) for old, name in _LIBRARY_FUNCTIONS.items()},
     arith.ConstantOp: _constant,
     arith.ExtFOp: _extf,

@@ -28,7 +28,7 @@ from ...dialects.llvm_ext import AtomicOrdering
 from ...dialects.volatility import is_volatile
 from .constants import gep_text
 from .intrinsics import INTRINSIC_EMITTERS
-from .types import escape, identifier
+from .types import escape, identifier, overload_suffix
 
 if TYPE_CHECKING:
     from .functions import FunctionPrinter
@@ -376,8 +376,14 @@ def _call_intrinsic(p: FunctionPrinter, op: Operation) -> None:
     call = cast(llvm.CallIntrinsicOp, op)
     arguments = ", ".join(map(p.typed, call.args))
     result = p.types(op.results[0].type) if op.results else "void"
-    text = f"call {p.fast_math(op)}{result} @{identifier(call.intrin.data)}({arguments})"
-    p.line(op, text)
+    name = call.intrin.data
+    if name in _OVERLOADED:
+        name += f".{overload_suffix(op.results[0].type)}"
+    p.line(op, f"call {p.fast_math(op)}{result} @{identifier(name)}({arguments})")
+
+
+_OVERLOADED = ("llvm.maximumnum", "llvm.minimumnum")
+"""Intrinsics called by `llvm.call_intrinsic` that have a name for each type."""
 
 
 def _inline_asm(p: FunctionPrinter, op: Operation) -> None:

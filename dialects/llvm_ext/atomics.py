@@ -78,7 +78,7 @@ class AtomicBinOp(IntEnum):
     @property
     def keyword(self) -> str:
         """The operation's keyword in MLIR, where names of C++ keywords start with `_`."""
-        return f"_{self.ir_name}" if self.ir_name in ("xchg", "and", "or", "xor") else self.ir_name
+        return f"_{self.ir_name}" if self.ir_name in ("and", "or", "xor") else self.ir_name
 
 
 _BIN_OP_BY_KEYWORD = {op.keyword: op for op in AtomicBinOp}

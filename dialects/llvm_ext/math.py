@@ -312,22 +312,6 @@ class MinimumOp(FloatIntrinsicOp):
 
 
 @irdl_op_definition
-class MaximumNumOp(FloatIntrinsicOp):
-    """Maximum that is the other operand if one is NaN (IEEE 754-2019 `maximumNumber`)."""
-
-    name = "llvm.intr.maximumnum"
-    ARITY: ClassVar[int] = 2
-
-
-@irdl_op_definition
-class MinimumNumOp(FloatIntrinsicOp):
-    """Minimum that is the other operand if one is NaN (IEEE 754-2019 `minimumNumber`)."""
-
-    name = "llvm.intr.minimumnum"
-    ARITY: ClassVar[int] = 2
-
-
-@irdl_op_definition
 class FMulAddOp(FloatIntrinsicOp):
     """`a * b + c`, fused where that is faster."""
 

@@ -47,7 +47,7 @@ llvm.func @loop(%lx: !llvm.ptr, %le: f32) {
 // CHECK-NEXT:    %[[B:.*]] = llvm.atomicrmw sub %cx, %ce monotonic
 // CHECK-NEXT:    %[[NEW:.*]] = arith.subi %[[B]], %ce : i32
 // CHECK-NEXT:    llvm.store %[[NEW]], %cv : i32, !llvm.ptr
-// CHECK-NEXT:    %[[C:.*]] = llvm.atomicrmw _xchg %cx, %ce monotonic
+// CHECK-NEXT:    %[[C:.*]] = llvm.atomicrmw xchg %cx, %ce monotonic
 // CHECK-NEXT:    llvm.store %[[C]], %cv : i32, !llvm.ptr
 llvm.func @captures(%cx: !llvm.ptr, %cv: !llvm.ptr, %ce: i32) {
   acc.atomic.capture {
