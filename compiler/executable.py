@@ -108,12 +108,10 @@ def build_ir(
         from .internal_error import mistakes_in_ir
         from .ir.context import make_context
         from .ir.reading import check_saved, parse_ir, read_ir_text
-        from .pipeline import stage_of
 
     try:
         with phase("read IR"):
-            module = parse_ir(make_context(), read_ir_text(path), str(path))
-            check_saved(module, stage_of(module))
+            module = parse_ir(make_context(), read_ir_text(path), str(path), check_saved)
         return translate(module, options, sink, after_stage)
     except (VerifyException, DiagnosticException) as e:
         raise CompileError(mistakes_in_ir(e)) from e

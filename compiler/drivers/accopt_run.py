@@ -145,10 +145,9 @@ class AccoptRun:
             default_stage = ACC.name
         else:
             with phase("read IR"):
-                module = parse_ir(self.ctx, text, name)
+                check = check_saved if self.options.checks_ir else None
+                module = parse_ir(self.ctx, text, name, check)
             default_stage = stage_of(module)
-            if self.options.checks_ir:
-                check_saved(module, default_stage)
         return self.process(module, default_stage)
 
     def run(self) -> int:

@@ -6,7 +6,7 @@ from xdsl.context import Context
 from xdsl.dialects import acc, arith, cf, gpu, math, scf, test
 from xdsl.dialects.builtin import Builtin
 
-from ...dialects import atomic_stores, effects
+from ...dialects import acc_text, atomic_stores, effects, upstream_text
 from ...dialects.accx import ACCX
 from ...dialects.llvm_ext import LLVM_EXT
 from ...dialects.nvvm import NVVM
@@ -14,7 +14,9 @@ from ...dialects.nvvm import NVVM
 
 def make_context() -> Context:
     """A context with every dialect of the pipeline loaded."""
+    acc_text.complete()
     effects.complete()
+    upstream_text.complete()
     atomic_stores.complete()
     ctx = Context()
     for dialect in (

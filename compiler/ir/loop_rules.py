@@ -47,7 +47,7 @@ def _owner(value: SSAValue) -> Operation | None:
 
 def _constant(value: SSAValue) -> int | None:
     owner = _owner(value)
-    attr = owner.value if isinstance(owner, arith.ConstantOp) else None
+    attr = owner.value if isinstance(owner, arith.ConstantOp | llvm.ConstantOp) else None
     return attr.value.data if isinstance(attr, IntegerAttr) else None
 
 

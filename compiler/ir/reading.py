@@ -8,19 +8,33 @@ pass looks for them, so both are checked here.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Callable
+from itertools import accumulate
 from pathlib import Path
 
 from xdsl.context import Context
 from xdsl.dialects import acc, gpu, llvm
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp
-from xdsl.parser import Parser
+from xdsl.dialects.builtin import UNKNOWN_LOC as UNKNOWN_LOCATION
+from xdsl.dialects.builtin import (
+    FileLineColLoc,
+    IntAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    UnknownLoc,
+)
+from xdsl.ir import Operation
 from xdsl.traits import IsolatedFromAbove, SymbolOpInterface
-from xdsl.utils.exceptions import ParseError
+from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyException
 from xdsl.utils.lexer import Span
 
 from ...dialects.accx import IR_VERSION, NEXT_PASS, STAGE, VERSION
 from ..base.diagnostics import UNKNOWN_LOC, CompileError, SourceLoc, error
-from .stages import check_stage
+from .ir_parser import IRParser
+from .stages import LEGAL_DIALECTS, check_stage
+from .upstream_forms import bring_to_form
+from .uses import check_symbols, check_uses
 
 _LEXEME = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*+("?)')
 
@@ -48,21 +62,65 @@ def decode(data: bytes, name: str) -> str:
         ) from e
 
 
-def parse_ir(ctx: Context, text: str, name: str) -> ModuleOp:
-    """The verified module of a text. Raises `CompileError`, and xDSL's `VerifyException`."""
+def parse_ir(
+    ctx: Context, text: str, name: str, check: Callable[[ModuleOp], None] | None = None
+) -> ModuleOp:
+    """
+    The verified module of a text, on which `check` is called too. Raises `CompileError`, and xDSL's
+    `VerifyException`; operations at which they are raised have a location in the text if they have none
+    in a source file.
+    """
     _check_strings(text, name)
+    parser = IRParser(ctx, text, name)
     try:
-        module = Parser(ctx, text, name).parse_module()
+        module = parser.parse_module()
     except ParseError as e:
         raise error(
             place_in(e.span, name),
             f"cannot parse IR: {e.msg}",
             "check the text at the place shown",
         ) from e
+    except RecursionError as e:
+        raise error(SourceLoc(name, 1, 1), "the IR is nested too deeply", _FLATTER) from e
     check_version(module, name)
-    module.verify()
+    unknown = _locate(parser.places, text, name)
+    _verify(module)
     check_module_level(module)
+    bring_to_form(module)
+    if check is not None:
+        check(module)
+    for op in unknown:
+        op.location = UNKNOWN_LOCATION
     return module
+
+
+_FLATTER = "split the deepest operations into functions"
+
+
+def _locate(places: dict[Operation, int], text: str, name: str) -> list[Operation]:
+    """Gives all operations without a location their place in the text; the result are those."""
+    unknown = [op for op in places if isinstance(op.location, UnknownLoc)]
+    ends = list(accumulate(len(line) for line in text.splitlines(keepends=True)))
+    file = StringAttr(name)
+    for op in unknown:
+        line = bisect_right(ends, places[op])
+        column = places[op] - (ends[line - 1] if line else 0)
+        op.location = FileLineColLoc(file, IntAttr(line + 1), IntAttr(column + 1))
+    return unknown
+
+
+def _verify(module: ModuleOp) -> None:
+    """Raises `VerifyException` for IR that violates rules of its operations, or of values and symbols."""
+    check_symbols(module)
+    try:
+        module.verify()
+    except (VerifyException, DiagnosticException, RecursionError):
+        raise
+    except Exception as e:
+        # xDSL's verifiers expect some properties of one another's operations.
+        text = str(e) or type(e).__name__
+        raise VerifyException(text).with_traceback(e.__traceback__) from e
+    check_uses(module)
 
 
 def check_version(module: ModuleOp, name: str) -> None:
@@ -104,12 +162,15 @@ def _check_strings(text: str, name: str) -> None:
             raise error(place, "the string does not end on its line", "close it with '\"'")
 
 
-def check_saved(module: ModuleOp, stage: str) -> None:
+def check_saved(module: ModuleOp) -> None:
     """
     Raises `CompileError` if IR that a user wrote or edited violates an invariant of the level that it is
-    at. IR that was saved between levels is not checked.
+    at (`acc`, if it does not say one). IR that was saved between levels is not checked, nor is that of
+    another compiler's levels, which the pipeline refuses.
     """
-    if NEXT_PASS in module.attributes:
+    said = module.attributes.get(STAGE)
+    stage = said.data if isinstance(said, StringAttr) else "acc"
+    if NEXT_PASS in module.attributes or stage not in LEGAL_DIALECTS:
         return
     try:
         check_stage(module, stage)
