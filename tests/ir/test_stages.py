@@ -12,12 +12,12 @@ from accopt.compiler.emit import emit_text
 from accopt.compiler.executable import front_end
 from accopt.compiler.ir.context import make_context
 from accopt.compiler.ir.printing import print_ir
+from accopt.compiler.ir.reading import check_saved, parse_ir
 from accopt.compiler.pipeline import run_to_stage, stage_names
 from accopt.passes.ir.ops.gpu_pass import GpuPass
 from accopt.passes.registry import IDLE_ON_HOST, IDLE_WITHOUT_DIRECTIVES, PASS_CLASSES, load_pass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.parser import Parser
 from xdsl.passes import ModulePass
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
@@ -28,9 +28,7 @@ def module_of(name: str) -> ModuleOp:
 
 
 def parse(text: str) -> ModuleOp:
-    module = Parser(make_context(), text).parse_module()
-    module.verify()
-    return module
+    return parse_ir(make_context(), text, "saved.mlir", check_saved)
 
 
 @pytest.mark.sampled(5)
