@@ -33,10 +33,10 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from ..compiler.base.diagnostics import error
+from ..compiler.base.diagnostics import CompileError, Diagnostic, error
 from ..compiler.base.library_headers import is_library
 from ..compiler.base.names import c_name
-from ..dialects.accx import IMPLICIT_ROUTINE
+from ..dialects.accx import ENTRY, IMPLICIT_ROUTINE
 from ..dialects.accx_devices import UpdatePeerOp
 from .decisions.device_functions import OPENMP_MARK, is_device_callable, is_openmp
 from .decisions.levels import LEVEL_NAMES, Level
@@ -154,6 +154,14 @@ def _check_callee(program: _Program, op: Operation, name: str) -> None:
             f"'{c_name(name)}' is called in device code, but it is a function of the host's library",
             "call it outside of compute constructs (docs/supported.md lists what device code has)",
         )
+    if function is not None and ENTRY in function.attributes:
+        raise error(
+            source_loc(op),
+            f"function '{c_name(name)}' is called in device code, but it is declared with another type"
+            " than the C library's",
+            "include the library's header, or define the function in one of the source files",
+            [(source_loc(function), "the declaration is here")],
+        )
     raise error(
         source_loc(op),
         f"function '{c_name(name)}' is called in device code, but it is neither defined in the "
@@ -186,9 +194,10 @@ def _check_global(program: _Program, op: Operation, name: str, routine: str) -> 
 
 def _reach(program: _Program) -> list[str]:
     """
-    The names of the functions that device code reaches, callers before callees. Raises `CompileError` for
-    symbols that device code cannot use.
+    The names of the functions that device code reaches, callers before callees. Raises `CompileError` with
+    all symbols that device code cannot use, each at its first use in the text.
     """
+    mistakes: dict[str, Diagnostic] = {}
     order: dict[str, None] = {}
     work: list[Operation] = [op for op in program.module.walk() if isinstance(op, COMPUTE_OPS)]
     for name in program.routines:
@@ -199,18 +208,36 @@ def _reach(program: _Program) -> list[str]:
     while work:
         user = work.pop()
         for op, name in _references(user):
-            if name in program.globals_:
-                _check_openmp(program, op, name)
-                if isinstance(user, llvm.FuncOp):
-                    _check_global(program, op, name, user.sym_name.data)
+            try:
+                _check_reference(program, user, op, name)
+            except CompileError as mistake:
+                found = mistake.diagnostics[0]
+                mistakes[name] = min(found, mistakes.get(name, found), key=_place)
                 continue
-            _check_callee(program, op, name)
+            if name in program.globals_:
+                continue
             name = program.bound(name)
             function = program.functions.get(name)
             if function is not None and function.body.blocks and name not in order:
                 order[name] = None
                 work.append(function)
+    if mistakes:
+        raise CompileError(sorted(mistakes.values(), key=_place))
     return list(order)
+
+
+def _check_reference(program: _Program, user: Operation, op: Operation, name: str) -> None:
+    """Raises `CompileError` if the code of `user`, for the device, cannot use `name` as `op` does."""
+    if name not in program.globals_:
+        _check_callee(program, op, name)
+        return
+    _check_openmp(program, op, name)
+    if isinstance(user, llvm.FuncOp):
+        _check_global(program, op, name, user.sym_name.data)
+
+
+def _place(mistake: Diagnostic) -> tuple[str, int, int]:
+    return mistake.loc.file, mistake.loc.line, mistake.loc.column
 
 
 def _infer_levels(program: _Program, reached: list[str]) -> dict[str, Level]:
@@ -258,8 +285,8 @@ def make_routine(name: str, level: Level, like: llvm.FuncOp) -> acc.RoutineOp:
     return routine
 
 
-def _check_nesting(levels: dict[str, Level], program: _Program) -> None:
-    """Raises `CompileError` if a routine is called where its level, or a narrower one, is already taken."""
+def _check_nesting(levels: dict[str, Level], program: _Program) -> Iterator[CompileError]:
+    """The mistakes where a routine is called where its level, or a narrower one, is already taken."""
     for call in program.module.walk():
         name = callee_of(call)
         if name is None:
@@ -270,18 +297,19 @@ def _check_nesting(levels: dict[str, Level], program: _Program) -> None:
         for loop in loops_around(call):
             narrowest = min(loop_levels(loop), default=None)
             if narrowest is not None and narrowest <= wanted:
-                raise error(
+                yield error(
                     source_loc(call),
                     f"routine '{c_name(name)}' has level {LEVEL_NAMES[wanted]}, but it is called in a"
                     f" loop that is already partitioned over {LEVEL_NAMES[narrowest]}s",
                     f"call it in a wider loop, or give '{c_name(name)}' a narrower level",
                     [(source_loc(loop), "the loop is here")],
                 )
+                break
 
 
-def _check_bodies(levels: dict[str, Level], program: _Program) -> None:
+def _check_bodies(levels: dict[str, Level], program: _Program) -> Iterator[CompileError]:
     """
-    Raises `CompileError` if a routine contains a wider level than its own, or an operation for host code
+    The mistakes where a routine contains a wider level than its own, or an operation for host code
     (2.15.1).
     """
     for name, level in levels.items():
@@ -292,10 +320,10 @@ def _check_bodies(levels: dict[str, Level], program: _Program) -> None:
                 what, instead = f"a {LEVEL_NAMES[wanted]} loop", "remove the level from the loop"
             elif (callee := callee_of(op)) is not None:
                 wanted = levels.get(callee, program.level(callee))
-                what = f"a call of '{callee}', which has level {LEVEL_NAMES[wanted]},"
+                what = f"a call of '{c_name(callee)}', which has level {LEVEL_NAMES[wanted]},"
                 instead = "call it in the compute construct"
             elif isinstance(op, HOST_DIRECTIVES):
-                raise error(
+                yield error(
                     source_loc(op),
                     f"'{op.name.removeprefix('acc.').replace('_', ' ')}' in '{c_name(name)}', which device"
                     " code calls",
@@ -303,7 +331,7 @@ def _check_bodies(levels: dict[str, Level], program: _Program) -> None:
                     " of its own",
                 )
             if wanted > level:
-                raise error(
+                yield error(
                     source_loc(op),
                     f"{what} is in '{c_name(name)}', a routine of level {LEVEL_NAMES[level]}",
                     f"give '{c_name(name)}' the level {LEVEL_NAMES[wanted]}, or {instead}",
@@ -311,9 +339,9 @@ def _check_bodies(levels: dict[str, Level], program: _Program) -> None:
                 )
 
 
-def _check_indirect(module: ModuleOp) -> None:
+def _check_indirect(module: ModuleOp) -> Iterator[CompileError]:
     """
-    Raises `CompileError` for calls through a pointer from host code: a function's host address has no
+    The calls through a pointer from host code: a function's host address has no
     meaning on the device.
     """
     for construct in constructs_of(module, COMPUTE_OPS):
@@ -322,16 +350,16 @@ def _check_indirect(module: ModuleOp) -> None:
                 continue
             if not is_defined_inside(call.args[0], construct):
                 name = variable_name(call.args[0])
-                raise error(
+                yield error(
                     source_loc(call),
                     f"a function is called through '{name}', whose value is an address on the host",
                     "call functions by name in the construct, selected by 'if' or 'switch'",
                 )
 
 
-def _check_host_calls(program: _Program) -> None:
+def _check_host_calls(program: _Program) -> Iterator[CompileError]:
     """
-    Raises `CompileError` if host code calls a `nohost` routine, which exists on the device only (2.15.1).
+    The mistakes where host code calls a `nohost` routine, which exists on the device only (2.15.1).
     """
     nohost = {name for name, routine in program.routines.items() if routine.nohost is not None}
     if not nohost:
@@ -341,7 +369,7 @@ def _check_host_calls(program: _Program) -> None:
             continue
         for call, callee in _references(function):
             if callee in nohost and enclosing(call, *COMPUTE_OPS) is None:
-                raise error(
+                yield error(
                     source_loc(call),
                     f"'{callee}' is a routine for devices only (nohost), and host code calls it",
                     f"call it in a compute construct, or leave out nohost of '{callee}'",
@@ -368,6 +396,12 @@ def _warn_of_host_loops(program: _Program, reached: list[str]) -> None:
     messages.save()
 
 
+def _refuse(mistakes: list[CompileError]) -> None:
+    """Raises `CompileError` with all of these mistakes, if there are any."""
+    if mistakes:
+        raise CompileError([d for mistake in mistakes for d in mistake.diagnostics])
+
+
 @dataclass(frozen=True)
 class InferRoutinesPass(ModulePass):
     """See the module's description."""
@@ -376,13 +410,11 @@ class InferRoutinesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         program = _Program(op)
-        _check_indirect(op)
-        _check_host_calls(program)
+        _refuse([*_check_indirect(op), *_check_host_calls(program)])
         reached = _reach(program)
         _warn_of_host_loops(program, reached)
         levels = _infer_levels(program, reached)
-        _check_nesting(levels, program)
-        _check_bodies(levels, program)
+        _refuse([*_check_nesting(levels, program), *_check_bodies(levels, program)])
         for name in reached:
             if name not in program.routines:
                 function = program.functions[name]

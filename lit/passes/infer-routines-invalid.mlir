@@ -54,6 +54,63 @@ llvm.func @main() {
 
 // -----
 
+// All symbols that device code cannot use are named at once, each at its first use; a library's function of
+// another type is not the library's.
+// CHECK: error: function 'sin' is called in device code, but it is declared with another type than the C library's
+// CHECK: help: include the library's header, or define the function in one of the source files
+// CHECK: error: global variable 'u' is used in function 'f'
+// CHECK: error: function 'rand' is called in device code
+// CHECK: error: global variable 'v' is used in function 'g'
+// CHECK-NOT: error: global
+llvm.mlir.global external @u() : i32
+llvm.mlir.global external @v() : i32
+llvm.func @rand() -> i32
+llvm.func @sin.1(i32) -> i32 attributes {accx.entry = "sin"}
+llvm.func @f() {
+  %u = llvm.mlir.addressof @u : !llvm.ptr
+  llvm.call @g() : () -> ()
+  %u2 = llvm.mlir.addressof @u : !llvm.ptr
+  %r = llvm.call @rand() : () -> i32
+  llvm.return
+}
+llvm.func @g() {
+  %v = llvm.mlir.addressof @v : !llvm.ptr
+  llvm.return
+}
+llvm.func @main(%n: i32) {
+  acc.parallel {
+    llvm.call @f() : () -> ()
+    %s = llvm.call @sin.1(%n) : (i32) -> i32
+    acc.yield
+  }
+  llvm.return
+}
+
+// -----
+
+// Each call in a loop of the routine's level is named.
+// CHECK: error: routine 'rows' has level vector
+// CHECK: error: routine 'rows' has level vector
+acc.routine @r func(@rows) vector
+llvm.func @rows() {
+  llvm.return
+}
+llvm.func @main(%n: i32) {
+  %c1 = arith.constant 1 : i32
+  %c0 = arith.constant 0 : i32
+  acc.parallel {
+    acc.loop gang vector control(%i : i32) = (%c0 : i32) to (%n : i32) step (%c1 : i32) {
+      llvm.call @rows() : () -> ()
+      llvm.call @rows() : () -> ()
+      acc.yield
+    } attributes {independent = [#acc.device_type<none>], inclusiveUpperbound = array<i1: false>}
+    acc.yield
+  }
+  llvm.return
+}
+
+// -----
+
 // A pointer to a function, made on the host.
 // CHECK: error: a function is called through 'f', whose value is an address on the host
 // CHECK: help: call functions by name in the construct, selected by 'if' or 'switch'
