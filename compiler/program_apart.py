@@ -27,8 +27,11 @@ if TYPE_CHECKING:
     from .c.kept_files import KeptFiles
     from .c.preprocess import PreprocessedSource
 
-_LIBRARY = frozenset(("malloc", "calloc", "realloc", "free", "malloc_usable_size", "atexit"))
-"""Functions of the C library that are replaced in programs that do not define them (`backend/heap.py`)."""
+_LIBRARY = frozenset(("malloc_usable_size", "atexit"))
+"""
+Functions of the C library that are replaced in programs that do not define them (`backend/heap.py`), apart
+from those that passes know, too.
+"""
 _CALL = re.compile(rf"(call \w+ @(?:{'|'.join(SITE_FIRST)})\(i32 )([^,)]+)")
 """Matches a call of a function whose first argument is a site's number."""
 
@@ -94,6 +97,7 @@ def _groups(
     The groups of the program, to whose `files` those of ours that it needs are added; None if it is to be
     compiled as a whole. Raises `CompileError` for files that disagree.
     """
+    from ..passes.decisions.device_functions import KNOWN_FUNCTIONS
     from .c.agreement import are_independent, check_agreement
     from .c.file_groups import groups
     from .c.program import own_files, own_source
@@ -102,7 +106,7 @@ def _groups(
     if not all(file.outline.may_be_apart for file in files):
         return None
     check_agreement(units, messages.agreement)
-    taken = set[str](_LIBRARY)
+    taken = {*_LIBRARY, *KNOWN_FUNCTIONS}
     for name in own_files(units):
         source = own_source(name, kept)
         ((outline, unit),) = outlines([source], options, kept, DiagnosticSink())

@@ -1,10 +1,11 @@
 """
-Give functions that pass structures by value their C names, with C's calling convention.
+Give functions that pass structures by value, or are not the library's, their C names.
 
 Their entries (`compiler/irgen/records_by_value.py`), which follow the convention, get the names; the
-functions themselves become internal.
+functions themselves become internal. Functions that bear the name of a library function get it back, too:
+passes, which know the library's functions by name, must not take them for these.
 
-Takes:  functions, and entries with `accx.entry`, which call them.
+Takes:  functions, and entries with `accx.entry`, which call them; others with `accx.entry`.
 Leaves: no `accx.entry`; calls within the program are unchanged.
 Fails:  never.
 
@@ -42,6 +43,7 @@ class NameEntriesPass(ModulePass):
             target = function.attributes.pop(ENTRY, None)
             if isinstance(target, StringAttr):
                 names[symbol] = target.data
+            if isinstance(target, StringAttr) and target.data in functions:
                 names[target.data] = _unused(f"{target.data}.by_value", functions)
                 functions[target.data].linkage = llvm.LinkageAttr("internal")
         if not names:

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, UnitAttr
 from xdsl.dialects.llvm import LLVMVoidType
 from xdsl.ir import Block, BlockArgument, Region
 
-from ...dialects.accx import PUNS
+from ...dialects.accx import ENTRY, PUNS
 from ...passes.ir.variables.recipes import add_recipes
 from ..base.diagnostics import CompileError, Diagnostic, DiagnosticSink
 from ..base.names import value_name
@@ -156,6 +156,9 @@ def _define_function(
     op = llvm.FuncOp(symbol, ir_type, linkage, body=region)
     op.location = function.loc.to_attr()
     _promise_restrict(op, function)
+    name = state.name_of_entry(symbol)
+    if name is not None and not state.has_entry(function):
+        op.attributes[ENTRY] = name
     if fn.convention is not None and has_records(t):
         op.arg_attrs = fn.convention.attributes
     state.module.body.block.add_op(op)

@@ -164,5 +164,5 @@ def emit_entries(state: ModuleState) -> None:
         op.arg_attrs = convention.attributes
         op.location = decl.loc.to_attr()
         if external:
-            op.attributes[ENTRY] = StringAttr(symbol)
+            op.attributes[ENTRY] = state.name_of_entry(symbol) or StringAttr(symbol)
         state.module.body.block.add_op(op)

@@ -11,9 +11,13 @@ from xdsl.dialects.builtin import BytesAttr, ModuleOp, StringAttr, i8
 from xdsl.dialects.llvm import LLVMArrayType, LLVMFunctionType
 from xdsl.ir import Attribute, Operation
 
+from ...dialects.accx import ENTRY
+from ...passes.decisions.device_functions import KNOWN_FUNCTIONS
 from ..base.diagnostics import DiagnosticSink, error
 from ..base.library_headers import is_library, is_of_openmp
 from ..c import ast as c
+from ..c.library_builtins import library_type
+from ..c.types import VOID
 from .conventions import has_records, signature
 from .layout import TypeLowering
 
@@ -59,6 +63,11 @@ class ModuleState:
     """Functions of the program → the symbols of their entries (`records_by_value.py`)."""
     device_versions: dict[str, str] = field(default_factory=dict[str, str])
     """Symbols of routines that are bound to other functions on the device."""
+    _renamed: dict[str, str] = field(default_factory=dict[str, str])
+    """
+    Names that passes know as functions of the library, but which the program defines, or declares with
+    another type → the symbols of these functions until `name-entries`.
+    """
     overridden: set[int] = field(default_factory=set[int])
     """The identities of weak definitions that another definition replaces."""
     _aliases: dict[str, c.FunctionDecl | c.VarDecl] = field(
@@ -73,9 +82,10 @@ class ModuleState:
     # Symbols ----------------------------------------------------------------------------------
 
     def unique(self, name: str) -> str:
-        """`name` with the file's mark, or `name.1`, … if the module has that symbol already."""
+        """`name` with the file's mark, or `name.1`, … if the module has that symbol already, or if it is
+        that of a library function, for which passes would take it."""
         out, n = name + self.mark, 0
-        while out in self._taken:
+        while out in self._taken or out in KNOWN_FUNCTIONS:
             n += 1
             out = f"{name}{self.mark}.{n}"
         self._taken.add(out)
@@ -142,14 +152,36 @@ class ModuleState:
         target = self._aliases.get(name)
         if isinstance(target, c.FunctionDecl) and name not in self._defined:
             return self.function_symbol(target)
+        definition = self._defined.get(name)
+        is_ours = isinstance(definition, c.FunctionDecl)
+        if name in KNOWN_FUNCTIONS and (is_ours or self._has_other_type(name, decl)):
+            if name not in self._renamed:
+                self._renamed[name] = self.unique(name)
+            name = self._renamed[name]
         if name not in self.function_types:
-            definition = self._defined.get(name)
-            if isinstance(definition, c.FunctionDecl):
+            if is_ours:
                 self.function_types[name] = self._own_type(definition)
             else:
                 self._declared[name] = decl
                 self.function_types[name] = signature(self.types, decl.type).type
         return name
+
+    def _has_other_type(self, name: str, decl: c.FunctionDecl) -> bool:
+        """Whether a function of the C library's name is declared with another type than the library's."""
+        library = library_type(name, lambda: VOID) if decl.type.prototyped else None
+        if library is None or decl.type.variadic or is_library(decl.loc):
+            return False
+        return signature(self.types, library).type != signature(self.types, decl.type).type
+
+    def symbol_named(self, name: str) -> str:
+        """The symbol of what the program, or else a library, calls `name` outside of its files."""
+        return self._renamed.get(name, name)
+
+    def name_of_entry(self, symbol: str) -> StringAttr | None:
+        """The name that the function `symbol` gets at the end (`accx.entry`); None if it has it already."""
+        return next(
+            (StringAttr(n) for n, renamed in self._renamed.items() if renamed == symbol), None
+        )
 
     def _own_type(self, definition: c.FunctionDecl) -> LLVMFunctionType:
         if self.is_by_convention(definition):
@@ -161,13 +193,15 @@ class ModuleState:
         """Whether a function of the program itself takes its arguments by the platform's convention."""
         return definition.type.variadic
 
+    def has_entry(self, definition: c.FunctionDecl) -> bool:
+        """Whether others reach a function of the program by an entry (`records_by_value.py`)."""
+        return not self.is_by_convention(definition) and has_records(definition.type)
+
     def entry_symbol(self, decl: c.FunctionDecl) -> str:
         """The symbol whose address is used as that of a function: its entry's, if it needs one."""
         symbol = self.function_symbol(decl)
         definition = self.definition(decl)
-        if definition is None or self.is_by_convention(definition):
-            return symbol
-        if not has_records(definition.type):
+        if definition is None or not self.has_entry(definition):
             return symbol
         if symbol not in self.entries:
             self.entries[symbol] = self.unique(f"{symbol}.entry"), definition
@@ -237,6 +271,8 @@ class ModuleState:
                 linkage = EXTERN_WEAK if decl.is_weak else EXTERNAL
                 op: Operation = llvm.FuncOp(name, self.function_types[name], linkage)
                 op.arg_attrs = signature(self.types, decl.type).attributes
+                if (own := self.name_of_entry(name)) is not None:
+                    op.attributes[ENTRY] = own
             else:
                 t = self.types.convert(decl.type) if decl.type.is_complete else i8
                 op = llvm.GlobalOp(t, name, EXTERN_WEAK if decl.is_weak else EXTERNAL)

@@ -207,7 +207,9 @@ class FunctionPrinter:
         if self._lines is not None and defined and not self.convergent:
             attributes += " uwtable"  # for tracebacks
         if defined and not computes and not self.convergent:
-            attributes += " null_pointer_is_valid"  # accesses by null pointers fault
+            # Accesses by null pointers fault. LLVM knows functions of the C library by their names: a
+            # function that has a body is none of them.
+            attributes += " null_pointer_is_valid nobuiltin"
         if self._flush_denormals:
             attributes += ' "denormal-fp-math-f32"="preserve-sign,preserve-sign"'
         head = f"{words}@{name}({parameters}) {attributes}"

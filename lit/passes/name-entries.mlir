@@ -22,6 +22,11 @@ builtin.module {
     %a = llvm.mlir.addressof @length.entry : !llvm.ptr
     llvm.return %a : !llvm.ptr
   }
+  // A function of the program with the name of a library function that passes know.
+  llvm.func @round.1(%x : f64) -> f64 attributes {accx.entry = "round"} {
+    %r = llvm.call @round.1(%x) : (f64) -> f64
+    llvm.return %r : f64
+  }
 }
 
 // CHECK:      llvm.func internal @length.by_value.1({{.*}}: !llvm.struct<(f32, f32)>) -> f32 {
@@ -32,3 +37,5 @@ builtin.module {
 // CHECK:      llvm.call @length.by_value.1(
 // CHECK:      llvm.call @length.by_value()
 // CHECK:      llvm.mlir.addressof @length : !llvm.ptr
+// CHECK:      llvm.func @round({{.*}}: f64) -> f64 {
+// CHECK-NEXT:   llvm.call @round(

@@ -73,6 +73,11 @@ _WRITES_MEMORY = frozenset(
 PURE_FUNCTIONS = ((MATH_F64 | MATH_F32 | MATH_F80) - _WRITES_MEMORY) | INTEGER | PREDICATES
 """Functions without side effects whose result depends on their arguments only."""
 
+_HEAP_OF_THE_HOST = frozenset(("realloc", "aligned_alloc", "memalign", "posix_memalign", "valloc"))
+
+KNOWN_FUNCTIONS = DEVICE_FUNCTIONS | _HEAP_OF_THE_HOST | frozenset(("fprintf",))
+"""Library functions of which some pass knows what they do, by name."""
+
 
 def is_device_callable(name: str) -> bool:
     """

@@ -268,3 +268,53 @@ def test_archives_give_what_is_needed(
         assert accc_main.main(["--target=host", *inputs, "-o", "program"]) == 0
     assert accc_main.main(["--target=host", "m.o", "-Wl,--whole-archive", "libx.a"]) == 1
     assert "'twice' is defined in two files" in capfd.readouterr().err
+
+
+def test_library_names_in_other_files(tmp_path: Path) -> None:
+    """A function that another file defines is the program's, whatever the library calls so."""
+    definitions, calls = tmp_path / "definitions.c", tmp_path / "calls.c"
+    definitions.write_text(
+        "double round(double x) { return x + 0.25; }\n"
+        "int abs(int a, int b) { return a * b; }\n"
+        "unsigned long strlen(const char *s) { return s[0] + 10ul; }\n"
+        "static int labs(int x) { return x; }\n"
+        "int other(void) { return labs(-3); }\n"
+    )
+    calls.write_text(
+        "int printf(const char *, ...);\n"
+        "double round(double); int abs(int, int); unsigned long strlen(const char *); int other(void);\n"
+        "long labs(long);\n"
+        "int main(void) {\n"
+        "  double r[2]; volatile long n = -8;\n"
+        "#pragma acc parallel copyout(r)\n"
+        "  { r[0] = round(2.6); r[1] = abs(-2, 3); }\n"
+        '  printf("%g %g %g %d %lu ", r[0], r[1], round(1.5), abs(4, 5), strlen("a"));\n'
+        '  printf("%ld %d\\n", labs(n), other());\n'
+        "}\n"
+    )
+    for target in ("host", "sim"):
+        done = commands.run(["accrun", f"--target={target}", str(definitions), str(calls)])
+        assert done.stdout == "2.85 -6 1.75 20 107 8 -3\n", done.stderr
+
+
+OTHER_TYPES = """
+int sin(int);
+float *memcpy(int);
+int main(void) {
+  int n = 1;
+#pragma acc parallel copy(n)
+  n = sin(n) + !memcpy(n);
+}
+"""
+
+
+def test_library_names_of_other_types(tmp_path: Path) -> None:
+    """Device code has no function that is only declared, with another type than the library's."""
+    source = tmp_path / "p.c"
+    source.write_text(OTHER_TYPES)
+    done = commands.run(["accrun", "--target=sim", str(source)])
+    for name in ("sin", "memcpy"):
+        said = (
+            f"function '{name}' is called in device code, but it is declared with another type than"
+        )
+        assert done.stderr.count(said) == 1

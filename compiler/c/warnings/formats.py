@@ -70,7 +70,7 @@ def wrong_formats(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
         if not (isinstance(node, c.Call) and isinstance(node.callee, c.FunctionRef)):
             continue
         at = _FUNCTIONS.get(node.callee.decl.name)
-        if at is None or len(node.args) <= at:
+        if at is None or len(node.args) <= at or node.callee.decl.body is not None:
             continue
         text = literal_text(node.args[at])
         if text is not None:

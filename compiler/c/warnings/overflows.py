@@ -57,7 +57,7 @@ def _reached(node: Node) -> Iterator[Node]:
 
 
 def _call(call: c.Call) -> Diagnostic | None:
-    if not isinstance(call.callee, c.FunctionRef) or not call.args:
+    if not isinstance(call.callee, c.FunctionRef) or not call.args or call.callee.decl.body:
         return None
     name = call.callee.decl.name.removeprefix("__builtin_")
     written = _written(name, call)

@@ -87,4 +87,5 @@ def _never_returns(e: c.Expr) -> bool:
         return _never_returns(e.then) and _never_returns(e.otherwise)
     if not isinstance(e, c.Call) or not isinstance(e.callee, c.FunctionRef):
         return False
-    return e.callee.decl.is_noreturn or e.callee.decl.name in _NEVER_RETURN
+    decl = e.callee.decl
+    return decl.is_noreturn or (decl.body is None and decl.name in _NEVER_RETURN)

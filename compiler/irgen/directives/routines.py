@@ -71,7 +71,7 @@ def _emit(
     bind = directive.find("bind", BindClause)
     bound_name, bound_text = None, None
     if bind is not None and bind.is_string:
-        bound_text = StringAttr(bind.target)
+        bound_text = StringAttr(state.symbol_named(bind.target))
     elif bind is not None:
         bound_name = SymbolRefAttr(_bound_symbol(state, unit, bind))
     device = state.device_versions.get(symbol)

@@ -24,7 +24,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ....compiler.base.abi import DataKind
 from ....compiler.base.diagnostics import SourceLoc, error
 from ....compiler.base.names import c_name
-from ....dialects.accx import KERNEL
+from ....dialects.accx import ENTRY, KERNEL
 from ..ops.acc_ops import callee_of
 from ..ops.building import PTR, Cursor, erase
 from ..ops.layout import size_of, type_name
@@ -203,6 +203,7 @@ class DeviceVersions:
         copy = function.clone()
         copy.properties["sym_name"] = StringAttr(target + SUFFIX)
         copy.properties["linkage"] = llvm.LinkageAttr("internal")
+        copy.attributes.pop(ENTRY, None)
         gangs: Gangs = {}
         if self._is_gang_routine(target, frozenset()):
             gangs = _add_gang_arguments(copy)
