@@ -127,24 +127,33 @@ def _check_names_once(directive: Directive) -> None:
 
 
 def _check_one_copy(directive: Directive) -> None:
-    """Raise `CompileError` if a variable has two kinds of private copy on a directive that is not combined
-    (2.5.14, 2.9.10)."""
+    """
+    Raise `CompileError` if a variable has two kinds of copy on a directive, or two reductions by different
+    operators (2.5.14, 2.9.10, 2.9.11). On a combined directive 'firstprivate' is the compute construct's
+    (2.11): 'private' hides it, but the result of a reduction would be lost with it.
+    """
     seen: dict[str, Clause] = {}
     for clause in directive.clauses:
-        copies = clause.name == "private" or (
-            clause.name in ("firstprivate", "reduction") and not directive.is_combined
-        )
-        if not copies or not isinstance(clause, VarListClause | ReductionClause):
+        if clause.name not in ("private", "firstprivate", "reduction"):
+            continue
+        if not isinstance(clause, VarListClause | ReductionClause):
             continue
         for item in clause.items:
             first = seen.setdefault(item.name, clause)
-            if first.name != clause.name:
-                raise error(
-                    item.loc,
-                    f"'{item.name}' in '{first.name}' and in '{clause.name}'",
-                    "name it in one of them",
-                    [(first.loc, f"'{first.name}' is here")],
-                )
+            hides = directive.is_combined and "reduction" not in (first.name, clause.name)
+            if hides or _kind_of_copy(first) == _kind_of_copy(clause):
+                continue
+            raise error(
+                item.loc,
+                f"'{item.name}' in '{_kind_of_copy(first)}' and in '{_kind_of_copy(clause)}'",
+                "name it in one of them",
+                [(first.loc, f"'{first.name}' is here")],
+            )
+
+
+def _kind_of_copy(clause: Clause) -> str:
+    is_reduction = isinstance(clause, ReductionClause)
+    return f"reduction({clause.operator}:…)" if is_reduction else clause.name
 
 
 def _check_gangs(directive: Directive) -> None:

@@ -61,6 +61,7 @@ from ..ir.ops.acc_ops import (
     constructs_of,
     enclosing,
     enclosing_module,
+    exits_of,
     is_defined_inside,
     is_inside,
     is_scalar,
@@ -562,11 +563,13 @@ def _infer(construct: ComputeOp, module: _Facts, messages: Messages) -> None:
 def _mark_cells(construct: ComputeOp) -> None:
     """
     Marks copies of scalars that the construct uses only for its reductions (`accx.cell`): each is read and
-    written once per launch, so the runtime may keep it in the cheapest memory.
+    written once per launch, so the runtime may keep it in the cheapest memory, whose value it gives back.
     """
     for operand in construct.data_clause_operands:
         entry = operand.owner
         if not isinstance(entry, acc.CopyinOp) or not is_scalar(entry.var_type):
+            continue
+        if not any(isinstance(leave, acc.CopyoutOp) for leave in exits_of(entry)):
             continue
         inside = [u.operation for u in operand.uses if is_inside(u.operation, construct)]
         inside = [op for op in inside if op is not construct]

@@ -24,6 +24,21 @@ CASES = (
     ("#pragma acc enter data attach(a[1])\n", "'a[1]' in 'attach' is not a pointer"),
     ("int *p[4];\n#pragma acc exit data detach(p[0:2])\n", "several pointers of 'p' in 'detach'"),
     ("#pragma acc parallel private(n) firstprivate(n)\n{ }", "'n' in 'private' and in"),
+    *(
+        (f"#pragma acc {directive} {first} {second}\n{LOOP}", "'n' in '")
+        for directive in ("parallel loop", "serial loop gang", "kernels loop", "loop vector")
+        for first, second in (
+            ("reduction(+:n)", "private(n)"),
+            ("private(n)", "reduction(max:n)"),
+            ("reduction(+:n)", "reduction(*:n)"),
+            ("reduction(&&:n)", "reduction(||:n)"),
+        )
+    ),
+    *(
+        (f"#pragma acc {directive} {clauses}\n{LOOP}", "'n' in '")
+        for directive in ("parallel loop", "serial loop")
+        for clauses in ("firstprivate(n) reduction(+:n)", "reduction(^:n) firstprivate(n)")
+    ),
     (
         f"#pragma acc parallel loop gang(dim:2) reduction(+:n)\n{LOOP}",
         "'reduction' cannot be combined with 'gang(dim:2)'",

@@ -21,7 +21,7 @@ from ..types import PointerType, is_scalar
 
 _ONE_WAY = frozenset(("copyin", "create"))
 _WRITES = (c.Assign, c.CompoundAssign, c.IncDec)
-_HARMLESS = _ONE_WAY | {"present", "no_create"}
+_HARMLESS = _ONE_WAY | {"present", "no_create", "reduction"}
 
 
 @dataclass(frozen=True)

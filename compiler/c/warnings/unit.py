@@ -13,6 +13,7 @@ from .assigned_reductions import assigned_reductions
 from .effects import without_effect
 from .formats import wrong_formats
 from .host_copies import host_copies
+from .lost_reductions import lost_reductions
 from .lost_writes import lost_writes
 from .overflows import overflowing_writes
 from .private_copies import read_unassigned_copies
@@ -48,6 +49,7 @@ def _function(function: c.FunctionDecl, *, wall: bool) -> Iterator[Diagnostic]:
     yield from assigned_conditions(acting, wall=wall)
     yield from overflowing_writes(function, acting)
     yield from lost_writes(function, acting)
+    yield from lost_reductions(acting)
     yield from host_copies(acting)
     yield from assigned_reductions(acting)
     if not wall:
