@@ -217,6 +217,60 @@ double brought(int n, double *p, double *q, double *r, double *s) {
 """
 
 
+_LOST_REDUCTIONS = """
+int reduced(int n, const int *a, int *out) {
+    int s = 1, t = 1, u = 1, v = 1, w = 1, x = 1, y = 1, z = 1, q = 1, r = 1, k = 0, h[4] = {1};
+#pragma acc parallel firstprivate(s, t) private(u)
+    {
+        u = 0;
+#pragma acc loop gang reduction(+:s)            // lost-writes
+        for (int i = 0; i < n; i++) s += a[i];
+#pragma acc loop vector reduction(max:t)
+        for (int i = 0; i < n; i++) t = a[i] > t ? a[i] : t;
+        out[0] = t;
+#pragma acc loop worker reduction(+:u)          // lost-writes
+        for (int i = 0; i < n; i++) u += a[i];
+    }
+#pragma acc parallel loop gang private(k)
+    for (int j = 0; j < n; j++) {
+        k = 0;
+#pragma acc loop vector reduction(+:k)
+        for (int i = 0; i < n; i++) k += a[i];
+        out[j] = k;
+#pragma acc loop vector private(k)
+        for (int i = 0; i < n; i++) {
+            k = 0;
+#pragma acc loop seq reduction(+:k)             // lost-writes
+            for (int l = 0; l < n; l++) k += a[l];
+        }
+    }
+#pragma acc parallel loop reduction(+:v) copyin(v)
+    for (int i = 0; i < n; i++) v += a[i];
+    r += v;                                     // lost-writes
+#pragma acc kernels loop copyout(w) reduction(*:w) // uninitialized
+    for (int i = 0; i < n; i++) w *= a[i];
+#pragma acc serial create(x) copyout(zero: h)
+    {
+        x = 0;
+#pragma acc loop reduction(+:x, h)
+        for (int i = 0; i < n; i++) x += a[i], h[0] += a[i];
+        out[0] = x;
+    }
+#pragma acc parallel copyout(y)
+    {
+#pragma acc loop gang reduction(+:y)            // uninitialized
+        for (int i = 0; i < n; i++) y += a[i];
+    }
+#pragma acc data copy(z)
+    {
+#pragma acc parallel loop copyout(z) reduction(+:z)
+        for (int i = 0; i < n; i++) z += a[i];
+    }
+    return w + y + z + q + r + h[0];
+}
+"""
+
+
 _HOST_COPIES = """
 double table[16]; double made(void);
 double copies(int n, double *p, double *q, double *r, double *s) {
@@ -261,6 +315,63 @@ double copies(int n, double *p, double *q, double *r, double *s) {
 #pragma acc parallel loop if(n > 100)
         for (int i = 0; i < 16; i++) c[i] = i;
         u += c[1];
+    }
+    return u;
+}
+double forgotten(int n, double *p, double *q, double *r, int flag) {
+    double a[16], b[16][16], e[16], f[16], u = 0, x = 1, y = 1, z = 1, sum = 0;
+    int k = 0, m = 3, i = 0;
+#pragma acc data copyin(a, e, p[0:n]) create(b, q[0:n]) copyin(x, y, m, i) copy(sum, z)
+    {
+        for (int i = 0; i < 16; i++) a[i] = 2;
+        b[0][0] = 1, e[3] = 4, p[0] = 1, q[1] = x;
+        x = 2;
+        m = 4;
+#pragma acc parallel loop reduction(+:sum) private(y)
+        for (i = 0; i < 16; i++) {
+            a[i] += 1;                          // stale-reads
+            b[i][0] = i;
+            sum += b[i][0] + e[i];              // stale-reads
+            sum += x;                           // stale-reads
+            y = 2;
+        }
+        u += a[5] + b[0][0] + y + i;            // stale-reads
+        u += b[1][0];                           // stale-reads
+        u += sum;                               // stale-reads
+        while (k++ < 3) {
+#pragma acc serial
+            { q[0] = 1; z = p[k]; }             // stale-reads
+            u += q[0];                          // stale-reads
+            p[k] = u;
+        }
+#pragma acc parallel loop copy(f) firstprivate(m)
+        for (int i = 0; i < 16; i++) f[i] = m;
+    }
+#pragma acc data copyin(a, f) create(e, r[0:n]) copyin(x)
+    {
+#pragma acc parallel loop
+        for (int i = 0; i < 16; i++) { a[i] = i; e[i] = i; }
+        a[3] = 2;
+        u += a[3] + a[4];
+        for (int i = 0; i < 16; i++) e[i] = 0;
+#pragma acc parallel loop
+        for (int i = 0; i < 16; i++) e[i] = 1;
+        for (int t = 0; t < 3; t++) {
+            if (flag) {
+#pragma acc parallel loop
+                for (int i = 0; i < n; i++) r[i] = f[i];
+            } else {
+                for (int i = 0; i < n; i++) r[i] = 0;
+                u += r[0];
+            }
+            f[1] = 2;
+#pragma acc update device(f)
+        }
+#pragma acc serial copyin(always: x)
+        u += x;
+        x = 3;
+#pragma acc serial copyin(always: x) copy(u)
+        u += x;
     }
     return u;
 }
@@ -315,8 +426,8 @@ double reduced(int n, const double *a, double *b) {
 
 @pytest.mark.parametrize(
     "text",
-    [_OVERFLOWS, _LOST, _HOST_COPIES, _ASSIGNED],
-    ids=["overflows", "lost", "host copies", "assigned"],
+    [_OVERFLOWS, _LOST, _LOST_REDUCTIONS, _HOST_COPIES, _ASSIGNED],
+    ids=["overflows", "lost", "lost reductions", "host copies", "assigned"],
 )
 def test_results_that_go_elsewhere_need_no_wall(text: str) -> None:
     text, expected = marked(text)

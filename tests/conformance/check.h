@@ -35,12 +35,12 @@ static int failures;
 /* Whether the device has a memory of its own. */
 static int separate_memory(void)
 {
-    int probe = 0, separate;
+    int probe = 0, separate, *host = &probe;
 #pragma acc data copyin(probe)
     {
 #pragma acc serial present(probe)
         probe = 1;
-        separate = probe == 0;
+        separate = *host == 0;
     }
     return separate;
 }

@@ -1,12 +1,12 @@
 """
-Warnings about host code in a `data` construct that uses the host's copy of data which the construct keeps on
-the device: elements that it assigns and that the end of the construct overwrites (`overwritten-writes`), and
-elements that it reads after a compute construct assigned them on the device (`stale-reads`; OpenACC 3.4,
-2.7).
+Warnings about code in a `data` construct that uses one copy of data where only the other one has the values
+(OpenACC 3.4, 2.7): what host code assigns and the end of the construct overwrites (`overwritten-writes`);
+what host code reads after a compute construct assigned it, and what a compute construct reads after host
+code assigned it (`stale-reads`).
 
-Reported is only what no `update` can have mended: nothing in the construct updates the variable, names it
-without a subscript, or calls a function of the program. Where host and device share memory, the drivers turn
-these warnings off.
+Reported is only what no `update` can have mended: nothing in the construct updates the variable, takes its
+address, or calls a function of the program. Where host and device share memory, the drivers turn these
+warnings off.
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ from collections.abc import Iterator, Sequence
 
 from ...base.diagnostics import Diagnostic, warning
 from ...base.library_headers import is_library
-from ...directives.records import DirectiveKind, Section, VarListClause, VarRefItem
+from ...directives.records import Directive, DirectiveKind, Section, VarListClause, VarRefItem
 from .. import ast as c
-from ..tree import Node, children, element_variable, walk
-from ..types import PointerType
+from ..tree import Node, assigned_variable, children, element_variable, int_constant, walk
+from ..types import PointerType, is_scalar
 
 _BACK = frozenset(("copy", "copyout"))
 _MAPPED = _BACK | {"copyin", "create"}
-_WRITES = (c.Assign, c.CompoundAssign, c.IncDec)
 
 
 def host_copies(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
@@ -36,13 +35,15 @@ def host_copies(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
         code = _HostCode(mapped)
         assert region.body is not None
         code.visit(region.body)
+        found: list[Diagnostic] = []
         for decl, clause in mapped.items() if code.is_known else ():
             if decl in code.other or decl in told:
                 continue
-            found = _overwritten(decl, clause, code) or _stale(decl, clause, code)
-            if found is not None:
-                told.add(decl)
-                yield found
+            overwritten = _overwritten(decl, clause, code)
+            of_this = [overwritten] if overwritten else _stale(decl, clause, code)
+            told |= {decl} if of_this else set()
+            found += of_this
+        yield from sorted(found, key=lambda each: (each.loc.line, each.loc.column))
 
 
 def _is_region(node: c.AccStmt) -> bool:
@@ -53,7 +54,7 @@ def _is_region(node: c.AccStmt) -> bool:
 
 
 def _mapped(region: c.AccStmt) -> dict[c.VarDecl, VarListClause]:
-    """The arrays that the construct maps from their first element on, and the clauses that do."""
+    """The scalars, and the arrays from their first element on, that the construct maps, with the clauses."""
     return {
         decl: clause
         for clause in region.directive.clauses
@@ -65,7 +66,7 @@ def _mapped(region: c.AccStmt) -> dict[c.VarDecl, VarListClause]:
 
 def _from_start(item: VarRefItem, decl: c.VarDecl) -> bool:
     if not item.sections:
-        return not isinstance(decl.type, PointerType)
+        return not _is_pointer(decl)
     return all(not section.is_index and _is_zero(section) for section in item.sections)
 
 
@@ -83,40 +84,73 @@ def _overwritten(decl: c.VarDecl, clause: VarListClause, code: _HostCode) -> Dia
     return warning(
         write.loc,
         f"'{decl.name}' is assigned here on the host, and overwritten where the data construct ends",
-        f"write 'update device({decl.name}[…])' after it, or assign it on the device",
+        f"write 'update device({_section(decl)})' after it, or assign it on the device",
         [(clause.loc, f"'{clause.spelling}' copies the device's values back")],
         option="overwritten-writes",
     )
 
 
-def _stale(decl: c.VarDecl, clause: VarListClause, code: _HostCode) -> Diagnostic | None:
-    read = code.stale.get(decl)
-    if read is None or decl in code.writes:
-        return None
-    return warning(
-        read.loc,
-        f"'{decl.name}' is read here on the host, which does not have the values that the device assigned",
-        f"write 'update self({decl.name}[…])' before it, or end the data construct",
-        [
-            (code.device_writes[decl].loc, "assigned here on the device"),
-            (clause.loc, f"'{clause.spelling}' keeps it there until the construct ends"),
-        ],
-        option="stale-reads",
-    )
+def _stale(decl: c.VarDecl, clause: VarListClause, code: _HostCode) -> list[Diagnostic]:
+    name = _section(decl)
+    found: list[Diagnostic] = []
+    if decl in code.stale_on_device and clause.name not in _BACK:
+        write, read = code.stale_on_device[decl]
+        found.append(
+            warning(
+                read.loc,
+                f"'{decl.name}' is read here on the device, which does not have the values that the host"
+                " assigned",
+                f"write 'update device({name})' after the assignment, or assign before the data construct",
+                [
+                    (write.loc, "assigned here on the host"),
+                    (clause.loc, f"'{clause.spelling}' does not move them"),
+                ],
+                option="stale-reads",
+            )
+        )
+    if decl in code.stale:
+        write, read = code.stale[decl]
+        found.append(
+            warning(
+                read.loc,
+                f"'{decl.name}' is read here on the host, which does not have the values that the device"
+                " assigned",
+                f"write 'update self({name})' before it, or end the data construct",
+                [
+                    (write.loc, "assigned here on the device"),
+                    (clause.loc, f"'{clause.spelling}' keeps it there until the construct ends"),
+                ],
+                option="stale-reads",
+            )
+        )
+    return found
+
+
+def _section(decl: c.VarDecl) -> str:
+    """A variable as an `update` names it."""
+    return decl.name if is_scalar(decl.type) and not _is_pointer(decl) else f"{decl.name}[…]"
 
 
 class _HostCode:
     """
-    What a region does with the variables that it maps, in the order of its text. `other`: variables that are
-    updated, or used otherwise than by their elements. `is_known`: whether nothing else may update them.
+    What a region does with the variables that it maps, in the order of its text; the outermost loops of host
+    code are read twice, for what one iteration leaves to the next. `other`: variables that are updated, or
+    used otherwise than by their values. `is_known`: whether nothing else may update them.
     """
 
     def __init__(self, mapped: dict[c.VarDecl, VarListClause]) -> None:
         self._mapped = mapped
+        self._in_loop = False
+        self._on_host: dict[c.VarDecl, c.Expr] = {}
+        """The host's assignments after the last one on the device."""
+        self._on_device: dict[c.VarDecl, c.Expr] = {}
+        """The device's assignments after the last one of the host."""
+        self._places: dict[c.VarDecl, set[tuple[int, ...]]] = {}
+        """The constant subscripts of elements that the host assigns."""
         self.on_device: set[c.VarDecl] = set()
-        self.device_writes: dict[c.VarDecl, c.Expr] = {}
         self.writes: dict[c.VarDecl, c.Expr] = {}
-        self.stale: dict[c.VarDecl, c.Expr] = {}
+        self.stale: dict[c.VarDecl, tuple[c.Expr, c.Expr]] = {}
+        self.stale_on_device: dict[c.VarDecl, tuple[c.Expr, c.Expr]] = {}
         self.other: set[c.VarDecl] = set()
         self.is_known = True
 
@@ -128,17 +162,22 @@ class _HostCode:
                 if not isinstance(node, c.IncDec):
                     self.visit(node.value)
                 self._element(node.target)
-                self.writes.setdefault(self._decl(node.target), node.target)
+                if not isinstance(node, c.Assign):
+                    self._read(node.target)
+                self._write(node.target)
             case c.Load() if self._holds(node.lvalue):
                 self._element(node.lvalue)
-                decl = self._decl(node.lvalue)
-                if decl in self.device_writes:
-                    self.stale.setdefault(decl, node)
+                self._read(node.lvalue)
             case c.VarRef():
                 self.other.add(node.decl)
             case c.Call():
                 self.is_known &= _is_library(node)
                 self._parts(node)
+            case c.For() | c.While() | c.DoWhile() if not self._in_loop:
+                self._in_loop = True
+                self._parts(node)
+                self._parts(node)
+                self._in_loop = False
             case _:
                 self._parts(node)
 
@@ -146,12 +185,26 @@ class _HostCode:
         for child in children(node):
             self.visit(child)
 
+    def _write(self, target: c.Expr) -> None:
+        decl = self._decl(target)
+        self.writes.setdefault(decl, target)
+        self._on_host.setdefault(decl, target)
+        self._on_device.pop(decl, None)
+        place = _constant_place(target)
+        if place is not None:
+            self._places.setdefault(decl, set()).add(place)
+
+    def _read(self, lvalue: c.Expr) -> None:
+        decl = self._decl(lvalue)
+        if decl in self._on_device and _constant_place(lvalue) not in self._places.get(decl, ()):
+            self.stale.setdefault(decl, (self._on_device[decl], lvalue))
+
     def _holds(self, lvalue: c.Expr) -> bool:
-        """Whether an lvalue is an element of a mapped variable, subscripted in place."""
-        return element_variable(lvalue) in self._mapped
+        """Whether an lvalue is a mapped scalar, or an element of a mapped variable, subscripted in place."""
+        return _variable(lvalue) in self._mapped
 
     def _decl(self, lvalue: c.Expr) -> c.VarDecl:
-        decl = element_variable(lvalue)
+        decl = _variable(lvalue)
         assert decl is not None
         return decl
 
@@ -162,6 +215,7 @@ class _HostCode:
 
     def _directive(self, node: c.AccStmt) -> None:
         directive = node.directive
+        self.other |= _always_moved(directive)
         named = {
             each.decl
             for part in children(node)
@@ -170,26 +224,102 @@ class _HostCode:
         }
         if directive.is_compute:
             assert node.body is not None
-            self._construct(node.body, sure=not directive.has("if") and not directive.has("self"))
+            self._construct(node, sure=not directive.has("if") and not directive.has("self"))
         elif directive.kind in (DirectiveKind.DATA, DirectiveKind.LOOP, DirectiveKind.WAIT):
             if node.body is not None:
                 self.visit(node.body)
         else:
             self.other |= named
-            self.is_known &= all(
-                decl in self._mapped or not isinstance(decl.type, PointerType) for decl in named
-            )
+            self.is_known &= all(decl in self._mapped or not _is_pointer(decl) for decl in named)
             if node.body is not None:
                 self.visit(node.body)
 
-    def _construct(self, body: c.Stmt, *, sure: bool) -> None:
-        for each in walk(body):
+    def _construct(self, construct: c.AccStmt, *, sure: bool) -> None:
+        inside = set[c.VarDecl]()
+        own = set[c.VarDecl]()
+        for each in walk(construct):
             if isinstance(each, c.VarRef):
-                self.on_device.add(each.decl)
-            elif sure and isinstance(each, _WRITES) and self._holds(each.target):
-                self.device_writes.setdefault(self._decl(each.target), each)
-        if not sure:
-            self.other |= self.on_device
+                inside.add(each.decl)
+            elif isinstance(each, c.AccStmt):
+                own |= _copied(each)
+            elif isinstance(each, c.For) and each.init is not None:
+                own |= {decl for part in walk(each.init) if (decl := assigned_variable(part))}
+        self.on_device |= inside
+        if sure:
+            self._device_code(construct, own)
+        else:
+            self.other |= inside
+
+    def _device_code(self, node: Node, own: set[c.VarDecl]) -> None:
+        """Reads the code of a construct, in which the variables `own` are copies."""
+        match node:
+            case c.Assign() | c.CompoundAssign() | c.IncDec() if self._holds(node.target):
+                for child in children(node):
+                    if child is not node.target:
+                        self._device_code(child, own)
+                for index in walk(node.target):
+                    if isinstance(index, c.PtrAdd):
+                        self._device_code(index.index, own)
+                decl = self._decl(node.target)
+                if decl not in own and not isinstance(node, c.Assign):
+                    self._device_read(node.target)
+                if decl not in own:
+                    self._on_device.setdefault(decl, node.target)
+                    self._on_host.pop(decl, None)
+            case c.Load() if self._holds(node.lvalue) and self._decl(node.lvalue) not in own:
+                for child in children(node):
+                    self._device_code(child, own)
+                self._device_read(node.lvalue)
+            case _:
+                for child in children(node):
+                    self._device_code(child, own)
+
+    def _device_read(self, lvalue: c.Expr) -> None:
+        decl = self._decl(lvalue)
+        if decl in self._on_host:
+            self.stale_on_device.setdefault(decl, (self._on_host[decl], lvalue))
+
+
+def _always_moved(directive: Directive) -> set[c.VarDecl]:
+    """The variables that clauses of a directive move even if they are present (2.7.3)."""
+    return {
+        decl
+        for clause in directive.clauses
+        if isinstance(clause, VarListClause)
+        and any(word.startswith("always") for word in clause.modifiers)
+        for item in clause.items
+        if (decl := c.item_variable(item)) is not None
+    }
+
+
+def _copied(node: c.AccStmt) -> set[c.VarDecl]:
+    """The variables of which the code of a directive has copies of its own."""
+    return {
+        decl
+        for name in ("private", "firstprivate")
+        for clause in node.directive.all(name, VarListClause)
+        for item in clause.items
+        if (decl := c.item_variable(item)) is not None
+    }
+
+
+def _variable(lvalue: c.Expr) -> c.VarDecl | None:
+    """The scalar variable that an lvalue is, or that of which it is an element."""
+    if isinstance(lvalue, c.VarRef):
+        decl = lvalue.decl
+        return decl if is_scalar(decl.type) and not _is_pointer(decl) else None
+    return element_variable(lvalue)
+
+
+def _constant_place(lvalue: c.Expr) -> tuple[int, ...] | None:
+    """The subscripts of an element, if all are constants."""
+    places = [int_constant(each.index) for each in walk(lvalue) if isinstance(each, c.PtrAdd)]
+    known = tuple(place for place in places if place is not None)
+    return known if places and len(known) == len(places) else None
+
+
+def _is_pointer(decl: c.VarDecl) -> bool:
+    return isinstance(decl.type, PointerType)
 
 
 def _references(node: Node) -> Iterator[c.VarRef]:
