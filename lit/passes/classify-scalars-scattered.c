@@ -91,6 +91,19 @@ void told(int n, int m, int *restrict kind, int *restrict h, int *restrict first
             h[kind[i]] = i;
 }
 
+// CHECK: element of 'y' {{.*}} its subscript is read from memory
+void scattered_rows(int n, const int *restrict rows, const int *restrict begin, const double *restrict v,
+                    double *restrict y)
+{
+#pragma acc parallel loop
+    for (int p = 0; p < n; p++) {
+        double s = 1;
+        for (int k = begin[p]; k < begin[p + 1]; k++)
+            s -= v[k];
+        y[rows[p]] += s;
+    }
+}
+
 // CHECK-NOT: warning
 void quiet(int n, int m, int bins, int *restrict kind, int *restrict h, int *restrict first,
            int *restrict length, double u[n][m], double **rows, struct grid *g)
@@ -171,4 +184,18 @@ void quiet(int n, int m, int bins, int *restrict kind, int *restrict h, int *res
 #pragma acc kernels
     for (i = 0; i < n; i++)
         h[kind[i]]++; // found to be sequential
+}
+
+// A sweep whose new values depend on other elements of the array: its iterations are apart by their colours.
+void coloured(int first, int last, const int *restrict rows, const int *restrict begin, const int *restrict column,
+              const double *restrict v, double *restrict x)
+{
+#pragma acc parallel loop
+    for (int p = first; p < last; p++) {
+        int i = rows[p];
+        double s = 1;
+        for (int k = begin[i]; k < begin[i + 1]; k++)
+            s -= v[k] * x[column[k]];
+        x[i] += s / 4;
+    }
 }

@@ -214,6 +214,8 @@ class LoopClassifier:
                 self._warn_of_partial_sum(loop, variable, load)
             self.scalars.reduce(loop, decision, self.scalars.clauses[outer])
             return
+        if hands_on(loop) and not self.scalars.flow.is_live_after(loop, decision.pointer):
+            return  # the scan gives each iteration what the ones before have made of it
         name = variable_name(variable)
         in_order = self._may_order(loop, decision, inside)
         if decision.kind is ScalarClass.CARRIED:

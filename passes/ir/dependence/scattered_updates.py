@@ -4,7 +4,7 @@ Warnings for updates of elements that iterations of a parallel loop select by da
 update is lost (OpenACC 3.4, 2.9.6 and 2.12). Whether that happens depends on the data, hence a warning.
 
 There is no warning where a loop variable is part of a subscript (`own[i * bins + k]`), where both its
-quotient and its remainder are, where it wraps around an array of as many elements as iterations (`(i + 1) %
+quotient and its remainder are, where the new value depends on other elements of the array, where it wraps around an array of as many elements as iterations (`(i + 1) %
 n`), where rows begin at positions read from memory (`first[i] + j`), and where nothing is known of a
 subscript.
 """
@@ -31,6 +31,7 @@ from ..ops.building import constant_value
 from ..ops.messages import Messages
 from ..values.accesses import is_scalar_variable, root_of
 from ..values.loop_symbols import LoopSymbols
+from ..values.region_values import variable_key
 from ..values.subscript_parts import Choice, LoopSubscripts, SubscriptParts, bounds_of_counter
 from ..values.value_origins import ValueOrigins
 from ..values.value_polynomials import keeps_value
@@ -114,12 +115,22 @@ class _UpdateFinder:
         return LoopSymbols(self.loop, None)
 
     def is_update(self, store: llvm.StoreOp) -> bool:
-        """Whether the stored value, or the condition of the store, depends on the element's old value."""
+        """
+        Whether the stored value, or the condition of the store, depends on the element's old value, and the
+        stored value not on other elements of the array: iterations of such a sweep, which the program
+        declares independent, are apart by their order (the colours of Gauss-Seidel's method).
+        """
         values = [store.value]
         if self.origins.is_inside(store.value):
             around = operations_around(store, self.loop)
             values += [branch.cond for branch in around if isinstance(branch, scf.IfOp)]
-        return any(self.alike(load.ptr, store.ptr) for load in self.origins.loads_behind(values))
+        array = variable_key(root_of(store.ptr))
+        sweeps = any(
+            variable_key(root_of(load.ptr)) == array and not self.alike(load.ptr, store.ptr)
+            for load in self.origins.loads_behind([store.value])
+        )
+        loads = () if sweeps else self.origins.loads_behind(values)
+        return any(self.alike(load.ptr, store.ptr) for load in loads)
 
     def alike(self, left: SSAValue, right: SSAValue) -> bool:
         """Whether two values are computed by equal expressions."""

@@ -65,4 +65,5 @@ class ValueOrigins:
             elif isinstance(owner, llvm.LoadOp):
                 yield owner
             else:
-                work += owner.operands
+                ends = (block.last_op for region in owner.regions for block in region.blocks)
+                work += (*owner.operands, *(v for end in ends if end for v in end.operands))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects import acc, llvm
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import SymbolTable
 
 from ..ops.acc_ops import COMPUTE_OPS, is_defined_inside, parent_operation
 from ..ops.building import constant_value
@@ -71,8 +72,54 @@ def is_plain_write(op: Operation, pointer: SSAValue) -> bool:
             return op.operands[0] is not pointer
         case acc.LoopOp():
             return False
+        case llvm.CallOp():
+            return not _is_atomic_call(op, pointer, frozenset())
         case _:
             return True
+
+
+def _is_atomic_call(call: llvm.CallOp, pointer: SSAValue, around: frozenset[Operation]) -> bool:
+    """
+    Whether a function of the program that gets the variable's address only reads, and updates atomically,
+    what it points to; `around`: the functions that call it, of which it may be one.
+    """
+    name = call.callee
+    function = None if name is None else SymbolTable.lookup_symbol(call, name)
+    if not isinstance(function, llvm.FuncOp) or not function.body.blocks:
+        return False
+    if function in around:
+        return True
+    arguments = function.body.blocks[0].args
+    return all(
+        index < len(arguments) and not _writes_plainly(arguments[index], around | {function})
+        for index, operand in enumerate(call.args)
+        if operand is pointer
+    )
+
+
+def _writes_plainly(argument: SSAValue, around: frozenset[Operation]) -> bool:
+    """Whether a function may write what its argument points to otherwise than atomically."""
+    for use in argument.uses:
+        match use.operation:
+            case llvm.CallOp() as call:
+                plain = not _is_atomic_call(call, argument, around)
+            case llvm.StoreOp() as store if store.value is argument:
+                copies = _loads_of_only(store)
+                plain = copies is None or any(_writes_plainly(c, around) for c in copies)
+            case op:
+                plain = is_plain_write(op, argument)
+        if plain:
+            return True
+    return False
+
+
+def _loads_of_only(store: llvm.StoreOp) -> list[SSAValue] | None:
+    """The values that are loaded from a local variable to which only `store` stores; None for others."""
+    others = [use.operation for use in store.ptr.uses if use.operation is not store]
+    if not isinstance(store.ptr.owner, llvm.AllocaOp):
+        return None
+    loads = [op.dereferenced_value for op in others if isinstance(op, llvm.LoadOp)]
+    return list(loads) if len(loads) == len(others) else None
 
 
 def decide(
