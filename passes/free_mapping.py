@@ -39,6 +39,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from ..dialects.accx import FROM_KERNELS
 from .decisions.levels import LEVEL_NAMES, Level
 from .decisions.loop_tree import LoopNode, check_nesting
 from .decisions.nest_order import outer_iterations
@@ -181,6 +182,12 @@ def _number_of_gangs(construct: acc.ParallelOp) -> int | None:
     return max((n for n in known if n is not None), default=0)
 
 
+def _has_one_thread(construct: acc.ParallelOp) -> bool:
+    """Whether a construct has one gang of one worker of one lane."""
+    sizes = (construct.num_gangs, construct.num_workers, construct.vector_length)
+    return all([constant_value(v) for v in size] == [1] for size in sizes)
+
+
 def gang_code(construct: acc.ParallelOp) -> GangCode:
     """The properties of a construct that `decisions/observable_mapping.py` decides by."""
     loops = list(loops_in(construct))
@@ -242,6 +249,9 @@ def free(construct: acc.ParallelOp, level_of: Callable[[str], Level]) -> None:
     roots = _roots(construct, level_of)
     for root in roots:
         check_nesting(root)
+    if FROM_KERNELS in construct.attributes and _has_one_thread(construct):
+        note(construct, [(construct, "one thread runs this: it has no loop that is known to be parallel")])
+        return
     kept = why_kept(gang_code(construct), roots)
     text = ", ".join(clauses)
     if kept is not None:

@@ -259,3 +259,26 @@ void cached_product(int n, const float (*restrict a)[n], const float (*restrict 
             c[i][j] = sum;
         }
 }
+
+// Sizes that no program has written, of a kernel that has no parallel loop.
+// SAYS-NOT: mapped as written
+// SAYS: remark: one thread runs this: it has no loop that is known to be parallel
+void until_negative(int n, int *restrict a)
+{
+#pragma acc kernels copy(a[0:n])
+    for (int i = 0; i < n; i++) {
+        if (a[i] < 0)
+            break;
+        a[i] += 1;
+    }
+}
+
+// Every third element is not contiguous.
+// SAYS: tightly nested loops, schedule 2_2: accesses with strides on lanes
+void thirds(int n, int m, float *restrict a, float *restrict b)
+{
+#pragma acc parallel loop collapse(2) copy(a[0:n*m*3]) copyin(b[0:n*m*3])
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            a[(i * m + j) * 3] += b[(i * m + j) * 3];
+}

@@ -17,7 +17,8 @@ class LoopNode:
     else None; `host_trip`: it can be computed before the construct. `tight`: its body consists of its one
     child.
     `joint`: it reduces exactly the scalars that its one child reduces, and is otherwise tight.
-    `contiguous` counts accesses of neighbouring elements by neighbouring iterations, `strided` the
+    `contiguous` counts accesses of neighbouring elements by neighbouring iterations, `apart` those among
+    them that have other elements between them, `strided` the
     others that depend on the variable, `records` those among them of members of neighbouring structures.
     `hands_on`: iterations take values from those before, which lanes
     compute together (this counts as a reduction). `gang_reduction`: a variable of the gang is reduced, so
@@ -40,6 +41,7 @@ class LoopNode:
     hands_on: bool = False
     gang_reduction: bool = False
     contiguous: int = 0
+    apart: int = 0
     strided: int = 0
     records: int = 0
     element_bytes: int = 4

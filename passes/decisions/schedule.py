@@ -277,7 +277,7 @@ class _Planner:
         elif name in ("2_4", "3_4"):
             elements = self.tuning.limited(self.tuning.elements or 1)
         self.want(workers, fitting_lanes(inside, lanes))
-        why = f"tightly nested loops, schedule {name}: contiguous accesses on lanes"
+        why = f"tightly nested loops, schedule {name}: {_on_lanes(inside)}"
         self.names.append(name)
         for node, (levels, dim) in zip(chain, _NEST_LEVELS[name], strict=True):
             mine = elements if Level.VECTOR in levels else rows if node is chain[0] else 1
@@ -306,7 +306,7 @@ class _Planner:
         side_by_side = rows_per_gang(chain) if accesses <= FEW_ACCESSES else 1
         rows = self.tuning.limited(self.tuning.rows or side_by_side)
         self.want(workers, fitting_lanes(chain[-1], self.tuning.lanes or lanes))
-        why = "a nest that reduces, schedule 3_3: contiguous accesses on lanes, few gangs of many rows"
+        why = f"a nest that reduces, schedule 3_3: {_on_lanes(chain[-1])}, few gangs of many rows"
         for node, (levels, dim) in zip(chain, _NEST_LEVELS["3_3"], strict=True):
             outermost = node is chain[0]
             self.plans[node] = LoopPlan(levels, dim, rows if outermost else 1, outermost, why)
@@ -433,6 +433,12 @@ class _Planner:
             if inner is not node:
                 self.plans[inner] = LoopPlan(why="the outer loop has all levels")
         return True
+
+
+def _on_lanes(loop: LoopNode) -> str:
+    """What neighbouring lanes that share a loop access, for remarks."""
+    is_contiguous = loop.contiguous - loop.apart >= loop.strided + loop.apart
+    return f"{'contiguous accesses' if is_contiguous else 'accesses with strides'} on lanes"
 
 
 def plan_construct(

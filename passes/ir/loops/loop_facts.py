@@ -326,7 +326,7 @@ class _Reader:
         if args := loop.region.blocks[0].args:
             counts = self.accesses.count(operations, args[-1])
             node.contiguous, node.strided = counts.contiguous, counts.strided
-            node.records = counts.records
+            node.apart, node.records = counts.apart, counts.records
             node.element_bytes = counts.element_bytes
 
 

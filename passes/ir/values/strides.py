@@ -31,10 +31,11 @@ class AccessCounts:
     """
     The number of accesses to neighbouring elements, of other accesses that depend on the variable, of those
     among the latter that are to members of neighbouring structures (of at most `RECORD_BYTES` bytes), and the
-    widest element in bytes.
+    widest element in bytes. `apart`: the accesses to neighbouring elements with others between them.
     """
 
     contiguous: int = 0
+    apart: int = 0
     strided: int = 0
     records: int = 0
     element_bytes: int = 0
@@ -71,7 +72,7 @@ def count_access(
     reads the operands of choices `c ? a : b` and quotients in them, a choice counts as its value that moves:
     `i > 0 ? i - 1 : 0` as `i - 1`. A quotient such as `i / 2`, which moves by at most one, counts as `i`.
     """
-    contiguous = record = strided = False
+    contiguous = apart = record = strided = False
     for poly, type_ in steps:
         factor = None if poly is None else _slope(poly, variable, stairs)
         if factor == 0:
@@ -80,6 +81,7 @@ def count_access(
         near = factor in (1, -1) and size <= element
         if near or (factor is not None and abs(factor) * size <= NEAR_BYTES):
             contiguous = True
+            apart |= not near
         elif factor in (1, -1) and size <= RECORD_BYTES and isinstance(type_, llvm.LLVMStructType):
             record = True
         else:
@@ -90,6 +92,7 @@ def count_access(
         into.records += not strided
     elif contiguous:
         into.contiguous += 1
+        into.apart += apart
 
 
 def _slope(poly: Polynomial, variable: SSAValue, stairs: StairSlopes | None) -> int | None:
