@@ -250,7 +250,10 @@ def free(construct: acc.ParallelOp, level_of: Callable[[str], Level]) -> None:
     for root in roots:
         check_nesting(root)
     if FROM_KERNELS in construct.attributes and _has_one_thread(construct):
-        note(construct, [(construct, "one thread runs this: it has no loop that is known to be parallel")])
+        note(
+            construct,
+            [(construct, "one thread runs this: it has no loop that is known to be parallel")],
+        )
         return
     kept = why_kept(gang_code(construct), roots)
     text = ", ".join(clauses)

@@ -103,6 +103,12 @@ class Packed:
         return host_bytes // self.format.base_bytes * self.format.storage_bytes
 
 
+def plane_bytes(host_bytes: int, fmt: PackedFormat) -> int:
+    """The device memory of one member of `host_bytes` bytes of plain numbers, aligned for the next one's."""
+    own = host_bytes // fmt.base_bytes // fmt.members * fmt.storage_bytes
+    return (own + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """
@@ -219,8 +225,7 @@ class Compressor:
         fmt = wanted.format
         check_whole(request, fmt)
         count = request.bytes // fmt.base_bytes
-        own = count // fmt.members * fmt.storage_bytes
-        plane = (own + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+        plane = plane_bytes(request.bytes, fmt)
         allocation = self.device.allocate(plane * fmt.members + ALIGNMENT, queue)
         raw: Raw | None = None
         try:

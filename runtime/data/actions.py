@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Literal, Protocol, TypeAlias
 
 from ...compiler.base.abi import DataKind
-from ..compression.arrays import Compressor, check_whole
+from ..compression.arrays import Compressor, check_whole, plane_bytes
 from ..device import Device, Queue, Strips
 from ..errors import AccRuntimeError, ErrorClass
 from .clauses import POINTER_BYTES, Request
@@ -67,7 +67,10 @@ class DataActions:
 
     def obtain(self, entry: Entry, request: Request, queue: Queue) -> None:
         """Gives a new entry device memory for the section of its request, which may be compressed."""
-        with self.watch("allocate", request, request.bytes, queue):
+        size, wanted = request.bytes, request.packed
+        if wanted is not None:
+            size = plane_bytes(size, wanted.format) * wanted.format.members
+        with self.watch("allocate", request, size, queue):
             if request.packed is None:
                 entry.device = self._allocate(request, queue)
             else:
@@ -104,7 +107,7 @@ class DataActions:
 
     def free(self, entry: Entry, request: Request, queue: Queue) -> None:
         """Frees an entry's memory, ordered on the queue, or keeps it if no other queue has work on it."""
-        with self.watch("free", request, entry.bytes, queue):
+        with self.watch("free", request, entry.device_bytes, queue):
             self._free(entry, queue)
 
     def _free(self, entry: Entry, queue: Queue) -> None:
