@@ -4,9 +4,9 @@ Warnings for updates of elements that iterations of a parallel loop select by da
 update is lost (OpenACC 3.4, 2.9.6 and 2.12). Whether that happens depends on the data, hence a warning.
 
 There is no warning where a loop variable is part of a subscript (`own[i * bins + k]`), where both its
-quotient and its remainder are, where the new value depends on other elements of the array, where it wraps around an array of as many elements as iterations (`(i + 1) %
-n`), where rows begin at positions read from memory (`first[i] + j`), and where nothing is known of a
-subscript.
+quotient and its remainder are, where the new value depends on other elements of the array, where it wraps
+around an array of as many elements as iterations (`(i + 1) % n`), where rows begin at positions read from
+memory (`first[i] + j`), and where nothing is known of a subscript.
 """
 
 from __future__ import annotations
