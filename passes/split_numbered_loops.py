@@ -226,9 +226,9 @@ def _may_split(loop: acc.LoopOp) -> bool:
 class Splitter:
     """Rewrites one loop; computations of the host for it are added before `anchor`."""
 
-    def __init__(self, rows: NumberedRows, construct: acc.ParallelOp, anchor: Operation):
+    def __init__(self, rows: NumberedRows, anchor: Operation):
         self.rows = rows
-        self.outside = ValuesOutside(construct)
+        self.outside = ValuesOutside(anchor)
         self.emit = HostEmitter(anchor)
         self.before = Cursor.before(anchor)
 
@@ -388,7 +388,7 @@ def split_numbered(construct: acc.ParallelOp) -> None:
                 position += 1
                 continue
             choice = _choose(rows, construct, choice)
-            Splitter(rows, construct, choice or construct).split()
+            Splitter(rows, choice or construct).split()
             shortest, split = 1, True
         if split:
             text = (

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ..ir.ops.building import Cursor, constant_value
+from ..ir.ops.fixed_values import computed_before, is_fixed
 
 if TYPE_CHECKING:
     from .interchange_lanes import Interchange
@@ -66,12 +67,14 @@ class Lane:
     def _factor(self, operand: SSAValue, value: SSAValue) -> SSAValue:
         """
         The value of a factor. One that all lanes have is disguised as a sum: LLVM, when it takes it for the
-        distance of neighbouring lanes, would make the vectorised loop only for a distance of one.
+        distance of neighbouring lanes, would make the vectorised loop only for a distance of one. It is
+        computed before the loop over the lanes also where a branch computes it.
         """
-        if operand in self.parent.varying or constant_value(operand) is not None:
+        alike = operand not in self.parent.varying and constant_value(operand) is None
+        if not alike or not is_fixed(value, self.loop):
             return value
-        before = Cursor.before(self.loop)
-        return before.value(arith.AddiOp(value, self.parent.hidden_zero(value.type)), "distance")
+        before, zero = Cursor.before(self.loop), self.parent.hidden_zero(value.type)
+        return before.value(arith.AddiOp(computed_before(value, self.loop), zero), "distance")
 
     def unmasked(self, op: Operation) -> None:
         """

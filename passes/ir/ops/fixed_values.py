@@ -23,13 +23,17 @@ def is_fixed(value: SSAValue, loop: Operation) -> bool:
 
 class CopiesBefore:
     """
-    Copies expressions in `place`, a loop or a construct, to `at` before it, each operation once. Only
-    operations for which `may_copy` holds are copied.
+    Copies expressions in `place`, a loop or an operation around a construct, to the code before it, each
+    operation once. Only operations for which `may_copy` holds are copied. All that a copy uses is defined
+    before `place`: the copies go just before it, or to `at`, a cursor there.
     """
 
-    def __init__(self, place: Operation, at: Cursor, may_copy: Callable[[Operation], bool]):
+    def __init__(
+        self, place: Operation, may_copy: Callable[[Operation], bool], at: Cursor | None = None
+    ):
+        assert at is None or at.point.insert_before is place, "copies go just before their place"
         self.place = place
-        self.at = at
+        self.at = Cursor.before(place) if at is None else at
         self.may_copy = may_copy
         self.known: dict[SSAValue, SSAValue | None] = {}
 
@@ -54,7 +58,7 @@ class CopiesBefore:
 
 
 def computed_before(value: SSAValue, loop: Operation, at: Cursor | None = None) -> SSAValue:
-    """The value of `value`, which must satisfy `is_fixed`, computed at `at`: just before `loop`."""
-    found = CopiesBefore(loop, Cursor.before(loop) if at is None else at, is_pure).value(value)
+    """The value of `value`, which must satisfy `is_fixed`, computed just before `loop`."""
+    found = CopiesBefore(loop, is_pure, at).value(value)
     assert found is not None
     return found

@@ -319,6 +319,7 @@ class HostEmitter(Cursor):
 
     def __init__(self, anchor: Operation):
         super().__init__(InsertPoint.before(anchor), anchor.location)
+        self.anchor = anchor
         self.values: dict[Hashable, SSAValue] = {}
         self.copies: dict[SSAValue, SSAValue | None] = {}
 
@@ -419,7 +420,7 @@ class _HostCopies(CopiesBefore):
     """
 
     def __init__(self, symbols: RegionSymbols, emit: HostEmitter):
-        super().__init__(symbols.construct, emit, is_pure)
+        super().__init__(emit.anchor, is_pure, emit)
         self.known = emit.copies
         self.symbols = symbols
 

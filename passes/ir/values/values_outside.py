@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import acc, arith
+from xdsl.dialects import arith
 from xdsl.ir import Operation, SSAValue
 
 from ..ops.acc_ops import bit_width, is_defined_inside
-from ..ops.building import Cursor, constant_value
+from ..ops.building import constant_value
 from ..ops.fixed_values import CopiesBefore
 from ..ops.purity import may_trap
 
@@ -52,8 +52,10 @@ def is_known_outside(value: SSAValue, place: Operation) -> bool:
 
 
 class ValuesOutside(CopiesBefore):
-    """Copies values of one construct, arithmetic that cannot trap, to the code before it, each once."""
+    """
+    Copies values of `place`, a construct or the choice between its versions, to the code before it, each
+    once: arithmetic that cannot trap.
+    """
 
-    def __init__(self, construct: acc.ParallelOp):
-        before = Cursor.before(construct)
-        super().__init__(construct, before, is_arithmetic)
+    def __init__(self, place: Operation):
+        super().__init__(place, is_arithmetic)
