@@ -1,56 +1,24 @@
 """
 Rules for the places of data operations at the acc level: entry operations are immediately before their
-construct or directive, exit operations immediately after it. Only other data operations and the computation
-of their operands may be in between, as other work there would see data that the clause does not cover.
+construct or directive, exit operations immediately after it (`dialects/data_places.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from xdsl.dialects import acc, llvm
+from xdsl.dialects import acc
 from xdsl.ir import Operation
 
-from ...dialects.accx_compress import RangeOp
+from ...dialects.data_places import may_be_between
 
-ENTRIES = (
-    acc.CopyinOp,
-    acc.CreateOp,
-    acc.PresentOp,
-    acc.NoCreateOp,
-    acc.AttachOp,
-    acc.DevicePtrOp,
-    acc.UseDeviceOp,
-)
-EXITS = (acc.CopyoutOp, acc.DeleteOp, acc.DetachOp)
 _REGIONS = (acc.ParallelOp, acc.SerialOp, acc.KernelsOp, acc.DataOp, acc.HostDataOp)
-_FOR_OPERANDS = (
-    acc.DataBoundsOp,
-    acc.GetDevicePtrOp,
-    acc.PrivateOp,
-    acc.FirstprivateOp,
-    acc.FirstprivateMapOp,
-    acc.ReductionOp,
-    RangeOp,
-    llvm.LoadOp,
-    llvm.AllocaOp,
-)
-_COMPUTES = ("arith", "math", "llvm")
-
-
-def _between(op: Operation) -> bool:
-    """Whether data operations and their directive may have `op` between them."""
-    if isinstance(op, (*ENTRIES, *EXITS, *_FOR_OPERANDS)):
-        return True
-    dialect = op.name.partition(".")[0]
-    writes = isinstance(op, llvm.StoreOp | llvm.CallOp) or not op.results
-    return dialect in _COMPUTES and not op.regions and not writes
 
 
 def _nearest(op: Operation, step: Callable[[Operation], Operation | None]) -> Operation | None:
     """The construct or directive to which data operations at `op` belong, searched in one direction."""
     found = step(op)
-    while found is not None and _between(found):
+    while found is not None and may_be_between(found):
         found = step(found)
     return found
 

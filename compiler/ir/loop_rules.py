@@ -197,9 +197,10 @@ def declared(op: llvm.AllocaOp) -> Iterator[str]:
 
 def variable(op: llvm.AllocaOp) -> Iterator[str]:
     """The alloca of a variable is in the entry block of its function, construct or loop directive, which
-    tells whose copy it is; that of an array of variable length may be in a loop that computes its length."""
+    tells whose copy it is. Memory of a computed size (an array of variable length, `alloca`), whose size is
+    not an i32 constant, is where the program declares it."""
     parent = op.parent_op()
-    if isinstance(parent, scf.ForOp) and not isinstance(op.size.owner, arith.ConstantOp):
+    if op.size.type != i32 or not isinstance(op.size.owner, arith.ConstantOp):
         return
     if parent is None or parent.name not in _ALLOCA_PARENTS:
         yield "variables must be allocated in the entry block of a function, construct or loop directive"

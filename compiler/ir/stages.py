@@ -24,6 +24,7 @@ from ...dialects.accx_gangs import LastGangOp, LaunchMemoryOp
 from ...dialects.accx_scan import ScanStepOp
 from ...dialects.accx_side_by_side import SideBySideOp
 from ...dialects.accx_teams import TaskOp, TeamOp
+from ...dialects.data_places import ENTRIES, EXITS
 from ...dialects.facts import broken_facts
 from ..base.diagnostics import SourceLoc, error
 from . import data_rules, kernel_rules, loop_rules
@@ -73,8 +74,8 @@ RULES: tuple[tuple[tuple[str, ...], tuple[type[Operation], ...], Rule], ...] = (
     (_DIRECTIVES, _COMPUTE, loop_rules.construct),
     (_DIRECTIVES, (acc.DataOp,), loop_rules.data_operands),
     (_DIRECTIVES, (acc.CopyoutOp, acc.DeleteOp, acc.DetachOp), loop_rules.exit_operation),
-    (("acc",), data_rules.ENTRIES, data_rules.entry_placed),
-    (("acc",), data_rules.EXITS, data_rules.exit_placed),
+    (("acc",), ENTRIES, data_rules.entry_placed),
+    (("acc",), EXITS, data_rules.exit_placed),
     (_DIRECTIVES, (acc.DataBoundsOp,), loop_rules.bounds),
     (_DIRECTIVES, loop_rules.PRIVATISING, loop_rules.recipe_named),
     (_DIRECTIVES, _RECIPES, loop_rules.recipe),

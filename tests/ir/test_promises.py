@@ -190,6 +190,14 @@ PROMISES = {
         ("alloca %n", "alloca %one"),
         "in the entry block of a function",
     ),
+    "places of computed sizes": Promise(
+        "acc",
+        function(
+            "%t = arith.constant true scf.if %t { %v = llvm.alloca %wide x f64 : (i64) -> !llvm.ptr }"
+        ),
+        ("alloca %wide x f64 : (i64)", "alloca %one x f64 : (i32)"),
+        "in the entry block of a function",
+    ),
     "subscripts": Promise(
         "acc",
         function("%a = llvm.getelementptr %p[0, %wide] : (!llvm.ptr, i64) -> !llvm.ptr, i8"),

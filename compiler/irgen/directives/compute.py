@@ -86,6 +86,7 @@ def emit(fn: FunctionState, s: c.AccStmt) -> None:
     op = _construct(kind, directive, region, if_cond, self_cond, q, sizes, mappings, copies)
     if loop is not None:
         op.properties["combined"] = UnitAttr()
+    data.gather(fn, op.data_clause_operands)
     fn.b.add(op)
     data.leave(fn, mappings)
 

@@ -7,14 +7,16 @@ code in a construct sees the device copy (`Located.bind`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import acc
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i64
-from xdsl.ir import SSAValue, TypeAttribute
+from xdsl.ir import Operation, SSAValue, TypeAttribute
 
 from ....dialects.accx import POINTERS, RESTRICT
+from ....dialects.accx_compress import RangeOp
+from ....dialects.data_places import ENTRIES, may_be_between
 from ...base.diagnostics import error
 from ...c import ast as c
 from ...c.tree import assigned_variable, walk
@@ -61,6 +63,9 @@ _ENTRY: dict[str, tuple[Callable[..., EntryOp], str, Clauses]] = {
 }
 
 DATA_CLAUSES = frozenset(_ENTRY)
+
+_MAPPING = (*(op for op in ENTRIES if op is not acc.UseDeviceOp), acc.CacheOp)
+"""Operations whose result is what code in a region uses as the array."""
 
 _ATTACHING = frozenset({"attach", "detach"})
 """Clauses that name pointers."""
@@ -308,9 +313,29 @@ def entry(
         var_name=located.name,
         **attributes,
     )
-    if located.restrict:
+    if located.restrict and isinstance(created, _MAPPING):
         created.attributes[RESTRICT] = UnitAttr()
     return fn.b.value(created, located.name)
+
+
+def gather(fn: FunctionState, devices: Iterable[SSAValue]) -> None:
+    """
+    Moves the entry operations of `devices` here, before their directive, if the evaluation of an item came
+    between (a call, a branch): no item is mapped before all are evaluated.
+    """
+    entries = [d.owner for d in devices if isinstance(d.owner, Operation)]
+    if not entries:
+        return
+    following = entries[0]
+    while following is not None and may_be_between(following):
+        following = following.next_op
+    if following is None and all(op.parent is fn.b.block for op in entries):
+        return
+    for op in entries:
+        ranges = [use.operation for use in op.results[0].uses if isinstance(use.operation, RangeOp)]
+        for each in (op, *ranges):
+            each.detach()
+            fn.b.block.add_op(each)
 
 
 def enter_clauses(

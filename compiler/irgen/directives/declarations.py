@@ -90,6 +90,7 @@ def _enter(fn: FunctionState, directive: Directive) -> None:
                 )
             mappings.append(data.enter_item(fn, clause, item, structured=True))
     fn.b.at(directive.loc)
+    data.gather(fn, [m.device for m in mappings])
     token = fn.b.value(
         acc.DeclareEnterOp(data_clause_operands=[m.device for m in mappings]), "declared"
     )

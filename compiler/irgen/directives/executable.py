@@ -26,6 +26,7 @@ def emit_enter_data(fn: FunctionState, s: c.AccStmt) -> None:
     if_cond = condition_of(fn, directive, "if")
     q = queues(fn, directive)
     mappings = compression.enter_clauses(fn, directive, structured=False)
+    data.gather(fn, [m.device for m in mappings])
     fn.b.add(
         acc.EnterDataOp(
             if_cond=if_cond,

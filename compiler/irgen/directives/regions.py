@@ -38,6 +38,7 @@ def emit_data(fn: FunctionState, s: c.AccStmt, emit_body: EmitBody | None = None
     q = queues(fn, directive)
     mappings = compression.enter_clauses(fn, directive)
     region = _region(fn, s, s.body, emit_body or bodies.emit_body)
+    data.gather(fn, [m.device for m in mappings])
     fn.b.add(
         acc.DataOp(
             region=region,
@@ -79,6 +80,7 @@ def emit_host_data(fn: FunctionState, s: c.AccStmt, emit_body: EmitBody | None =
         (emit_body or bodies.emit_body)(fn, body)
 
     region = _region(fn, s, s.body, emit_with_devices)
+    data.gather(fn, devices)
     fn.b.add(
         acc.HostDataOp(
             region=region,
