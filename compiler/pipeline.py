@@ -9,7 +9,7 @@ there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i32
@@ -30,6 +30,7 @@ from .base.phases import LOADING, phase
 from .base.similar import did_you_mean
 from .ir.definitions import misplaced_uses
 from .ir.stages import check_stage
+from .ir.verifier import Verifier
 
 
 @dataclass(frozen=True)
@@ -268,9 +269,9 @@ def preload(options: CompileOptions, *, plain: bool = False) -> None:
                 load_pass(name)
 
 
-def _verify(module: ModuleOp, culprit: str, remedy: str) -> None:
+def _verify(module: ModuleOp, verifier: Verifier, culprit: str, remedy: str) -> None:
     try:
-        module.verify()
+        verifier.verify(module)
     except VerifyException as e:
         raise error(UNKNOWN_LOC, f"internal: {culprit} left invalid IR: {e}", remedy) from e
     for op, value in misplaced_uses(module):
@@ -391,6 +392,7 @@ class _Run:
     run_pass: PassRunner
     choices: _Choices
     idle: Set[str]
+    verifier: Verifier = field(default_factory=Verifier)
 
     def begin(self, start: str) -> None:
         """Prepares a module at stage `start`, and runs the passes that are added to that stage, unless it was
@@ -429,7 +431,8 @@ class _Run:
                 self.run_pass(self.ctx, module_pass, self.module)
             if self.options.verify_each:
                 with phase(CHECKING):
-                    _verify(self.module, f"the pass '{name}'", f"--print-after {name} shows it")
+                    culprit = f"the pass '{name}'"
+                    _verify(self.module, self.verifier, culprit, f"--print-after {name} shows it")
 
     def _check(self, stage: Stage) -> None:
         """Checks the module at a stage as the options ask, and always where passes to it were skipped."""
@@ -437,6 +440,6 @@ class _Run:
         with phase(CHECKING):
             if self.options.verify:
                 culprit = f"one of the passes to stage '{stage.name}'"
-                _verify(self.module, culprit, "--verify-each says which")
+                _verify(self.module, self.verifier, culprit, "--verify-each says which")
             if self.options.checks_ir or missing:
                 _check(self.module, stage.name, sorted(missing))
