@@ -1,5 +1,5 @@
 """
-What may stand between the data operations of a directive and the directive: other data operations and the
+What may be between the data operations of a directive and the directive: other data operations and the
 computation of their operands. Other work there would see data that the clause does not cover.
 """
 
