@@ -136,6 +136,8 @@ def guarded(run: Callable[[], int]) -> int:
         return run()
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:  # the reader of standard output has gone: the rest is lost
+        return 1
     except Exception as failure:
         if os.environ.get(DEBUG_VARIABLE):
             traceback.print_exception(failure)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
 import traceback
@@ -10,6 +9,7 @@ from typing import NoReturn
 
 from ..compiler.base.diagnostics import CompileError, render
 from ..compiler.base.ranks import of_rank
+from ..compiler.base.standard_streams import flush_output
 from .errors import AccRuntimeError, ProgramPlace
 
 
@@ -32,7 +32,6 @@ def end_process(error: BaseException, place: ProgramPlace, device: str) -> NoRet
         )
         if os.environ.get("ACCOPT_DEBUG"):
             message += "\n" + "".join(traceback.format_exception(error))
-    ctypes.CDLL(None).fflush(None)
-    sys.stdout.flush()
+    flush_output()
     print(of_rank(message), file=sys.stderr, flush=True)
     os._exit(status)

@@ -17,7 +17,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -41,7 +40,7 @@ from .preprocess_predefined import (
     OPENMP_VERSION,
     PREDEFINED,
 )
-from .preprocess_sources import Headers, read_source
+from .preprocess_sources import Headers, read_input, read_source, source_text
 
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(?:acc|omp)\b|\b_Pragma\b", re.MULTILINE)
 
@@ -87,7 +86,7 @@ def preprocess(
     options = options or PreprocessOptions()
     if path == STANDARD_INPUT:
         return _preprocess(
-            sys.stdin.read(), "<stdin>", Path("<stdin>"), options, sink, headers, inputs
+            source_text(read_input()), "<stdin>", Path("<stdin>"), options, sink, headers, inputs
         )
     if not path.is_file():
         raise error(
@@ -220,9 +219,10 @@ def _predefine(cpp: MacroPreprocessor, options: PreprocessOptions, headers: Head
 
 def macros(path: Path, options: PreprocessOptions) -> str:
     """The macros that hold at the end of a C file, as `#define`s: what `-dM -E` prints."""
-    text = (
-        sys.stdin.read() if path == STANDARD_INPUT else read_source(path, SourceLoc(str(path), 0))
-    )
+    if path == STANDARD_INPUT:
+        text = source_text(read_input())
+    else:
+        text = read_source(path, SourceLoc(str(path), 0))
     headers = Headers()
     for system in (False, True):
         try:

@@ -195,8 +195,6 @@ def _run(args: argparse.Namespace) -> int:
     except (CompileError, VerifyException, DiagnosticException) as e:
         report(mistakes_in_ir(e))
         return 1
-    except BrokenPipeError:
-        return 1
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from ..added_passes import available_passes, no_such_pass, parse_passes
 from ..base.diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink, error, render
 from ..base.options import CompileOptions
 from ..base.phases import LOADING, phase
+from ..c.preprocess_sources import read_input
 from ..emit import TEXT_STAGES, emit_text, ptx_ahead
 from ..internal_error import mistakes_in_ir
 from ..ir.context import make_context
@@ -126,7 +126,7 @@ class AccoptRun:
         if named and not names[0].endswith(IR):
             refuse_other_language(Path(names[0]), "a file of C or IR")
             refuse_machine_code(Path(names[0]), "a file of C or IR")
-        text = read_ir_text(Path(names[0])) if named else decode(sys.stdin.buffer.read(), "<stdin>")
+        text = read_ir_text(Path(names[0])) if named else decode(read_input(), "<stdin>")
         pieces = _split(text) if self.args.split_input_file else [text]
         return [(names[0] if names else "<stdin>", piece) for piece in pieces]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.diagnostics import DiagnosticSink
 from ..base.options import DEFAULT_SM, OLDEST_SM, TARGETS, CompileOptions, TargetName
+from .outputs import print_answer
 from .reporting import expect_shared_memory
 
 if TYPE_CHECKING:
@@ -51,10 +52,9 @@ class _PrintVersion(argparse.Action):
         except PackageNotFoundError:
             own = "of a source tree"
         parts = f"(xDSL {version('xdsl')}, llvmlite {version('llvmlite')})"
-        print(f"{parser.prog} {own} {parts}")
         # Meson recognises compilers with GCC's options by the name of GCC's publisher.
-        print("Options are those of GCC, the C compiler of the Free Software Foundation.")
-        parser.exit()
+        gcc = "Options are those of GCC, the C compiler of the Free Software Foundation."
+        parser.exit(print_answer(f"{parser.prog} {own} {parts}\n{gcc}\n"))
 
 
 def add_version(parser: argparse.ArgumentParser) -> None:

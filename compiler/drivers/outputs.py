@@ -7,7 +7,8 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from ..base.diagnostics import UNKNOWN_LOC, error
+from ..base.diagnostics import UNKNOWN_LOC, CompileError, error
+from .reporting import report
 
 
 def write_output(path: Path, data: bytes) -> None:
@@ -27,6 +28,18 @@ def write_output(path: Path, data: bytes) -> None:
         ) from e
 
 
+def print_answer(text: str) -> int:
+    """Writes to standard output for an option that asks something; returns the exit status."""
+    try:
+        print_output(text)
+    except CompileError as e:
+        report(e.diagnostics)
+        return 1
+    except BrokenPipeError:
+        return 1
+    return 0
+
+
 STANDARD_OUTPUT = Path("-")
 
 
@@ -44,10 +57,10 @@ def print_output(text: str) -> None:
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
-    except BrokenPipeError:
-        raise
     except OSError as e:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for output that is still buffered
+        if isinstance(e, BrokenPipeError):
+            raise
         raise error(
             UNKNOWN_LOC, f"cannot write standard output: {e.strerror}", "give a file with -o"
         ) from e

@@ -24,6 +24,7 @@ from ..base.machine import VARIABLE, check_machine, is_foreign, target_machine
 from ..base.phases import LOADING, phase
 from ..base.processors import usable_processors
 from ..base.ranks import of_rank, own_rank
+from ..base.standard_streams import flush_output
 from ..message_passing import check_library
 from ..process import collect_from_here
 from .context_early import early_context
@@ -318,8 +319,7 @@ def in_place(run: Callable[[], int]) -> int:
 
 def _die_of(fault: ProgramFault) -> None:
     """Ends the process by the signal of the fault, as the signal ends a C program."""
-    ctypes.CDLL(None).fflush(None)
-    sys.stdout.flush()
+    flush_output()
     print(of_rank(str(fault)), file=sys.stderr, flush=True)
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     signal.signal(fault.signal, signal.SIG_DFL)
@@ -328,7 +328,6 @@ def _die_of(fault: ProgramFault) -> None:
 
 def _leave(status: int) -> NoReturn:
     """Ends the process as a C program ends: C's buffers are written and `atexit` functions run."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+    flush_output()
     ctypes.CDLL(None).exit(status)
     raise AssertionError("exit returned")

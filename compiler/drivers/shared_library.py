@@ -25,6 +25,7 @@ from ..backend.module_parts import linked, parts
 from ..backend.symbols import declared_names
 from ..base.diagnostics import UNKNOWN_LOC, error
 from ..base.machine import is_foreign, machine_folder, target_machine, tool
+from ..base.standard_streams import use_messages
 from ..compiled import Executable
 from ..references import is_of_runtime
 from .fat_objects import with_ends
@@ -45,6 +46,7 @@ def attach(address: int) -> None:
     from ..api import open_devices
     from .run_program import device_count, device_number, run_options_for
 
+    use_messages()
     table = _Table.from_address(address)
     described = json.loads(table.text)
     library = _library_at(address)

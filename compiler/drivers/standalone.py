@@ -30,6 +30,7 @@ from typing import Any
 
 from ..backend.cache import provide
 from ..base.options import CompileOptions, TargetName
+from ..base.standard_streams import open_standard_streams
 from ..compiled import Executable
 from ..internal_error import guarded
 from .linked_program import PYTHON_VARIABLE, ROOM, LinkedProgram, options_from, options_to_run
@@ -188,4 +189,5 @@ def _chosen(programs: Sequence[dict[str, Any]], options: CompileOptions) -> Exec
 
 def main() -> int:
     """Runs the program in the archive that started this process, and ends with its exit status."""
+    open_standard_streams()
     return guarded(lambda: in_place(lambda: _run(sys.argv)))

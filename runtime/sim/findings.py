@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from ...compiler.base.ranks import of_rank
+from ...compiler.base.standard_streams import flush_output
 from ..errors import AccRuntimeError, ErrorClass, ProgramPlace
 
 
@@ -127,5 +128,5 @@ class Findings:
 
 def tell(text: str) -> None:
     """Prints a message on stderr, after the output of the program so far."""
-    sys.stdout.flush()
+    flush_output()
     print(of_rank(text), file=sys.stderr, flush=True)
