@@ -76,6 +76,13 @@ class ElfFile:
                 "compile it again here",
             )
         self.data = data
+        try:
+            self._read()
+        except (struct.error, IndexError, ValueError):
+            raise error(UNKNOWN_LOC, f"'{name}' is damaged", "make it again") from None
+
+    def _read(self) -> None:
+        data = self.data
         self.type, self.machine = struct.unpack_from("<HH", data, 16)
         (start,) = struct.unpack_from("<Q", data, 40)
         size, count, names = struct.unpack_from("<HHH", data, 58)

@@ -1,7 +1,7 @@
 """
 The standard streams of a process. Some may be closed (`>&-`, as cron and daemons start programs), or cannot
-be written: the device is full, or the reader of a pipe has gone. Messages are then lost, as with C's `stderr`,
-and the program's status stays its own.
+be written: the device is full, or the reader of a pipe has gone. Messages are then lost, as with C's
+`stderr`, and the program's status stays its own.
 """
 
 from __future__ import annotations

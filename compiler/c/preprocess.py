@@ -219,10 +219,8 @@ def _predefine(cpp: MacroPreprocessor, options: PreprocessOptions, headers: Head
 
 def macros(path: Path, options: PreprocessOptions) -> str:
     """The macros that hold at the end of a C file, as `#define`s: what `-dM -E` prints."""
-    if path == STANDARD_INPUT:
-        text = source_text(read_input())
-    else:
-        text = read_source(path, SourceLoc(str(path), 0))
+    piped = path == STANDARD_INPUT
+    text = source_text(read_input()) if piped else read_source(path, SourceLoc(str(path), 0))
     headers = Headers()
     for system in (False, True):
         try:

@@ -12,12 +12,15 @@ import shlex
 import sys
 import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..base.command import begin_command
+from ..base.diagnostics import UNKNOWN_LOC, CompileError, error
+from ..base.seal import REMEDY, is_whole_script, sealed_script
 from .context_early import start_context
 from .program_process import STACK_BYTES
 
@@ -37,15 +40,19 @@ PYTHON_VARIABLE = "ACCOPT_PYTHON"
 _START = """\
 python=${{{variable}:-{python}}}
 if [ ! -x "$python" ]; then
+    trap - EXIT
     echo "$0: error: there is no Python at $python, which had accopt when this program was linked" >&2
     echo "    help: link it again, or set {variable} to the path of a Python that has accopt" >&2
     exit 127
 fi
 exec "$python" -P -m {module} "$0" "$@"
+exit 126
 """
 ORIGIN = "$ORIGIN"
 """The prefix of a library folder that is relative to the folder of the program's file."""
-_END = b"#accopt program 2\n"
+_KIND = b"\n#accopt program "
+_END = _KIND + b"3\n"
+"""The end of the text for the shell, with the number of the form of what follows."""
 
 
 @dataclass(frozen=True)
@@ -80,14 +87,8 @@ class LinkedProgram:
             self.library_folders,
             base64.b64encode(self.objects).decode(),
         ]
-        return (
-            b"#!/bin/sh\n"
-            + ROOM.encode()
-            + command.encode()
-            + self.comments
-            + _END
-            + zlib.compress(json.dumps(fields).encode())
-        )
+        text = ROOM.encode() + command.encode() + self.comments
+        return sealed_script(text + _END + zlib.compress(json.dumps(fields).encode()))
 
 
 def with_origin(folders: Sequence[str], program: Path) -> tuple[str, ...]:
@@ -97,20 +98,35 @@ def with_origin(folders: Sequence[str], program: Path) -> tuple[str, ...]:
 
 @cache
 def _fields(path: Path) -> list[Any]:
-    return json.loads(zlib.decompress(path.read_bytes().partition(_END)[2]))
+    """What is in an executable file. Raises `CompileError` if it is damaged, or has another form."""
+    data = path.read_bytes()
+    text, end, content = data.partition(_END)
+    if not end and text.partition(_KIND)[2][:1].isdigit():
+        raise _of_another_version(path)
+    if not is_whole_script(data):
+        raise error(UNKNOWN_LOC, f"'{path}' is damaged", REMEDY)
+    return json.loads(zlib.decompress(content))
+
+
+def _of_another_version(path: Path) -> CompileError:
+    return error(UNKNOWN_LOC, f"'{path}' was linked by another version of accc", "link it again")
 
 
 def read_program(path: Path) -> LinkedProgram:
-    """The program in an executable file."""
+    """The program in an executable file. Raises `CompileError` if it is damaged, or has another form."""
     from ..c.preprocess import PreprocessedSource
 
-    sources, target, sms, options, libraries, folders, objects = _fields(path)
+    try:
+        sources, target, sms, fields, libraries, folders, objects = _fields(path)
+        options = options_from(fields)
+    except (TypeError, ValueError) as e:  # options that only the other version knows
+        raise _of_another_version(path) from e
     texts = tuple(PreprocessedSource(file, text) for file, text in sources)
     return LinkedProgram(
         texts,
         target,
         tuple(sms),
-        options_from(options),
+        options,
         tuple(libraries),
         tuple(folders),
         base64.b64decode(objects),
@@ -182,7 +198,8 @@ def options_to_run(
 def main() -> int:
     """Runs the executable file that is the first argument; leaves with the program's exit status."""
     begin_command()
-    start_context(_fields(Path(sys.argv[1]))[1])
+    with suppress(CompileError, OSError):  # which reading it again reports
+        start_context(_fields(Path(sys.argv[1]))[1])
     from ..internal_error import guarded
     from .run_program import in_place
 

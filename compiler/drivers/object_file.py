@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..backend.foreign_objects import ForeignObject
-from ..base.diagnostics import UNKNOWN_LOC, error
+from ..base.diagnostics import UNKNOWN_LOC, CompileError, error
+from ..base.seal import DIGEST_BYTES, digest
 from ..c.preprocess import PreprocessedSource
 from .fat_objects import held_in
 
-_MAGIC = b"accopt object 3\n"
+_MAGIC = b"accopt object 4\n"
 _ANY_MAGIC = b"accopt object "
 _LENGTH = 8
 """The size in bytes of the field with the length of the text part, which comes before that part; the typed
@@ -29,6 +30,8 @@ _THIN = b"!<thin>\n"
 _HEADER = 60
 """The size in bytes of a member's header in an archive: name (16), date, owner, group, mode, size (10, at
 48), end mark."""
+_TABLES = ("/", "//", "/SYM64/", "__.SYMDEF")
+"""The members that are no files: the index of symbols, and the long names."""
 
 
 @dataclass(frozen=True)
@@ -53,19 +56,20 @@ class ObjectFile:
         names = sorted(self.defined), sorted(self.undefined)
         fields = [self.source.file, self.source.text, self.arguments, self.messages, *names, key]
         text = zlib.compress(json.dumps(fields).encode(), 1)
-        return _MAGIC + len(text).to_bytes(_LENGTH, "little") + text + tree
+        content = len(text).to_bytes(_LENGTH, "little") + text + tree
+        return _MAGIC + digest(content) + content
 
 
 def read_objects(path: Path) -> list[ObjectFile | ForeignObject]:
     """The object in a file, or those in an archive. Raises `CompileError` if it holds anything else."""
     data = _contents(path)
     if data.startswith(_THIN):
-        names = [name for name, _ in _members(data, thin=True)]
+        names = [name for name, _ in _members(str(path), data, thin=True)]
         members = ((name, _contents(path.parent / name)) for name in names)
     elif not data.startswith(_ARCHIVE):
         return [_read(str(path), data)]
     else:
-        members = _members(data)
+        members = _members(str(path), data)
     return [_read(f"{path}({name})", member, is_member=True) for name, member in members]
 
 
@@ -76,26 +80,37 @@ def _contents(path: Path) -> bytes:
         raise error(UNKNOWN_LOC, f"cannot read '{path}': {e.strerror}", "check its name") from e
 
 
-def _members(data: bytes, *, thin: bool = False) -> Iterator[tuple[str, bytes]]:
+def _members(archive: str, data: bytes, *, thin: bool = False) -> Iterator[tuple[str, bytes]]:
     """
     Names and contents of an archive's members, without its index and table of long names. Of thin archives
-    the contents are empty.
+    the contents are empty. Raises `CompileError` if the archive ends too early.
     """
     at = len(_ARCHIVE)
     long_names = b""
     while at + _HEADER <= len(data):
         name = data[at : at + 16].decode(errors="replace").strip()
-        size = int(data[at + 48 : at + 58])
+        digits = data[at + 48 : at + 58].strip()
+        if not digits.isdigit():
+            raise _damaged(archive)
+        size = int(digits)
         at += _HEADER
+        if at + (0 if thin and name not in _TABLES else size) > len(data):
+            raise _damaged(archive)
         if name == "//":
             long_names = data[at : at + size]
-        elif name not in ("/", "/SYM64/", "__.SYMDEF"):
+        elif name not in _TABLES:
             size = 0 if thin else size
             if name.startswith("/") and name[1:].isdigit():
                 start = int(name[1:])
                 name = long_names[start : long_names.find(b"/\n", start)].decode(errors="replace")
             yield name.rstrip("/"), data[at : at + size]
         at += size + size % 2
+    if at < len(data):
+        raise _damaged(archive)
+
+
+def _damaged(name: str) -> CompileError:
+    return error(UNKNOWN_LOC, f"'{name}' is damaged", "copy it again, or make it again")
 
 
 def _read(name: str, data: bytes, *, is_member: bool = False) -> ObjectFile | ForeignObject:
@@ -116,8 +131,11 @@ def _read(name: str, data: bytes, *, is_member: bool = False) -> ObjectFile | Fo
             f"'{name}' is not an object file of accc",
             "compile its C source with accc, or with a compiler that makes ELF object files",
         )
-    begin = len(_MAGIC) + _LENGTH
-    end = begin + int.from_bytes(data[len(_MAGIC) : begin], "little")
+    content = len(_MAGIC) + DIGEST_BYTES
+    if digest(data[content:]) != data[len(_MAGIC) : content]:
+        raise _damaged(name)
+    begin = content + _LENGTH
+    end = begin + int.from_bytes(data[content:begin], "little")
     fields = json.loads(zlib.decompress(data[begin:end]))
     file, text, arguments, messages, defined, undefined, key = fields
     return ObjectFile(

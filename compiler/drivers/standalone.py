@@ -30,6 +30,7 @@ from typing import Any
 
 from ..backend.cache import provide
 from ..base.options import CompileOptions, TargetName
+from ..base.seal import CHECK, sealed_script
 from ..base.standard_streams import open_standard_streams
 from ..compiled import Executable
 from ..internal_error import guarded
@@ -71,7 +72,8 @@ sys.exit(main())
 _START = """\
 python=${{{variable}:-{python}}}
 [ -x "$python" ] || python=python3
-exec "$python" -P "$0" "$@"
+trap - EXIT; exec "$python" -P -c '{check}' "$0" "$@"
+exit 126
 """
 
 
@@ -92,8 +94,9 @@ def bundle(
             archive.writestr("objects.o", program.objects)
         for key, data in code.items():
             archive.writestr(f"code/{key}", data)
-    start = _START.format(variable=PYTHON_VARIABLE, python=shlex.quote(sys.executable))
-    return b"#!/bin/sh\n" + ROOM.encode() + start.encode() + program.comments + contents.getvalue()
+    python = shlex.quote(sys.executable)
+    start = _START.format(variable=PYTHON_VARIABLE, python=python, check=CHECK)
+    return sealed_script(ROOM.encode() + start.encode() + program.comments + contents.getvalue())
 
 
 def _wanted() -> str:
