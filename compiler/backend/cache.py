@@ -7,6 +7,7 @@ import fcntl
 import hashlib
 import os
 import stat
+import struct
 import sys
 import tempfile
 import time
@@ -18,11 +19,14 @@ from pathlib import Path
 
 from ..base.machine import target_machine
 from ..base.phases import asking
+from ..base.seal import DIGEST_BYTES, digest
 
-_DIGEST_BYTES = 32
 DEFAULT_LIMIT_BYTES = 512 * 1024 * 1024
 _PATIENCE_S = 600
 _LOOK_S = 0.02
+_UNFINISHED = ".new-"
+_FLOCK = struct.Struct("hhqqi4x")
+"""`struct flock` of Linux on 64-bit machines (fcntl(2))."""
 _FULL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 
 
@@ -59,11 +63,13 @@ def source_digest(*files: str) -> str:
 @dataclass(frozen=True)
 class DiskCache:
     """
-    Files named by key in `folder`. Entries carry a digest, so a damaged file counts as absent. A folder
+    Files named by key in `folder`. Entries carry a digest of key and content, so a damaged file, and one with
+    another entry's name, counts as absent. A folder
     that cannot be written makes the cache ineffective, but is not an error. When the entries exceed
     `limit_bytes`, the least recently used ones are removed.
 
-    Entries are code that is run: a folder that other users could write to is not used, with a warning.
+    Entries are code that is run: a folder that other users could write to is not used, with a warning, and
+    what they left in a folder that is private by now counts as absent.
     `root`: the folder above all caches, whose permissions are not changed but checked too.
     """
 
@@ -92,14 +98,11 @@ class DiskCache:
         if key in _provided:
             return _provided[key]
         path = self.folder / key
-        try:
-            data = path.read_bytes()
-        except OSError:
+        data = _own_bytes(path)
+        if data is None or not self._private():
             return None
-        if not self._private():
-            return None
-        digest, content = data[:_DIGEST_BYTES], data[_DIGEST_BYTES:]
-        if hashlib.sha256(content).digest() != digest:
+        found, content = data[:DIGEST_BYTES], data[DIGEST_BYTES:]
+        if digest(key.encode(), content) != found:
             return None
         with suppress(OSError):
             os.utime(path)
@@ -138,7 +141,7 @@ class DiskCache:
         Holds a lock so that no other process makes the entry of `key`, if the file system supports locks;
         stops waiting for a process that is stuck.
         """
-        path = self.folder / f".making-{key}"
+        path = self.folder / ".locks"
         try:
             if not self.folder.is_dir():
                 self._make()
@@ -147,11 +150,13 @@ class DiskCache:
             yield
             return
         try:
-            _lock(handle)
+            # A byte of a file that is never written: the lock ends with this process, however that ends.
+            _lock(handle, int.from_bytes(digest(key.encode())[:7], "little"))
             yield
         finally:
-            with suppress(OSError):
-                path.unlink()  # a process that waits for the lock then looks for the entry
+            with suppress(OSError):  # where another process has a lock
+                fcntl.fcntl(handle, fcntl.F_OFD_SETLK, _locked(0, 0))
+                path.unlink()  # a process that waits for this one then looks for the entry
             os.close(handle)
 
     def put(self, key: str, content: bytes) -> None:
@@ -161,10 +166,10 @@ class DiskCache:
                 self._make()
             if not self._private():
                 return
-            handle, name = tempfile.mkstemp(dir=self.folder, prefix=".new-")
+            handle, name = tempfile.mkstemp(dir=self.folder, prefix=_UNFINISHED)
             try:
                 with os.fdopen(handle, "wb") as file:
-                    file.write(hashlib.sha256(content).digest() + content)
+                    file.write(digest(key.encode(), content) + content)
                 Path(name).replace(self.folder / key)
             except BaseException:  # including the exception for a signal that ends the process
                 Path(name).unlink(missing_ok=True)
@@ -186,7 +191,7 @@ class DiskCache:
         above = () if self.root is None else (self.root, self.folder.parent)
         for folder in (*above, self.folder):
             status = folder.stat()
-            foreign = status.st_uid not in (os.geteuid(), 0)
+            foreign = _is_foreign(status)
             # In a folder like /tmp, users cannot replace folders of other users.
             open_to_all = status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX
             if foreign or open_to_all:
@@ -203,8 +208,9 @@ class DiskCache:
 
     def _make_room(self, added: int) -> None:
         """
-        Removes entries above the limit. As listing all entries takes longer than adding a small one, this
-        is done for the first entry of a process, and then whenever a 64th of the limit has been added.
+        Removes entries above the limit, and what interrupted processes left. As listing all entries takes
+        longer than adding a small one, this is done for the first entry of a process, and then whenever a
+        64th of the limit has been added.
         """
         since = _added.get(self.folder, self.limit_bytes) + added
         if since * 64 >= self.limit_bytes:
@@ -214,9 +220,13 @@ class DiskCache:
 
     def _evict(self) -> None:
         entries: list[tuple[float, int, Path]] = []
+        old = time.time() - _PATIENCE_S
         for path in self.folder.iterdir():
             with suppress(OSError):
                 status = path.stat()
+                if path.name.startswith((_UNFINISHED, ".making-")) and status.st_mtime < old:
+                    path.unlink()
+                    continue
                 entries.append((status.st_mtime, status.st_size, path))
         total = sum(size for _, size, _ in entries)
         for _, size, path in sorted(entries):
@@ -243,14 +253,41 @@ _added: dict[Path, int] = {}
 """Folder → bytes that this process has added since it last listed the folder."""
 
 
-def _lock(handle: int) -> None:
-    """Locks a file; waits for other processes, with a time limit."""
+def _is_foreign(status: os.stat_result) -> bool:
+    """Whether a file belongs to another user, who is not the system's."""
+    return status.st_uid not in (os.geteuid(), 0)
+
+
+def _own_bytes(path: Path) -> bytes | None:
+    """The contents of a file of this user that no other can write; None if there is none."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(handle, "rb") as file:
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode) or _is_foreign(status) or status.st_mode & 0o022:
+                return None
+            return file.read()
+    except OSError:
+        return None
+
+
+def _locked(start: int, length: int) -> bytes:
+    """The description of a lock of bytes from `start` on, to the end for length 0."""
+    return _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, start, length, 0)
+
+
+def _lock(handle: int, place: int) -> None:
+    """
+    Locks a byte of a file until `handle` is closed, at the latest when the processes that have it end; waits
+    for other processes, with a time limit.
+    """
+    wanted = _locked(place, 1)
     end = time.monotonic() + _PATIENCE_S
     with suppress(OSError):
         while time.monotonic() < end:
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+                fcntl.fcntl(handle, fcntl.F_OFD_SETLK, wanted)
+            except (BlockingIOError, PermissionError):
                 time.sleep(_LOOK_S)
             else:
                 return
