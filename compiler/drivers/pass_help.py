@@ -6,16 +6,15 @@ import ast
 import re
 import sys
 import textwrap
-from collections.abc import Callable
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from xdsl.passes import ModulePass, get_pass_option_infos
+from xdsl.passes import get_pass_option_infos
 
 from ...passes.ir.ops.machine import machine_attr
 from ...passes.registry import PASS_CLASSES, pass_file
-from ..added_passes import available_passes, no_such_pass
+from ..added_passes import available_passes, load_pass
 from ..base.options import CompileOptions
 from ..pipeline import machine_for, pipeline_passes, stages
 
@@ -45,13 +44,6 @@ def list_passes() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _load(name: str) -> type[ModulePass]:
-    loaders: dict[str, Callable[[], type[ModulePass]]] = available_passes()
-    if name not in loaders:
-        raise no_such_pass(name, loaders)
-    return loaders[name]()
-
-
 def _values(type: Any) -> str:
     """The possible values of an option of this type, as text."""
     if isinstance(type, UnionType) or get_origin(type) is Union:
@@ -67,7 +59,7 @@ def _values(type: Any) -> str:
 
 def describe_pass(name: str) -> str:
     """The contract of a pass and its options. Raises `CompileError` if there is none of that name."""
-    cls = _load(name)
+    cls = load_pass(name, available_passes())
     module = sys.modules[cls.__module__]
     described = [module.__doc__ or ""]
     own = _TO_THE_MODULE.sub("", cls.__doc__ or "")

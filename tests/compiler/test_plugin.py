@@ -42,6 +42,59 @@ def accopt(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def _plugin(folder: Path, name: str, code: str) -> None:
+    """Another installed package with an entry point."""
+    metadata = folder / f"{name}-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(f"[xdsl.universe]\n{name} = {name}:UNIVERSE\n")
+    (folder / f"{name}.py").write_text(f"from xdsl.universe import Universe\n{code}\n")
+
+
+@pytest.mark.parametrize(
+    ("code", "reported"),
+    [
+        (
+            'raise RuntimeError("needs a library")',
+            "cannot be loaded (RuntimeError: needs a library)",
+        ),
+        ("raise SystemExit(3)", "cannot be loaded (SystemExit: 3)"),
+        ("raise type('Stop', (BaseException,), {})", "cannot be loaded (Stop)"),
+        ("def", "cannot be loaded (SyntaxError: "),
+        ("", "cannot be loaded (AttributeError: module 'brk' has no attribute 'UNIVERSE')"),
+        ("UNIVERSE = 3", "cannot be loaded (AttributeError: "),
+        ("UNIVERSE = Universe(all_passes={'a': 3})", "its all_passes must map names to functions"),
+        ("UNIVERSE = Universe(all_passes={'cse': int})", "has a pass 'cse', as xDSL has"),
+        (
+            "UNIVERSE = Universe(all_passes={'schedule-loops': int})",
+            "has a pass 'schedule-loops', as accopt has",
+        ),
+        ("UNIVERSE = Universe(all_dialects={'accx': int})", "has a dialect 'accx', as accopt has"),
+    ],
+)
+def test_a_broken_plugin_is_named(installed: Path, code: str, reported: str) -> None:
+    _plugin(installed, "brk", code)
+    program = str(EXAMPLE / "blocks.c")
+    done = accopt(installed, "--emit=data", f"--after=data:cse,{PASS}", program)
+    assert done.returncode == 0, done.stderr
+    assert "seq = " in done.stdout
+    assert done.stderr.startswith("warning: the plug-in 'brk' of the package 'brk' ")
+    assert reported in done.stderr and done.stderr.count("warning:") == 1
+
+
+def test_plugins_with_a_name_of_each_other(installed: Path) -> None:
+    _plugin(installed, "brk", f"UNIVERSE = Universe(all_passes={{{PASS!r}: int, 'own': lambda: int}})")
+    done = accopt(installed, "-p", "own", str(EXAMPLE / "blocks.c"))
+    assert f"has a pass '{PASS}', as " in done.stderr
+    assert "error: the pass 'own' cannot be loaded (int is no ModulePass)" in done.stderr
+
+
+def test_no_plugin_is_loaded_without_need(installed: Path) -> None:
+    _plugin(installed, "brk", "raise RuntimeError")
+    done = accopt(installed, "--emit=gpu", str(EXAMPLE / "blocks.c"))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.parametrize(
     ("options", "shape", "levels"),
     [("", "vector_length(128)", 1), ("{trips=2}", "are one sequence for rows", 1)],
