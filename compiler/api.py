@@ -168,6 +168,7 @@ class Program:
     def __init__(self, executable: Executable, options: RunOptions | None = None):
         options = options or RunOptions()
         self._closed = False
+        self._guarded: dict[int, int] = {}
         self._executable = executable
         self._options = options
         target = executable.options.target
@@ -282,7 +283,9 @@ class Program:
             self._construct(python_ends=name != "main")
         guarding = guard()
         if guarding is not None:
-            address = guarding.guarded(address)
+            if address not in self._guarded:
+                self._guarded[address] = guarding.guarded(address, self)
+            address = self._guarded[address]
         function = ctypes.CFUNCTYPE(result, *(arguments or ()))(address)
         if arguments is None:
             function.argtypes = None  # pyright: ignore[reportAttributeAccessIssue]

@@ -236,7 +236,7 @@ class Runtime:
             for name, function in self._callbacks.items():
                 count = len(function.argtypes)
                 if name not in self._entries:
-                    self._entries[name] = self.failures.guard.callback(addresses[name], count)
+                    self._entries[name] = self.failures.guard.callback(addresses[name], count, self)
             addresses |= self._entries
         addresses["__accopt_enter_device"] = self.native_devices.enter_address
         addresses["__accopt_leave_device"] = self.native_devices.leave_address

@@ -235,7 +235,7 @@ class GangTeam:
             prototype = ctypes.CFUNCTYPE(
                 ctypes.c_int32, pointer, *[number] * 7, word, pointer, pointer
             )
-            self._launch = guarding.raising(prototype, self.launch_address)
+            self._launch = guarding.raising(prototype, self.launch_address, self)
         self.services = {f"__accopt_{name}": self._code.address(name) for name in TEAM_SERVICES}
         """C addresses of the functions that OpenMP's runtime uses (`compiler/c/openmp/runtime.c`)."""
         self._on_fork(self._code.address("forked"))

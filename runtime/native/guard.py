@@ -20,6 +20,7 @@ import ctypes
 import mmap
 import platform
 import signal
+import weakref
 from functools import cache
 from typing import Any
 
@@ -85,22 +86,25 @@ class Guard:
         self._last = function("last", pointer)
         self._release = function("release", None, pointer)
         self._pages: list[mmap.mmap] = []
-        self._room = 0
+        self._free: list[tuple[mmap.mmap, int]] = []
+        """Pages, with the places in them of code that nobody uses."""
         self._installed = False
         array = ctypes.c_void_p * 4
         self._libc.backtrace(array(), 4)  # loads the unwinder, which a handler must not do
 
-    def guarded(self, address: int) -> int:
-        """The address of a function that calls the one at `address`, guarded."""
+    def guarded(self, address: int, owner: object) -> int:
+        """The address of a function that calls the one at `address`, guarded, while `owner` is alive."""
         self._install()
-        return self._stub(address, self._enter)
+        return self._stub(address, self._enter, owner)
 
-    def callback(self, address: int, arguments: int) -> int:
+    def callback(self, address: int, arguments: int, owner: object) -> int:
         """
         The address of a function that calls a callback with up to `arguments` arguments, and leaves C code
-        if the callback has failed.
+        if the callback has failed; while `owner` is alive.
         """
-        return self._stub(address, self._back) if arguments <= _REGISTER_ARGUMENTS else address
+        if arguments > _REGISTER_ARGUMENTS:
+            return address
+        return self._stub(address, self._back, owner)
 
     def inside(self) -> bool:
         """Whether this thread is in a guarded call that a failing callback can leave."""
@@ -119,8 +123,8 @@ class Guard:
         self._release(frame)
         return fault or True
 
-    def raising(self, prototype: Any, address: int) -> Any:
-        """The function at an address as a callable that raises `FaultSignal`."""
+    def raising(self, prototype: Any, address: int, owner: object) -> Any:
+        """The function at an address as a callable that raises `FaultSignal`, while `owner` is alive."""
 
         def check(result: Any, function: Any, arguments: Any) -> Any:
             outcome = self.outcome()
@@ -128,19 +132,19 @@ class Guard:
                 raise FaultSignal(outcome)
             return result
 
-        function = prototype(self.guarded(address))
+        function = prototype(self.guarded(address, owner))
         function.errcheck = check
         return function
 
-    def _stub(self, target: int, through: int) -> int:
-        """The address of new code: `mov r11, target; mov r10, through; jmp r10`."""
-        if self._room < _STUB_BYTES:
+    def _stub(self, target: int, through: int, owner: object) -> int:
+        """The address of code for the life of `owner`: `mov r11, target; mov r10, through; jmp r10`."""
+        if not self._free:
             everything = mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC
-            self._pages.append(mmap.mmap(-1, mmap.PAGESIZE, prot=everything))
-            self._room = mmap.PAGESIZE
-        page = self._pages[-1]
-        start = mmap.PAGESIZE - self._room
-        self._room -= _STUB_BYTES
+            page = mmap.mmap(-1, mmap.PAGESIZE, prot=everything)
+            self._pages.append(page)
+            self._free += [(page, at) for at in range(0, mmap.PAGESIZE, _STUB_BYTES)]
+        page, start = place = self._free.pop()
+        weakref.finalize(owner, self._free.append, place).atexit = False
         code = (
             b"\x49\xbb" + target.to_bytes(8, "little") + b"\x49\xba" + through.to_bytes(8, "little")
         )

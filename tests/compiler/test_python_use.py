@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
 from ctypes import c_double, c_int, c_void_p
 from pathlib import Path
@@ -66,3 +67,21 @@ def test_mistakes_are_shown_with_their_place(tmp_path: Path):
 def test_targets_that_do_not_exist():
     with pytest.raises(ValueError, match="no target 'gpu'"):
         CompileOptions(target="gpu")  # pyright: ignore[reportArgumentType]
+
+
+def test_programs_that_are_gone_leave_no_memory_mappings(tmp_path: Path) -> None:
+    source = tmp_path / "f.c"
+    source.write_text("int f(int n) { return n + 1; }\n")
+
+    def mappings_after(count: int) -> int:
+        for number in range(count):
+            with compile_files(source, CompileOptions(target="host")) as program:
+                assert program.function("f", c_int, (c_int,))(1) == 2
+            del program
+            if number % 10 == 0:
+                gc.collect()
+        gc.collect()
+        return len(Path("/proc/self/maps").read_text().splitlines())
+
+    before = mappings_after(20)
+    assert mappings_after(60) - before < 24
