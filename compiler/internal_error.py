@@ -16,6 +16,7 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
 from .base.diagnostics import UNKNOWN_LOC, CompileError, Diagnostic, Severity, SourceLoc, render
+from .base.memory import memory_message, memory_ran_out
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation
@@ -115,6 +116,8 @@ def describe(failure: Exception) -> Diagnostic:
             "the program is nested too deeply",
             "split the expression or the blocks here into several",
         )
+    if memory_ran_out(failure):
+        return Diagnostic(Severity.ERROR, UNKNOWN_LOC, *memory_message())
     text = str(failure).partition("\n")[0]
     what = f"{type(failure).__name__}: {text}" if text else type(failure).__name__
     notes = notes_of(failure)
@@ -141,5 +144,12 @@ def guarded(run: Callable[[], int]) -> int:
     except Exception as failure:
         if os.environ.get(DEBUG_VARIABLE):
             traceback.print_exception(failure)
-        print(render(describe(failure)), file=sys.stderr)
+        try:
+            message = describe(failure)
+        except (
+            MemoryError,
+            ImportError,
+        ) as again:  # no memory is left for the modules that it needs
+            message = describe(MemoryError(str(again)))
+        print(render(message), file=sys.stderr)
         return 1

@@ -8,6 +8,7 @@ import traceback
 from typing import NoReturn
 
 from ..compiler.base.diagnostics import CompileError, render
+from ..compiler.base.memory import memory_message, memory_ran_out
 from ..compiler.base.ranks import of_rank
 from ..compiler.base.standard_streams import flush_output
 from .errors import AccRuntimeError, ProgramPlace
@@ -25,6 +26,9 @@ def end_process(error: BaseException, place: ProgramPlace, device: str) -> NoRet
         message = "\n".join(render(d) for d in error.diagnostics)
     elif isinstance(error, KeyboardInterrupt):
         message, status = "interrupted", 130
+    elif memory_ran_out(error):
+        what, remedy = memory_message()
+        message = f"{place}: error: {what}\n    help: {remedy}"
     else:
         message = (
             f"internal error: {type(error).__name__}: {error} ({place})\n"

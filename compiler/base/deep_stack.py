@@ -10,6 +10,7 @@ program that is nested more deeply ends in `RecursionError`, which `internal_err
 from __future__ import annotations
 
 import functools
+import resource
 import sys
 import threading
 from collections.abc import Callable, Generator
@@ -19,8 +20,11 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_STACKS = (1 << 30, 1 << 28, 1 << 26)
-"""Sizes of the stack in bytes: the first that the machine grants is taken."""
+_STACKS = (1 << 30, 1 << 28, 1 << 26, 1 << 24)
+"""
+Sizes of the stack in bytes: the first that the machine grants is taken, of those that leave room where the
+address space is limited (`ulimit -v`).
+"""
 
 _FRAME = 7000
 """Bytes of stack for a frame, where C code calls Python back."""
@@ -68,7 +72,10 @@ def _call(action: Callable[[], R]) -> R:
 
 def _start(run: Callable[[], Any]) -> threading.Thread | None:
     """A running thread with a large stack; None where memory is short."""
+    most = resource.getrlimit(resource.RLIMIT_AS)[0]
     for size in _STACKS:
+        if most != resource.RLIM_INFINITY and size * 8 > most:
+            continue
         with _lock:
             limit = sys.getrecursionlimit()
             before = threading.stack_size(size)

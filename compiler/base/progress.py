@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from .phases import LOADING, at_work, files_at_work, seconds_at_work
 
@@ -53,10 +53,12 @@ def telling_progress() -> Generator[None]:
     progress = Progress()
 
     def watch() -> None:
-        while not done.wait(_LOOK):
-            progress.look()
+        with suppress(MemoryError):  # which the compilation reports
+            while not done.wait(_LOOK):
+                progress.look()
 
-    threading.Thread(target=watch, name="accopt-progress", daemon=True).start()
+    with suppress(RuntimeError, MemoryError):  # without a thread there are no notes
+        threading.Thread(target=watch, name="accopt-progress", daemon=True).start()
     try:
         yield
     finally:

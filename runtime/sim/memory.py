@@ -10,6 +10,7 @@ allocations there are bytes that belong to none (red zones).
 from __future__ import annotations
 
 import mmap
+import resource
 import sys
 from bisect import bisect_right, insort
 from dataclasses import dataclass, field
@@ -39,7 +40,7 @@ a block."""
 
 REDZONE = 256
 ALIGNMENT = 256
-LEAST_CAPACITY = 1 << 26
+LEAST_CAPACITY = 1 << 22
 """The least bytes of global memory of a device."""
 
 OWNED = 1
@@ -101,19 +102,34 @@ def _lazy(size: int) -> Array:
     return np.frombuffer(mmap.mmap(-1, size, flags=flags), np.uint8)
 
 
+def _wanted(size: int) -> Array:
+    """As `_lazy`; raises `acc_error_out_of_memory` if the system does not grant it."""
+    try:
+        return _lazy(size)
+    except OSError as failure:
+        raise _refused(size, failure) from None
+
+
+def _refused(size: int, failure: OSError) -> AccRuntimeError:
+    text = f"the simulated device cannot have {size} bytes: {failure.strerror}"
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit != resource.RLIM_INFINITY:
+        text += f", the limit is {limit >> 10} kB (ulimit -v)"
+    return AccRuntimeError(ErrorClass.OUT_OF_MEMORY, text)
+
+
 def _reserved(capacity: int) -> Bytes:
-    """Lazy memory of `capacity` bytes, or of the largest half, quarter, … that the system grants; with its
-    shadow it needs six times as much."""
+    """
+    Lazy memory of `capacity` bytes, or of the largest half, quarter, … that the system grants; with its
+    shadow it needs six times as much, and as much again is left to the program.
+    """
     while True:
         try:
-            _lazy(capacity * 6)
+            _lazy(capacity * 12)
             return Bytes(_lazy(capacity), _lazy(capacity))
         except OSError as failure:
             if capacity <= LEAST_CAPACITY:
-                raise AccRuntimeError(
-                    ErrorClass.OUT_OF_MEMORY,
-                    f"the simulated device cannot have {capacity} bytes: {failure.strerror}",
-                ) from None
+                raise _refused(capacity, failure) from None
             capacity //= 2
 
 
@@ -147,7 +163,7 @@ class GlobalMemory:
         """The last writer and reader of every 4 bytes, by accesses of at least 4 bytes."""
         if self._shadow is None:
             size = self.capacity * 2
-            self._shadow = _lazy(size).view(np.int64), _lazy(size).view(np.int64)
+            self._shadow = _wanted(size).view(np.int64), _wanted(size).view(np.int64)
         return self._shadow
 
     def forget_accesses(self) -> None:

@@ -83,7 +83,9 @@ def test_a_broken_plugin_is_named(installed: Path, code: str, reported: str) -> 
 
 
 def test_plugins_with_a_name_of_each_other(installed: Path) -> None:
-    _plugin(installed, "brk", f"UNIVERSE = Universe(all_passes={{{PASS!r}: int, 'own': lambda: int}})")
+    _plugin(
+        installed, "brk", f"UNIVERSE = Universe(all_passes={{{PASS!r}: int, 'own': lambda: int}})"
+    )
     done = accopt(installed, "-p", "own", str(EXAMPLE / "blocks.c"))
     assert f"has a pass '{PASS}', as " in done.stderr
     assert "error: the pass 'own' cannot be loaded (int is no ModulePass)" in done.stderr

@@ -93,7 +93,7 @@ def test_devices_are_smaller_where_addresses_are_short(monkeypatch: pytest.Monke
     lazy = memory._lazy
 
     def short(size: int) -> np.ndarray:
-        if size > LEAST_CAPACITY * 12:
+        if size > LEAST_CAPACITY * 24:
             raise OSError(12, "Cannot allocate memory")
         return lazy(size)
 
