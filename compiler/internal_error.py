@@ -12,6 +12,7 @@ import sys
 import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
@@ -145,11 +146,9 @@ def guarded(run: Callable[[], int]) -> int:
         if os.environ.get(DEBUG_VARIABLE):
             traceback.print_exception(failure)
         try:
-            message = describe(failure)
-        except (
-            MemoryError,
-            ImportError,
-        ) as again:  # no memory is left for the modules that it needs
-            message = describe(MemoryError(str(again)))
-        print(render(message), file=sys.stderr)
+            print(render(describe(failure)), file=sys.stderr)
+        except (MemoryError, ImportError):
+            # No memory is left for what a message needs.
+            with suppress(OSError):
+                os.write(2, b"error: memory ran out\n    help: raise the limit (ulimit -v)\n")
         return 1

@@ -17,7 +17,9 @@ def memory_ran_out(failure: BaseException) -> bool:
         return True
     if isinstance(failure, OSError | ImportError | RuntimeError):
         text = str(failure).lower()
-        if any(word in text for word in _WORDS):
+        limited = resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+        # LLVM names only the symbols of code for which it got no memory.
+        if any(word in text for word in _WORDS) or (limited and "materialize" in text):
             return True
     before = failure.__cause__ or failure.__context__
     return before is not None and memory_ran_out(before)
