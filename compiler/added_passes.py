@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
@@ -51,7 +51,7 @@ def available_passes() -> Mapping[str, PassLoader]:
 
 
 def _claim(kind: str, names: Iterable[str], owners: dict[str, str], plugin: str) -> list[str]:
-    """The names that nobody has, which become the plug-in's; a warning for the others."""
+    """The names without an owner, which become the plug-in's; a warning for the others."""
     free = [name for name in names if name not in owners]
     for name in names:
         if name in owners:
@@ -77,7 +77,7 @@ def _loaded(point: EntryPoint, plugin: str) -> tuple[Mapping[str, PassLoader], C
     """A plug-in's passes, and the names of its dialects; none, with a warning, if it cannot be loaded."""
     try:
         universe = point.load()
-        passes: dict[str, PassLoader] = dict(universe.all_passes)
+        passes: dict[Any, Any] = dict(universe.all_passes)
         if all(isinstance(name, str) and callable(loader) for name, loader in passes.items()):
             return passes, list(universe.all_dialects)
         why = "its all_passes must map names to functions"
@@ -105,7 +105,7 @@ def load_pass(name: str, loaders: Mapping[str, PassLoader]) -> type[ModulePass]:
     if name in all_passes():
         return all_passes()[name]()
     try:
-        kind = loaders[name]()
+        kind: type[Any] = loaders[name]()
         if issubclass(kind, ModulePass):
             return kind
         why = f"{kind.__name__} is no ModulePass"

@@ -11,12 +11,13 @@ import io
 import os
 import sys
 from contextlib import suppress
+from typing import Any
 
 
 class _Messages(io.FileIO):
-    """Standard error without failures: a message that nobody can read must not end what it is about."""
+    """Standard error without failures: a message without a reader must not end what it is about."""
 
-    def write(self, data: bytes | bytearray | memoryview, /) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def write(self, data: Any, /) -> int:
         with suppress(OSError):
             return super().write(data) or len(
                 data

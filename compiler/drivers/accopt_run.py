@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
 from ...passes.ir.ops.messages import take_messages
-from ..added_passes import available_passes, no_such_pass, parse_passes
+from ..added_passes import PassLoader, available_passes, no_such_pass, parse_passes
 from ..base.diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink, error, render
 from ..base.options import CompileOptions
 from ..base.phases import LOADING, phase
@@ -30,7 +30,7 @@ from .reporting import report, require_no_failing
 
 
 def _watch(args: argparse.Namespace) -> PassWatch:
-    known = available_passes() if args.print_before or args.print_after else {}
+    known = available_passes() if args.print_before or args.print_after else dict[str, PassLoader]()
     before, after = pass_names(args.print_before), pass_names(args.print_after)
     for name in sorted((before | after) - known.keys()):
         raise no_such_pass(name, known)
