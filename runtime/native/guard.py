@@ -87,7 +87,7 @@ class Guard:
         self._release = function("release", None, pointer)
         self._pages: list[mmap.mmap] = []
         self._free: list[tuple[mmap.mmap, int]] = []
-        """Pages, with the places in them of code that nobody uses."""
+        """Pages, with the places in them where code may be put."""
         self._installed = False
         array = ctypes.c_void_p * 4
         self._libc.backtrace(array(), 4)  # loads the unwinder, which a handler must not do
