@@ -12,6 +12,7 @@ from pathlib import Path
 import llvmlite
 import llvmlite.binding as llvm
 
+from ..base.capabilities import PTX_VERSIONS, remedy_for
 from ..base.diagnostics import UNKNOWN_LOC, error
 from ..base.options import OptLevel, opt_level_of
 from ..base.phases import Phase, add, apart, phase, waiting
@@ -27,16 +28,6 @@ _TRIPLE = "nvptx64-nvidia-cuda"
 
 _LIBDEVICE_USE = re.compile(r"^declare .*@__nv_", re.MULTILINE)
 
-_OLDEST_PTX = 75
-_PTX_VERSIONS = {
-    **dict.fromkeys((50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87), _OLDEST_PTX),
-    **dict.fromkeys((89, 90), 78),
-    **dict.fromkeys((100, 101), 86),
-    120: 87,
-    **dict.fromkeys((103, 121), 88),
-}
-"""Compute capability → the PTX ISA version to write, both multiplied by ten (PTX ISA, Release Notes)."""
-
 _WORTH_COPIES = 100_000
 """The characters of LLVM IR from which LLVM takes longer than making copies of the process."""
 
@@ -50,20 +41,10 @@ def ptx_version(sm: int) -> int:
     reject versions newer than their own. Raises `CompileError` for a capability that is not in the table,
     as LLVM ends the process for an unknown combination.
     """
-    version = _PTX_VERSIONS.get(sm)
+    version = PTX_VERSIONS.get(sm)
     if version is None:
-        known = ", ".join(f"sm_{number}" for number in sorted(_PTX_VERSIONS))
-        raise error(
-            UNKNOWN_LOC,
-            f"sm_{sm} is not a supported compute capability",
-            f"choose one of {known}; PTX also runs on newer GPUs",
-        )
+        raise error(UNKNOWN_LOC, f"sm_{sm} is not a supported compute capability", remedy_for(sm))
     return version
-
-
-def newest_known(sm: int) -> int:
-    """The greatest compute capability that PTX can be written for and that `sm` can run."""
-    return max((number for number in _PTX_VERSIONS if number <= sm), default=sm)
 
 
 def _initialize() -> None:

@@ -20,7 +20,6 @@ def opt_level_of(text: str) -> OptLevel:
 
 
 DEFAULT_SM = 90
-OLDEST_SM = 70
 
 
 @dataclass(frozen=True)

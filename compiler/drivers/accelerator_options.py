@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from ..base.options import OLDEST_SM
+from ..base.capabilities import OLDEST_SM, PTX_VERSIONS, newest_known
 from .c_options import command_error
 
 _HOSTS = frozenset(("host", "multicore"))
@@ -73,14 +73,16 @@ def accelerator_options(argument: str) -> tuple[list[str], list[str]] | None:
         options += ON_HOST
     elif name == "-acc" and devices == {"gpu"}:
         options.append("--target=nvptx")
-    possible = [sm for sm in capabilities if sm >= OLDEST_SM]
-    if possible or capabilities:
-        options.append(f"--sm={','.join(map(str, sorted(set(possible)) or [OLDEST_SM]))}")
+    possible = {sm for sm in capabilities if sm in PTX_VERSIONS}
     if capabilities and not possible:
+        newest = max(capabilities)
+        possible = {newest_known(max(newest, OLDEST_SM))}
         warnings.append(
-            f"{argument}: compute capability {max(capabilities)} is not supported: "
-            f"{OLDEST_SM}, the nearest supported one, is used"
+            f"{argument}: compute capability {newest} is not supported: "
+            f"{max(possible)}, the nearest supported one, is used"
         )
+    if possible:
+        options.append(f"--sm={','.join(map(str, sorted(possible)))}")
     return options, warnings
 
 

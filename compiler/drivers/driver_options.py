@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..base.capabilities import PTX_VERSIONS, remedy_for
 from ..base.diagnostics import DiagnosticSink
-from ..base.options import DEFAULT_SM, OLDEST_SM, TARGETS, CompileOptions, TargetName
+from ..base.options import DEFAULT_SM, TARGETS, CompileOptions, TargetName
 from .outputs import print_answer
 from .reporting import expect_shared_memory
 
@@ -19,9 +20,11 @@ if TYPE_CHECKING:
 def _sm(text: str) -> tuple[int, ...]:
     """One compute capability."""
     number = text.lower().removeprefix("sm_")
-    if not number.isdigit() or int(number) < OLDEST_SM:
+    if not (number.isascii() and number.isdigit()):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a compute capability: write 90 for 9.0")
+    if int(number) not in PTX_VERSIONS:
         raise argparse.ArgumentTypeError(
-            f"'{text}' is not a compute capability of {OLDEST_SM} or later"
+            f"'{text}' is not a supported compute capability: {remedy_for(int(number))}"
         )
     return (int(number),)
 

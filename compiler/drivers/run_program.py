@@ -18,6 +18,7 @@ from ...runtime.cuda.context_ahead import ContextAhead
 from ...runtime.errors import AccRuntimeError, NoDeviceError, ProgramFault
 from ...runtime.profiling.trace import TraceOptions
 from ..at_exit import AtExit
+from ..base.capabilities import newest_known
 from ..base.command import end_command
 from ..base.diagnostics import UNKNOWN_LOC, CompileError, DiagnosticSink, error
 from ..base.machine import VARIABLE, check_machine, is_foreign, target_machine
@@ -103,12 +104,12 @@ def context_ahead(
 
 def best_capability(sms: Sequence[int], device: int | None) -> int | None:
     """
-    The newest of the compute capabilities `sms` whose code a GPU of capability `device` can run; `device`
-    itself if `sms` is empty; without a GPU (None), the first of them. Raises `CompileError` if all are
-    newer than the GPU.
+    The newest of the compute capabilities `sms` whose code a GPU of capability `device` can run; of all that
+    code is generated for, if `sms` is empty; without a GPU (None), the first of them. Raises `CompileError`
+    if all are newer than the GPU.
     """
     if not sms or device is None:
-        return device or next(iter(sms), None)
+        return newest_known(device) if device else next(iter(sms), None)
     fitting = [sm for sm in sms if sm <= device]
     if not fitting:
         raise error(

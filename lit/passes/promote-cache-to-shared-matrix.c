@@ -4,7 +4,7 @@
 // RUN: accopt %s --target=nvptx --emit ptx | filecheck %s --check-prefix=PTX
 // RUN: accopt %s --target=nvptx --sm=80 --emit ptx | filecheck %s --check-prefix=SINGLE
 // RUN: accopt %s --target=nvptx --emit scheduled -p "promote-cache-to-shared{matrix=never}" | filecheck %s --check-prefix=NONE
-// RUN: accopt %s --target=nvptx --sm=70 --emit scheduled -p promote-cache-to-shared | filecheck %s --check-prefix=NONE
+// RUN: accopt %s --target=nvptx --sm=75 --emit scheduled -p promote-cache-to-shared | filecheck %s --check-prefix=NONE
 // RUN: accopt %s --target=nvptx --no-fma --emit scheduled -p promote-cache-to-shared | filecheck %s --check-prefix=NONE
 // RUN: accopt %s --target=nvptx --emit scheduled -p promote-cache-to-shared -DREAL=float | filecheck %s --check-prefix=NONE
 // RUN: accopt %s --target=nvptx --emit scheduled -p promote-cache-to-shared -DTERM="sum += a[i][k] * (b[k][j] + 1)" | filecheck %s --check-prefix=NONE

@@ -279,7 +279,8 @@ class CudaDevice:
 
     def load_ir(self, text: str) -> Any:
         """The module of kernels in LLVM IR."""
-        from ...compiler.backend.ptx import emit_ptx, newest_known
+        from ...compiler.backend.ptx import emit_ptx
+        from ...compiler.base.capabilities import newest_known
 
         major, minor = self.compute_capability
         sm = newest_known(10 * major + minor)

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+
 import pytest
 from accopt.compiler.backend import ptx as ptx_module
 from accopt.compiler.backend.cache import DiskCache
 from accopt.compiler.backend.ptx import emit_ptx, ptx_version
 from accopt.compiler.backend.ptxas import assemble, parse_resources
 from accopt.compiler.backend.toolkit import find_libdevice, find_ptxas
+from accopt.compiler.base.capabilities import PTX_VERSIONS
 from accopt.compiler.base.diagnostics import CompileError
 from accopt.compiler.llvmir.printer import NVPTX_HEADER
 from accopt.passes.decisions.device_functions import MATH_F32, MATH_F64
@@ -38,7 +42,7 @@ define ptx_kernel void @k(ptr noalias readonly %x, ptr noalias %y, i32 %n) conve
 )
 
 
-@pytest.mark.parametrize("sm", [60, 70, 75, 80, 86, 87, 89, 90, 100, 101, 103, 120, 121])
+@pytest.mark.parametrize("sm", sorted(PTX_VERSIONS))
 def test_all_compute_capabilities(sm):
     text = emit_ptx(KERNEL, sm=sm)
     version = ptx_version(sm)
@@ -49,13 +53,36 @@ def test_all_compute_capabilities(sm):
     assert ".reqntid 128" in text
 
 
-def test_unknown_compute_capabilities_are_refused():
-    with pytest.raises(CompileError, match="sm_91"):
-        emit_ptx(KERNEL, sm=91)
+@pytest.mark.parametrize(
+    ("sm", "remedy"),
+    [
+        (72, "ptxas of CUDA 13 starts at 75"),
+        (91, "choose one of 75, .*; PTX for 90 also runs on newer GPUs"),
+        (101, "this chip is 110 since CUDA 13"),
+        (107, "PTX for 103 also runs"),
+        (130, "PTX for 121 also runs"),
+    ],
+)
+def test_unknown_compute_capabilities_are_refused(sm, remedy):
+    with pytest.raises(CompileError, match=f"sm_{sm}") as caught:
+        emit_ptx(KERNEL, sm=sm)
+    assert re.search(remedy, caught.value.diagnostics[0].remedy or "")
 
 
 @needs_ptxas
-@pytest.mark.parametrize("sm", [75, 80, 90])
+def test_ptxas_knows_the_same_compute_capabilities():
+    tool = find_ptxas()
+    assert tool is not None
+    text = subprocess.run([tool, "--help"], capture_output=True, text=True, check=True).stdout
+    known = {int(number) for number in re.findall(r"'sm_(\d+)'", text)}
+    assert set(PTX_VERSIONS) <= known
+    assert {sm for sm in known - set(PTX_VERSIONS) if sm < max(PTX_VERSIONS)} <= {107}, (
+        "LLVM 22 does not know 107"
+    )
+
+
+@needs_ptxas
+@pytest.mark.parametrize("sm", [75, 80, 88, 90, 103, 110, 121])
 def test_assembling_measures_kernels(sm):
     result = assemble(emit_ptx(KERNEL, sm=sm), sm)
     assert result is not None and result.cubin[:4] == b"\x7fELF"

@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a standalone program, and a Python that has llvmlite and nothing else."""
     folder = tmp_path_factory.mktemp("a place")
     (folder / "sum.c").write_text(SOURCE)
-    arguments = ["--standalone", "--sm=90,70", str(folder / "sum.c"), "-o", str(folder / "sum")]
+    arguments = ["--standalone", "--sm=90,75", str(folder / "sum.c"), "-o", str(folder / "sum")]
     assert accc_main.main(arguments) == 0
     (folder / "sum.c").unlink()
     (folder / "site").mkdir()
@@ -86,8 +86,8 @@ def test_standalone_programs_have_code_for_every_device(folder: Path):
         programs = json.loads(archive.read("program.json"))["programs"]
         names = archive.namelist()
     kinds = {(each["target"], each["sm"] if each["ptx"] else 0): each["ptx"] for each in programs}
-    assert kinds.keys() == {("host", 0), ("nvptx", 70), ("nvptx", 90)}
-    assert ".target sm_70" in kinds["nvptx", 70] and ".target sm_90" in kinds["nvptx", 90]
+    assert kinds.keys() == {("host", 0), ("nvptx", 75), ("nvptx", 90)}
+    assert ".target sm_75" in kinds["nvptx", 75] and ".target sm_90" in kinds["nvptx", 90]
     assert len([name for name in names if name.startswith("code/")]) >= 3
     assert (folder / "sum").stat().st_size < 2 << 20
 
@@ -101,7 +101,14 @@ def test_what_cannot_stand_alone(arguments: list[str], tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("sms", "device", "best"),
-    [((), 90, 90), ((), None, None), ((70, 80), 90, 80), ((70, 80), 75, 70), ((80, 90), None, 80)],
+    [
+        ((), 90, 90),
+        ((), 107, 103),
+        ((), None, None),
+        ((70, 80), 90, 80),
+        ((70, 80), 75, 70),
+        ((80, 90), None, 80),
+    ],
 )
 def test_the_newest_code_that_a_gpu_runs(sms: tuple[int, ...], device: int | None, best: int):
     assert best_capability(sms, device) == best
