@@ -14,7 +14,7 @@ from xdsl.ir import SSAValue, Use
 
 from ..ir.ops.acc_ops import EXIT_OPS, MAPPING_OPS, PRIVATIZING_OPS, callee_of, is_implicit
 
-_READERS = frozenset(
+READERS = frozenset(
     f"{prefix}{name}" for prefix in ("", "__isoc99_") for name in ("scanf", "fscanf", "sscanf")
 )
 """Library functions that store through their pointer arguments and do not keep them."""
@@ -33,7 +33,7 @@ def _hands_over(use: Use) -> bool:
         case llvm.StoreOp():
             return use.index != 1
         case llvm.CallOp() as call:
-            return callee_of(call) not in _READERS
+            return callee_of(call) not in READERS
         case op if isinstance(op, PRIVATIZING_OPS):
             return False
         case op:

@@ -39,7 +39,7 @@ from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import acc, arith, llvm
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr, i8
+from xdsl.dialects.builtin import ModuleOp, UnitAttr, i8
 from xdsl.ir import Operation, OpResult, SSAValue, TypeAttribute
 from xdsl.passes import ModulePass
 
@@ -47,7 +47,6 @@ from ...compiler.base.diagnostics import error
 from ...compiler.base.names import c_name, value_name
 from ...dialects.accx import CELL, FROM_KERNELS, POINTERS
 from ...dialects.accx_compress import DECODES, PACKED
-from ..decisions.ranges import empty_without
 from ..ir.data.data_spans import has_rows
 from ..ir.data.sections import STORED, PointerUses, TouchedSection, pointer_uses, section_of
 from ..ir.data.visible_data import has_other_section, is_conditional, visible_default, visible_entry
@@ -80,6 +79,14 @@ from ..ir.values.addresses import ADDRESS_OPS
 from ..ir.values.region_values import HostEmitter, RegionSymbols, variable_key
 from ..ir.variables.recipe_reading import Recipes
 from ..ir.variables.recipes import firstprivate_recipe
+from .array_parts import (
+    ArrayParts,
+    accessed_part,
+    bounds_value,
+    narrow_present_arrays,
+    section_values,
+    use_own_clauses,
+)
 from .data_attributes import DataAction, VariableFacts, VariableKind, decide
 from .device_copies import may_have_device_copy, shared_globals
 from .firstprivate_values import read_before
@@ -263,6 +270,8 @@ class _Variable:
     """
     The visible clauses map several sections of the variable; the construct uses the one that it accesses.
     """
+    partly: bool = False
+    """Whether it is an array of which a part may be on the device (`array_parts.py`)."""
     rows: tuple[TouchedSection, ...] = ()
     """The sections of the rows that the pointers in `section` point to, one for each level of pointers."""
 
@@ -298,8 +307,21 @@ def _bounds(
         for bound in found[:-1]:
             cast(Operation, bound.owner).attributes[POINTERS] = UnitAttr()
         return found
-    if variable.visible is not None and not variable.one_of_several:
-        return list(variable.visible.bounds)
+    visible = variable.visible
+    if (
+        visible is not None
+        and not variable.one_of_several
+        and (visible.bounds or not variable.partly)
+    ):
+        return list(visible.bounds)
+    if (
+        variable.partly
+        and action in (DataAction.COPY, DataAction.COPYIN, DataAction.PRESENT)
+        and isinstance(variable.section, TouchedSection)
+    ):
+        part = accessed_part(variable.value, type_, variable.section, emit)
+        if part is not None:
+            return [bounds_value(variable.name, *part, size_of(variable.section.unit), emit)]
     if not variable.one_of_several and isinstance(owner, llvm.AllocaOp):
         count = alloca_count(owner)
         if count == 1:
@@ -311,53 +333,15 @@ def _bounds(
         and action in (DataAction.COPY, DataAction.COPYIN, DataAction.PRESENT)
         and isinstance(variable.section, TouchedSection)
     ):
-        lower, extent = _section_values(variable.section, emit)
+        lower, extent = section_values(variable.section, emit)
     else:
         return []
-    return [_bounds_value(variable, lower, extent, size_of(type_), emit)]
-
-
-def _bounds_value(
-    variable: _Variable, lower: SSAValue, extent: SSAValue, stride: int, emit: HostEmitter
-) -> SSAValue:
-    """An `acc.bounds`; `stride` is in bytes."""
-    bounds = acc.DataBoundsOp(
-        lowerbound=lower,
-        extent=extent,
-        stride=emit.i64(stride),
-        start_idx=emit.i64(0),
-        stride_in_bytes=IntegerAttr.from_bool(True),
-    )
-    return emit.value(bounds, f"{variable.name}_bounds")
+    return [bounds_value(variable.name, lower, extent, size_of(type_), emit)]
 
 
 def _section_bounds(variable: _Variable, section: TouchedSection, emit: HostEmitter) -> SSAValue:
-    lower, extent = _section_values(section, emit)
-    return _bounds_value(variable, lower, extent, size_of(section.unit), emit)
-
-
-def _section_values(section: TouchedSection, emit: HostEmitter) -> tuple[SSAValue, SSAValue]:
-    """The first element and the number of elements; if the loops do not run, the section is empty."""
-    lows, highs = section.bounds.lows, section.bounds.highs
-    lower = emit.minimum(lows)
-    loops = section.loops
-    if len(lows) == len(highs) == 1:
-        span = highs[0] - lows[0] + 1
-        if span.as_constant is not None:
-            return lower, emit.i64(max(0, span.as_constant))
-        extent = emit.emit(span)
-        loops = tuple(loop for loop in loops if not empty_without(loop, span))
-    else:
-        greatest = emit.maximum(highs)
-        difference = emit.value(arith.SubiOp(greatest, lower))
-        extent = emit.value(arith.AddiOp(difference, emit.i64(1)))
-    extent = emit.value(arith.MaxSIOp(extent, emit.i64(0)), "extent")
-    for loop in loops:
-        trips = loop.last - loop.lower + 1
-        if trips.as_constant is None or trips.as_constant <= 0:
-            runs = emit.value(arith.CmpiOp(emit.i64(0), emit.emit(trips), "slt"))
-            extent = emit.value(arith.SelectOp(runs, extent, emit.i64(0)), "extent")
-    return lower, extent
+    lower, extent = section_values(section, emit)
+    return bounds_value(variable.name, lower, extent, size_of(section.unit), emit)
 
 
 _ENTRY: dict[DataAction, tuple[type[MappingOp], acc.DataClause]] = {
@@ -469,6 +453,7 @@ class _Facts:
     module: ModuleOp
     globals: Globals
     shared: frozenset[str]
+    parts: ArrayParts
     recipes: Recipes
     apart: bool
 
@@ -476,7 +461,8 @@ class _Facts:
     def of(module: ModuleOp) -> _Facts:
         machine = machine_of(module)
         apart = machine.target != "host" and not machine.managed
-        return _Facts(module, _globals(module), shared_globals(module), Recipes(module), apart)
+        shared, parts = shared_globals(module), ArrayParts(module)
+        return _Facts(module, _globals(module), shared, parts, Recipes(module), apart)
 
     @cached_property
     def attaches(self) -> bool:
@@ -491,6 +477,7 @@ def _globals(module: ModuleOp) -> Globals:
 def _infer(construct: ComputeOp, module: _Facts, messages: Messages) -> None:
     globals_ = module.globals
     _hoist_addresses(construct, globals_)
+    use_own_clauses(construct)
     values = _settle_live_ins(construct)
     default = visible_default(construct)
     symbols = RegionSymbols(construct)
@@ -522,7 +509,8 @@ def _infer(construct: ComputeOp, module: _Facts, messages: Messages) -> None:
             )
         elif visible is not None and conditional and has_rows(visible):
             rows = row_uses(uses, symbols)
-        variable = _Variable(value, name, kind, uses, section, visible, several)
+        partly = kind is VariableKind.AGGREGATE and not several and module.parts.may_be(value)
+        variable = _Variable(value, name, kind, uses, section, visible, several, partly)
         if several and not isinstance(section, TouchedSection):
             raise error(
                 source_loc(construct),
@@ -555,6 +543,7 @@ def _infer(construct: ComputeOp, module: _Facts, messages: Messages) -> None:
                 warn_of_rows(name, rows, section, messages)
         decided.append((variable, action))
     emit = HostEmitter(construct)
+    narrow_present_arrays(construct, module.parts, symbols)
     for variable, action in decided:
         _map_variable(construct, variable, action, emit, globals_)
     read_before(construct, module.recipes)
