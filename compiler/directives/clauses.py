@@ -6,7 +6,7 @@ Every function starts after the clause's name and ends after its ')'.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from ..base.diagnostics import DiagnosticSink, error
@@ -217,25 +217,36 @@ def _device_type_word(token: DirectiveToken) -> str:
     return token.text.lower().removeprefix("acc_device_")
 
 
+def _known_device_type(cursor: TokenCursor, known: Sequence[str]) -> DirectiveToken:
+    token = _device_type_name(cursor)
+    if _device_type_word(token) not in known:
+        raise error(
+            cursor.loc_of(token),
+            f"unknown device type '{token.text}'{or_did_you_mean(token.text.lower(), known)}",
+            f"the device types are {', '.join(known)}",
+        )
+    return token
+
+
 # '(' device-type ')'
 def _device_type(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
     with cursor.argument(word.text):
-        token = _device_type_name(cursor)
-        known = [t for t in DEVICE_TYPES if t != "*"]
-        if _device_type_word(token) not in known:
-            raise error(
-                cursor.loc_of(token),
-                f"unknown device type '{token.text}'{or_did_you_mean(token.text.lower(), known)}",
-                f"the device types are {', '.join(known)}",
-            )
+        token = _known_device_type(cursor, [t for t in DEVICE_TYPES if t != "*"])
         if cursor.next.text == ",":
             raise cursor.error(f"'{word.text}' takes one device type here", "remove the others")
-    return DeviceTypeClause(
-        name=name,
-        spelling=word.text,
-        loc=cursor.loc_of(word),
-        types=(_device_type_word(token),),
-    )
+    types = (_device_type_word(token),)
+    return DeviceTypeClause(name=name, spelling=word.text, loc=cursor.loc_of(word), types=types)
+
+
+# '(' device-type { ',' device-type } ')'
+def _device_types(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause:
+    with cursor.argument(word.text):
+        tokens = cursor.listed(lambda: _known_device_type(cursor, DEVICE_TYPES))
+    for token in tokens if len(tokens) > 1 else ():
+        if token.text == "*":
+            raise error(cursor.loc_of(token), "'*' beside other device types", "write '*' alone")
+    types = tuple(map(_device_type_word, tokens))
+    return DeviceTypeClause(name=name, spelling=word.text, loc=cursor.loc_of(word), types=types)
 
 
 # '(' device-type { ',' device-type } ')'
@@ -385,6 +396,7 @@ _PARSERS: Mapping[Form, Callable[[TokenCursor, str, DirectiveToken], Clause]] = 
     Form.TILE: _tile,
     Form.DEFAULT: _default,
     Form.DEVICE_TYPE: _device_type,
+    Form.DEVICE_TYPES: _device_types,
     Form.BIND: _bind,
     Form.SCAN: _scan,
     Form.PEER_SECTION: _peer_section,

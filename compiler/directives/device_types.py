@@ -23,6 +23,13 @@ DEVICE_NAMES: Mapping[str, tuple[tuple[str, ...], ...]] = {
 """Target → the names in `device_type` that mean it, the most specific first."""
 
 
+def present_types(types: tuple[str, ...], target: str) -> tuple[str, ...]:
+    """Those of the device types on `init` or `shutdown` that programs for `target` have (2.14.1); all of
+    them, which is an error at run time, if there is none."""
+    known = {"host", "multicore"}.union(*DEVICE_NAMES[target])
+    return tuple(word for word in types if word in known) or types
+
+
 def depends_on_device(directive: Directive) -> bool:
     """Whether some of the directive's clauses apply only to some devices."""
     return any(clause.device_types for clause in directive.clauses)

@@ -38,6 +38,7 @@ class Form(Enum):
     WAIT = auto()  # [devnum:n:][queues:]queues, or no parentheses
     DEFAULT = auto()  # none or present
     DEVICE_TYPE = auto()  # one device type
+    DEVICE_TYPES = auto()  # device types, or *
     BIND = auto()  # a name or a string
     SCAN = auto()  # operator: in, out, identity, count
     PEER_SECTION = auto()  # one section
@@ -171,10 +172,10 @@ DIRECTIVES: Mapping[DirectiveKind, DirectiveRule] = {
         frozenset(("gang", "worker", "vector", "seq", "bind")),
     ),
     K.INIT: DirectiveRule(
-        {"device_type": Form.DEVICE_TYPE, "device_num": Form.EXPR, "if": Form.EXPR}
+        {"device_type": Form.DEVICE_TYPES, "device_num": Form.EXPR, "if": Form.EXPR}
     ),
     K.SHUTDOWN: DirectiveRule(
-        {"device_type": Form.DEVICE_TYPE, "device_num": Form.EXPR, "if": Form.EXPR}
+        {"device_type": Form.DEVICE_TYPES, "device_num": Form.EXPR, "if": Form.EXPR}
     ),
     K.SET: DirectiveRule(
         {

@@ -21,7 +21,6 @@ from ..base.phases import phase
 from ..c import ast as c
 from ..c.function_texts import is_left_out
 from ..c.types import FunctionType, PointerType
-from ..directives.records import Directive
 from . import conditions, expressions, lvalues, startup, statements, static_data
 from .conventions import has_records, signature
 from .default_none import check_default_none
@@ -92,10 +91,9 @@ def _generate(units: Sequence[c.TranslationUnit], state: ModuleState, *, release
     startup.emit_callers(state, units)
     emit_entries(state)
     declared: dict[str, acc.DataClause] = {}
-    routine_directives: dict[str, Directive] = {}
     for unit in units:
         declared |= declarations.emit_global(state, unit)
-        routines.emit(state, unit, routine_directives)
+    routines.emit(state, units)
     for decl in state.referenced:
         # Static objects that no translation unit lists: file-scope compound literals.
         if state.symbol_of(decl) not in state.globals:

@@ -290,6 +290,7 @@ def test_error_at_the_directive(
         ("#pragma acc routine seq\nint x;", "1:13", "'routine' is not followed by a function"),
         ("#pragma acc routine seq\n", "1:13", "'routine' is not followed by a function"),
         ("#pragma acc routine(g) seq\n", "1:13", "function 'g' is not declared"),
+        ("#pragma acc routine(g) seq\nint g;\n", "1:13", "function 'g' is not declared"),
         ("int g;\n#pragma acc routine(g) seq\n", "2:13", "'g' is not a function"),
         ("struct s {\n#pragma acc loop\nint x; };", "2:13", "'loop' inside a struct or union"),
         (

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import pytest
-from accopt.compiler.base.diagnostics import DiagnosticSink, SourceLoc
-from accopt.compiler.directives.device_types import select_clauses
+from accopt.compiler.base.diagnostics import CompileError, DiagnosticSink, SourceLoc
+from accopt.compiler.directives.device_types import present_types, select_clauses
 from accopt.compiler.directives.parser import parse_directive
 
 
@@ -42,3 +42,34 @@ def test_selection(text: str, on_gpu: str, on_host: str) -> None:
     assert selected(text, "nvptx") == on_gpu.split()
     assert selected(text, "sim") == on_gpu.split()
     assert selected(text, "host") == on_host.split()
+
+
+@pytest.mark.parametrize(
+    ("types", "target", "kept"),
+    [
+        (("host", "nvidia"), "host", ("host",)),
+        (("radeon", "nvidia", "multicore"), "nvptx", ("nvidia", "multicore")),
+        (("radeon", "nvidia"), "host", ("radeon", "nvidia")),
+        (("*",), "sim", ("*",)),
+    ],
+)
+def test_types_that_a_program_has(
+    types: tuple[str, ...], target: str, kept: tuple[str, ...]
+) -> None:
+    assert present_types(types, target) == kept
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("init device_type(host, foo)", "unknown device type 'foo'"),
+        ("shutdown device_type(host, *)", "'*' beside other device types"),
+        ("init device_type(host,)", "expected a device type"),
+        ("set device_type(host, nvidia)", "takes one device type here"),
+        ("set device_type(*)", "unknown device type '*'"),
+    ],
+)
+def test_lists_that_are_refused(text: str, message: str) -> None:
+    with pytest.raises(CompileError) as caught:
+        parse_directive(text, SourceLoc("a.c", 1, 13))
+    assert message in caught.value.diagnostics[0].message

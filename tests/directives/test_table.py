@@ -54,6 +54,7 @@ ARGUMENTS: dict[Form, tuple[tuple[str, type[Clause]], ...]] = {
     Form.WAIT: (("", WaitClause), ("(1, q)", WaitClause), ("(devnum:1:queues:2)", WaitClause)),
     Form.DEFAULT: (("(none)", DefaultClause), ("(present)", DefaultClause)),
     Form.DEVICE_TYPE: (("(NVIDIA)", DeviceTypeClause),),
+    Form.DEVICE_TYPES: (("(NVIDIA)", DeviceTypeClause), ("(*)", DeviceTypeClause)),
     Form.BIND: (("(g)", BindClause), ('("g")', BindClause)),
     Form.SCAN: (("(+: a, b, 0, n)", ScanClause),),
     Form.PEER_SECTION: (("(a[0:n])", PeerClause),),

@@ -111,6 +111,7 @@ def _check_parsed(parsed: Parsed, external: Sequence[Any], unit: Unit) -> Transl
                 _check_external(unit, node)
         with unit.recovery.going_on():
             unit.directives.require_no_pending()
+            unit.directives.require_declared()
             unit.declarations.finish()
             unit.lone_subscripts.settle(unit.sink)
     if unit.recovery.mistakes:

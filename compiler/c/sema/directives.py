@@ -18,7 +18,7 @@ from typing import Any
 from pycparser import c_ast
 
 from ...base.diagnostics import SourceLoc, error
-from ...directives.device_types import depends_on_device, select_clauses
+from ...directives.device_types import depends_on_device, present_types, select_clauses
 from ...directives.parser import parse_directive
 from ...directives.records import (
     DeviceTypeClause,
@@ -60,6 +60,8 @@ class DirectiveChecker:
         self.unit = unit
         self.clauses = ClauseResolver(unit)
         self._pending: list[Directive] = []
+        self._named: dict[str, list[Directive]] = {}
+        """Function that is not declared yet → the `routine` directives that name it."""
         self._parsed: dict[Any, Directive | None] = {}
 
     def parse(self, node: Any) -> Directive | None:
@@ -98,6 +100,8 @@ class DirectiveChecker:
         if directive.kind is DirectiveKind.SET and chosen is not None:
             to_host = self.unit.target != "host" and not _HOST_NAMES.isdisjoint(chosen.types)
             self.unit.tree.selects_host |= to_host
+        elif chosen is not None:
+            chosen.types = present_types(chosen.types, self.unit.target)
 
     def refuse_pragma(self, node: Any, where: str) -> None:
         """Raise `CompileError` if `node` is an OpenACC directive, as none is allowed at its place,
@@ -163,7 +167,8 @@ class DirectiveChecker:
         )
 
     def _routine(self, directive: Directive) -> None:
-        """`routine` applies to the function it names, or to the next one (OpenACC 3.4, 2.15.1)."""
+        """`routine` applies to the function it names, which may be declared later, or to the next one
+        (OpenACC 3.4, 2.15.1)."""
         self._resolve(directive)
         name = directive.routine_name
         if name is None:
@@ -171,11 +176,8 @@ class DirectiveChecker:
             return
         target = self.unit.scope.find(name)
         if target is None:
-            raise error(
-                directive.loc,
-                f"routine({name}): function '{name}' is not declared",
-                self.unit.scope.did_you_mean(name) or "declare the function before this directive",
-            )
+            self._named.setdefault(name, []).append(directive)
+            return
         if not isinstance(target, FunctionDecl):
             raise error(
                 directive.loc, f"routine({name}): '{name}' is not a function", "name a function"
@@ -184,10 +186,21 @@ class DirectiveChecker:
         self.unit.tree.directives.append(directive)
 
     def attach_routines(self, decl: FunctionDecl) -> None:
-        """Attach the `routine` directives immediately before a function to `decl`."""
-        for directive in self._pending:
-            decl.directives.append(directive)
+        """Attach the `routine` directives immediately before a function, and those before it that name it, to
+        `decl`."""
+        named = self._named.pop(decl.name, [])
+        self.unit.tree.directives += named
+        decl.directives += [*named, *self._pending]
         self._pending.clear()
+
+    def require_declared(self) -> None:
+        """Raise `CompileError` if a `routine` directive names a function that the file does not declare."""
+        for name, directives in self._named.items():
+            raise error(
+                directives[0].loc,
+                f"routine({name}): function '{name}' is not declared",
+                self.unit.scope.did_you_mean(name) or "declare the function",
+            )
 
     def require_no_pending(self) -> None:
         """Raise `CompileError` if a `routine` directive was not followed by a function."""
@@ -345,7 +358,7 @@ class DirectiveChecker:
         with self.unit.recovery.going_on():
             self._check_body(directive, stmts)
             body = stmts[0]
-            leniency.private_on_loops(directive, body, self.unit.sink)
+            body = leniency.private_on_loops(directive, body, self.unit.sink)
         return body, index
 
     def _check_body(self, directive: Directive, stmts: list[Stmt]) -> None:

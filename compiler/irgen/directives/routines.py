@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import acc
@@ -19,35 +20,51 @@ if TYPE_CHECKING:
     from ..symbols import ModuleState
 
 _LEVELS = ("gang", "worker", "vector", "seq")
+_NO_LEVEL = ("", 1)
 
 
-def emit(state: ModuleState, unit: c.TranslationUnit, seen: dict[str, Directive]) -> None:
-    """Emits the routines of one file; `seen` holds those of the files before, by symbol."""
-    for function in unit.functions:
-        for directive in function.directives:
-            if directive.kind is not DirectiveKind.ROUTINE:
-                continue
-            symbol = state.function_symbol(function)
-            first = seen.setdefault(symbol, directive)
-            if first is directive:
-                _emit(state, unit, directive, symbol, len(seen) - 1)
-            elif _level(first) != _level(directive):
-                raise error(
-                    directive.loc,
-                    f"'routine' gives '{function.name}' another level of parallelism",
-                    "use the same level in every 'routine' directive of a function",
-                    [(first.loc, "the first one is here")],
-                )
-            elif _bound(first) != _bound(directive):
-                raise error(
-                    directive.loc,
-                    f"'routine' binds '{function.name}' to another name",
-                    "use the same 'bind' in every 'routine' directive of a function",
-                    [(first.loc, "the first one is here")],
-                )
+def emit(state: ModuleState, units: Sequence[c.TranslationUnit]) -> None:
+    """
+    Emits the routines of all files. The directives of a function have the same `bind`, and the same level but
+    for those that leave it to the compiler.
+    """
+    found: dict[str, tuple[c.TranslationUnit, Directive]] = {}
+    nohost: set[str] = set()
+    for unit in units:
+        for function in unit.functions:
+            for directive in function.directives:
+                if directive.kind is not DirectiveKind.ROUTINE:
+                    continue
+                symbol = state.function_symbol(function)
+                if directive.has("nohost"):
+                    nohost.add(symbol)
+                first = found.setdefault(symbol, (unit, directive))[1]
+                _check_agreement(function.name, first, directive)
+                if _level(first) == _NO_LEVEL:
+                    found[symbol] = unit, directive
+    for number, (symbol, (unit, directive)) in enumerate(found.items()):
+        _emit(state, unit, directive, symbol, number, nohost=symbol in nohost)
+
+
+def _check_agreement(name: str, first: Directive, directive: Directive) -> None:
+    if _NO_LEVEL not in (_level(first), _level(directive)) and _level(first) != _level(directive):
+        raise error(
+            directive.loc,
+            f"'routine' gives '{name}' another level of parallelism",
+            "use the same level in every 'routine' directive of a function",
+            [(first.loc, "the first one is here")],
+        )
+    if _bound(first) != _bound(directive):
+        raise error(
+            directive.loc,
+            f"'routine' binds '{name}' to another name",
+            "use the same 'bind' in every 'routine' directive of a function",
+            [(first.loc, "the first one is here")],
+        )
 
 
 def _level(directive: Directive) -> tuple[str, int]:
+    """The level that a directive gives and the dimension of its gangs; `_NO_LEVEL` if it gives none."""
     dim = gang_dimension(directive.find("gang", GangClause))
     return next((n for n in _LEVELS if directive.has(n)), ""), dim
 
@@ -65,7 +82,13 @@ def _bound_symbol(state: ModuleState, unit: c.TranslationUnit, bind: BindClause)
 
 
 def _emit(
-    state: ModuleState, unit: c.TranslationUnit, directive: Directive, symbol: str, number: int
+    state: ModuleState,
+    unit: c.TranslationUnit,
+    directive: Directive,
+    symbol: str,
+    number: int,
+    *,
+    nohost: bool,
 ) -> None:
     level, dim = _level(directive)
     bind = directive.find("bind", BindClause)
@@ -91,7 +114,7 @@ def _emit(
         worker=DEFAULT_DEVICE if level == "worker" else None,
         vector=DEFAULT_DEVICE if level == "vector" else None,
         seq=DEFAULT_DEVICE if level == "seq" else None,
-        nohost=directive.has("nohost"),
+        nohost=nohost,
     )
     op.location = directive.loc.to_attr()
     state.module.body.block.add_op(op)
