@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...base.diagnostics import DiagnosticSink
+from ...base.diagnostics import DiagnosticSink, error
 from ...directives.records import (
     Directive,
     DirectiveKind,
@@ -21,7 +21,9 @@ from .. import tree
 from ..ast import (
     AccStmt,
     Assign,
+    Compound,
     CompoundAssign,
+    DeclStmt,
     For,
     IncDec,
     Stmt,
@@ -77,33 +79,49 @@ def without_data(directive: Directive, body: Stmt, sink: DiagnosticSink) -> list
 _MOVING = (Form.VARS, Form.SECTIONS)
 
 
-def private_on_loops(directive: Directive, body: Stmt, sink: DiagnosticSink) -> None:
+def private_on_loops(directive: Directive, body: Stmt, sink: DiagnosticSink) -> Stmt:
     """
-    Moves the `private` clauses of a `kernels` construct to those of its loop directives whose loops
-    assign the variable: `kernels` constructs become several kernels, which have nothing private in
-    common.
+    The body of a `kernels` construct, without the `private` clauses of its directive: those of its loop
+    directives whose loops assign the variable get them, as `kernels` constructs become several kernels, which
+    have nothing private in common; elsewhere in the construct, the variable is one that the body declares.
+    Raises `CompileError` for a section or array of variable length that no loop directive gets. Other
+    directives keep theirs.
     """
-    clauses = (
-        directive.all("private", VarListClause) if directive.kind is DirectiveKind.KERNELS else ()
-    )
-    if not clauses:
-        return
+    if directive.kind is not DirectiveKind.KERNELS:
+        return body
     loops = [
         s
         for s in tree.walk(body)
         if isinstance(s, AccStmt) and s.directive.kind is DirectiveKind.LOOP
     ]
-    for clause in clauses:
+    own: dict[VarDecl, VarDecl] = {}
+    for clause in directive.all("private", VarListClause):
         sink.warn(
             clause.loc,
             "'private' is not a clause of 'kernels': it is applied to the loops of the construct",
             "write it on their 'loop' directives",
         )
         directive.clauses.remove(clause)
-        for loop in loops:
-            items = [item for item in clause.items if _wants_copy(loop, item)]
-            if items:
-                loop.directive.clauses.append(replace(clause, items=items))
+        for item in clause.items:
+            takers = [loop for loop in loops if _wants_copy(loop, item)]
+            for loop in takers:
+                loop.directive.clauses.append(replace(clause, items=[item]))
+            variable = item.base.expr
+            decl = variable.decl if isinstance(variable, VarRef) and not item.sections else None
+            if decl is not None and not any(tree.type_expressions(decl.type)):
+                own[decl] = VarDecl(decl.name, decl.qual, decl.loc, alignment=decl.alignment)
+                own[decl].address_taken = decl.address_taken
+            elif not takers:
+                raise error(
+                    item.loc,
+                    f"'{item.name}' is private to no loop: no 'loop' directive in the construct uses it",
+                    "write private on a 'loop' directive of the loop that uses it",
+                )
+    for node in tree.walk(body):
+        if isinstance(node, VarRef) and node.decl in own:
+            node.decl = own[node.decl]
+    declared = DeclStmt(loc=body.loc, decls=list(own.values()))
+    return Compound(loc=body.loc, body=[declared, body]) if own else body
 
 
 def _wants_copy(loop: AccStmt, item: VarRefItem) -> bool:
@@ -114,12 +132,13 @@ def _wants_copy(loop: AccStmt, item: VarRefItem) -> bool:
         if own and any(other.name == item.name for other in clause.items):
             return False
     variable = item.base.expr
-    return isinstance(variable, VarRef) and _assigns(loop, variable.decl)
+    return isinstance(variable, VarRef) and _assigns(loop, variable.decl, bool(item.sections))
 
 
-def _assigns(loop: AccStmt, decl: VarDecl) -> bool:
-    """Whether the loop may assign the variable; true for arrays and structures that it mentions."""
-    if not is_scalar(decl.type):
+def _assigns(loop: AccStmt, decl: VarDecl, pointed: bool) -> bool:
+    """Whether the loop may assign the variable, or with `pointed` its elements; true for arrays and
+    structures that it mentions."""
+    if pointed or not is_scalar(decl.type):
         return any(isinstance(e, VarRef) and e.decl is decl for e in tree.walk(loop))
     targets = (e.target for e in tree.walk(loop) if isinstance(e, Assign | CompoundAssign | IncDec))
     return any(isinstance(target, VarRef) and target.decl is decl for target in targets)
