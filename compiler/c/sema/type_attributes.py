@@ -12,6 +12,7 @@ from typing import Any
 from pycparser import c_ast
 
 from ...base.diagnostics import error
+from ...base.library_headers import is_system
 from ..attribute_syntax import Attribute, attributes_of
 from ..types import (
     DOUBLE,
@@ -55,13 +56,18 @@ _FLOAT_MODES: dict[str, CType] = {
 
 
 def with_type_attributes(unit: Unit, q: QualType, items: Any) -> QualType:
-    """`q`, changed by the attributes among the alignments `items` of its declaration."""
+    """`q`, changed by the attributes among the alignments `items` of its declaration: a vector of a header of
+    the system, where only its size matters, is an array."""
     for attribute in attributes_of(items, "vector_size"):
-        raise error(
-            unit.loc(attribute),
-            "attribute 'vector_size' is not supported",
-            "use an array and a loop; accopt vectorises loops",
-        )
+        loc = unit.loc(attribute)
+        size = unit.expressions.integer(attribute.args[0]) if is_system(loc) else None
+        if not size or q.type.size == 0:
+            raise error(
+                loc,
+                "attribute 'vector_size' is not supported",
+                "use an array and a loop; accopt vectorises loops",
+            )
+        q = QualType(ArrayType(q, size // q.type.size))  # as a member of records alone
     for attribute in attributes_of(items, "mode"):
         q = _retyped(q, lambda t, a=attribute: _mode(unit, t, a))
     return q
