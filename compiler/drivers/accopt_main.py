@@ -29,7 +29,9 @@ from ..base.progress import telling_progress
 from ..executable import FrontEnd
 from ..internal_error import guarded, mistakes_in_ir
 from ..process import run_command, without_collection
+from .c_options import with_languages
 from .driver_options import add_compile_arguments, add_version, compile_options
+from .file_kinds import language_of
 from .outputs import print_output
 from .reporting import options_or_leave, report, take_options
 
@@ -56,7 +58,7 @@ def _argument_parser() -> argparse.ArgumentParser:
         "inputs",
         nargs="*",
         metavar="FILE",
-        help=".c files of one program, or one .mlir file (default: IR from standard input)",
+        help=".c and .i files of one program, or one .mlir file (default: IR from standard input)",
     )
     add_version(parser)
     add_compile_arguments(parser)
@@ -140,7 +142,8 @@ def _add_watching(parser: argparse.ArgumentParser) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of the `accopt` command. Returns the exit status."""
-    own = options_or_leave(lambda _: take_options(sys.argv[1:] if argv is None else argv))
+    given = sys.argv[1:] if argv is None else argv
+    own = options_or_leave(lambda _: with_languages(take_options(given)))
     args = _argument_parser().parse_args(own)
     with without_collection():
         return guarded(lambda: _run(args))
@@ -154,10 +157,17 @@ def command() -> NoReturn:
 def _print_schedules(args: argparse.Namespace, options: CompileOptions) -> int:
     from .schedule_report import render_space, schedule_space
 
-    if not args.inputs or not all(name.endswith(".c") for name in args.inputs):
-        raise error(UNKNOWN_LOC, "--schedules takes .c files", "give the program's C files")
-    print_output(render_space(schedule_space([Path(n) for n in args.inputs], options)))
+    files = _c_files(args)
+    if not files:
+        raise error(UNKNOWN_LOC, "--schedules takes C files", "give the program's C files")
+    print_output(render_space(schedule_space(files, options)))
     return 0
+
+
+def _c_files(args: argparse.Namespace) -> list[Path]:
+    """The inputs if all of them are C, preprocessed or not, by `-x` or their names; otherwise none."""
+    paths = [Path(name) for name in args.inputs]
+    return paths if all(language_of(path, args.languages) for path in paths) else []
 
 
 def _answer(args: argparse.Namespace) -> str | None:
@@ -173,9 +183,8 @@ def _answer(args: argparse.Namespace) -> str | None:
 
 def _compile(args: argparse.Namespace, options: CompileOptions) -> int:
     sink = DiagnosticSink()
-    names: list[str] = args.inputs
-    is_c = bool(names) and all(name.endswith(".c") for name in names)
-    front_end = FrontEnd([Path(name) for name in names], options, sink).module if is_c else None
+    files = _c_files(args)
+    front_end = FrontEnd(files, options, sink).module if files else None
     with phase(LOADING):  # while a copy of this process checks the files
         from .accopt_run import AccoptRun
     return AccoptRun(args, options, sink, front_end).run()

@@ -120,7 +120,7 @@ class AccoptRun:
             return [(names[0], None)]
         if len(names) > 1:
             raise error(
-                UNKNOWN_LOC, "several inputs must all be .c files", "give one .mlir file at a time"
+                UNKNOWN_LOC, "several inputs must all be C files", "give one .mlir file at a time"
             )
         named = names and names[0] != "-"
         if named and not names[0].endswith(IR):

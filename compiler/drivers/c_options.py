@@ -18,6 +18,7 @@ from ..base.machine import is_foreign, machine_folder
 
 _SEPARATE = ("-isystem", "-idirafter", "-iquote", "-include", "-imacros")
 """Options whose argument may be attached; the parsers expect it as a word of its own."""
+_SAYS_LANGUAGE = re.compile(r"-x|-x(?!openmp)[a-z].*")
 _LANGUAGES = ("c", "c-header", "cpp-output", "none")
 _STANDARD = re.compile(
     r"(?:c|gnu|iso9899:)(?:89|90|99|9x|11|1x|17|18|2x|23|199409|1990|1999|2011|2017|2018)"
@@ -85,13 +86,14 @@ def command_error(message: str, remedy: str) -> CommandLineError:
 
 def prepared(arguments: Sequence[str], sink: DiagnosticSink) -> list[str]:
     """
-    `arguments` in the form of the parsers, with the contents of `@file`s, and `-x` attached to each file
-    that it applies to, `c=FILE`. Warnings go to `sink`; raises `CommandLineError` for unknown values.
+    `arguments` in the form of the parsers, with the contents of `@file`s, and `-x`, in front, with each word
+    that it applies to if that is a file, `c=FILE`. Warnings go to `sink`; raises `CommandLineError` for
+    unknown values.
     """
     found: list[str] = []
     given = list(_with_files(arguments, 0))
     words: list[str] = []
-    language = "none"
+    language, named = "none", list[str]()
     rest = iter(given)
     for argument in rest:
         if argument == "-Xlinker":
@@ -103,7 +105,7 @@ def prepared(arguments: Sequence[str], sink: DiagnosticSink) -> list[str]:
         found += _linker(words, given, sink)
         words = []
         if argument == "--":
-            return [*found, argument, *rest]
+            return [*named, *found, argument, *rest]
         if argument in ("-o", "-D", "-U", "-I", "-L", "-l", "-MF", "-MT", "-MQ", *_SEPARATE):
             found += [argument, _next(rest, argument)]
         elif argument in ("-soname", "-rpath"):
@@ -118,14 +120,31 @@ def prepared(arguments: Sequence[str], sink: DiagnosticSink) -> list[str]:
             _one(f"-tp={_next(rest, argument)}", sink)
         elif argument in ("--param", "-aux-info"):
             _next(rest, argument)
-        elif argument == "-x" or re.fullmatch(r"-x(?!openmp)[a-z].*", argument):
+        elif _SAYS_LANGUAGE.fullmatch(argument):
             language = _language(argument[2:] or _next(rest, argument))
         elif argument == "-" or not argument.startswith("-"):
-            named = [] if language == "none" else ["-x", f"{language}={argument}"]
-            found += [*named, argument]
+            named += ["-x", f"{language}={argument}"] if language != "none" else []
+            found.append(argument)
         else:
             found += _one(argument, sink)
-    return found + _linker(words, given, sink)
+    return named + found + _linker(words, given, sink)
+
+
+def with_languages(arguments: Sequence[str]) -> list[str]:
+    """`arguments` with `-x` as `prepared` has it, and the others as they are. Raises `CommandLineError` for
+    unknown languages."""
+    named: list[str] = []
+    found: list[str] = []
+    language = "none"
+    rest = iter(arguments)
+    for argument in rest:
+        if _SAYS_LANGUAGE.fullmatch(argument):
+            language = _language(argument[2:] or _next(rest, argument))
+            continue
+        if language != "none":
+            named += ["-x", f"{language}={argument}"]
+        found.append(argument)
+    return named + found
 
 
 def _with_files(arguments: Sequence[str], depth: int) -> Iterator[str]:
