@@ -14,7 +14,7 @@ from xdsl.dialects import llvm
 from ..passes.ir.ops.acc_ops import callee_of
 from .c import ast as c
 from .c.function_texts import is_left_out
-from .c.tree import walk
+from .c.tree import symbol_name, walk
 from .c.types import is_scalar
 from .irgen.conventions import has_records
 
@@ -52,7 +52,7 @@ def survey(units: Sequence[c.TranslationUnit], *, wall: bool) -> ProgramSurvey:
             for f in functions
             if f.body is not None and _may_be_left_out(f, f.body)
         },
-        frozenset(decl.symbol or decl.name for decl in (*functions, *variables)),
+        frozenset(symbol_name(decl) for decl in (*functions, *variables)),
         frozenset(name for v in variables for name in _names(v)) | _ambiguous(units),
         frozenset(f.name for f in functions if f.directives),
         frozenset(v.name for v in variables if v.address_taken and is_scalar(v.type)),
@@ -77,7 +77,7 @@ def _ambiguous(units: Sequence[c.TranslationUnit]) -> frozenset[str]:
 
 def _names(variable: c.VarDecl) -> tuple[str, ...]:
     """The names of a variable if it has, or may have, several."""
-    symbol = variable.symbol or variable.name
+    symbol = symbol_name(variable)
     if symbol == variable.name and variable.alias is None and not variable.is_weak:
         return ()
     return symbol, variable.name, variable.alias or symbol

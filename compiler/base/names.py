@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_NOT_IN_NAMES = re.compile(r"[^\w$]+")
+from .identifiers import BEYOND_ASCII, ascii_name, from_ascii_name
+
+_NOT_IN_NAMES = re.compile(rf"[^\w${BEYOND_ASCII}]+")
 _NOT_IN_PTX = re.compile(r"[^\w$.]", re.ASCII)
 _RESERVED_IN_PTX = re.compile(
     r"(WARP_SZ|_|A7|function_name|inlined_at|__cuda_dummy_entry__|(.*_)?param_?\d+|(func_)?retval\d+"
@@ -27,12 +29,12 @@ def value_name(text: str) -> str:
     """
     A name for a value made of `text`, which may be a C expression such as `p->x`. xDSL removes `_` and a
     number at the end of a name each time that a value gets it; names in C that end so (`t_1`, `_0`) get
-    another `_`, which `c_name` removes.
+    another `_`, which `c_name` removes; characters beyond ASCII are as in `ascii_name`.
     """
-    name = _NOT_IN_NAMES.sub("_", text)
+    name = ascii_name(_NOT_IN_NAMES.sub("_", text))
     if _NUMBERED.fullmatch(name):
         name += "_"
-    return name if name and (name[0].isascii() and not name[0].isdigit()) else f"v{name}"
+    return name if name and not name[0].isdigit() else f"v{name}"
 
 
 def ptx_name(name: str) -> str:
@@ -40,7 +42,7 @@ def ptx_name(name: str) -> str:
     `name` of a function or variable, or another for it (see `c_name`) where PTX has no such name. The `.` of
     functions is left to LLVM.
     """
-    name = _NOT_IN_PTX.sub(lambda found: f"_${ord(found[0])}_", name)
+    name = _NOT_IN_PTX.sub(lambda found: f"_${ord(found[0])}_", ascii_name(name))
     return f"{name}$" if _RESERVED_IN_PTX.fullmatch(name) else name
 
 
@@ -51,6 +53,7 @@ def c_name(name: str) -> str:
     """
     if name.endswith("$") and _RESERVED_IN_PTX.fullmatch(name[:-1]):
         name = name[:-1]
+    name = from_ascii_name(name)
     numbered = _NUMBERED_HINT.fullmatch(name)
     if numbered is not None:
         return numbered.group(1)

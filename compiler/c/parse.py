@@ -27,6 +27,7 @@ from pycparser.c_lexer import Token
 from pycparser.c_parser import Coord, _TokenStream
 
 from ..base.diagnostics import CompileError, SourceLoc, error
+from ..base.identifiers import BEYOND_ASCII
 from ..base.library_headers import is_system
 from ..base.similar import did_you_mean
 from .asm_syntax import ASM_WORD
@@ -159,7 +160,9 @@ def mask_gnu(text: str, filename: str) -> str:
         end = m.end()
         if word in ("__attribute__", "__attribute"):
             end, kept = _after_attribute(text, m.start(), m.end(), filename)
-            replacement = text[m.start() : end] if kept else blank(text[m.start() : end])
+            if kept:  # its arguments may have such spellings, too
+                continue
+            replacement = blank(text[m.start() : end])
         elif word in _SPELLINGS:
             replacement = _SPELLINGS[word].ljust(len(word))
         elif word == "asm":
@@ -482,7 +485,7 @@ C23_WORDS = frozenset(
     )
 )
 """Keywords of C23 that are ordinary names in C11."""
-_NAME = re.compile(r"\s*([A-Za-z_]\w*)\s*\Z")
+_NAME = re.compile(rf"\s*([A-Za-z_${BEYOND_ASCII}][\w${BEYOND_ASCII}]*)\s*\Z")
 _NUMBER = re.compile(r"\s*(0|[1-9][0-9]*)\s*\Z")
 _KEYWORDS = frozenset({"sizeof", "_Alignof", "offsetof", "__builtin_va_arg", "_Generic"})
 _KEYWORDS_23 = _KEYWORDS | {"alignof", "true", "false", "nullptr"}

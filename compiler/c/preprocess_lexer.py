@@ -15,14 +15,19 @@ from copy import copy
 from functools import cached_property
 
 from ..base.diagnostics import SourceLoc, error
+from ..base.identifiers import UNIVERSAL_NAME, decoded
 
 Position = tuple[str, int, int]
 """File, line, column of a token's first character."""
 
-IDENTIFIER = r"[^\x00-\x23\x25-\x40\x5b-\x5e\x60\x7b-\x7f][\w$]*"
+IDENTIFIER = (
+    rf"(?:[^\x00-\x23\x25-\x40\x5b-\x5e\x60\x7b-\x7f]|{UNIVERSAL_NAME})[\w$]*+"
+    rf"(?:(?:[^\x00-\x7f]|{UNIVERSAL_NAME})[\w$]*+)*+"
+)
 """
-The first character of an identifier: a letter, `_`, `$`, or any character beyond ASCII. It is written as
-the set of excluded characters, because that regular expression compiles ten times faster.
+An identifier. Its first character, a letter, `_`, `$`, or any character beyond ASCII, is written as the set
+of excluded characters, because that regular expression compiles ten times faster. Characters that no
+identifier has are left to the parser.
 """
 
 _TOKEN = re.compile(
@@ -114,6 +119,14 @@ def tokenize(text: str, source: Position, *, fixed: bool = False) -> list[Token]
         kind = match.lastgroup or "CPP_PUNCT"
         place = source if fixed else (file, line, column + match.start())
         tokens.append(Token(kind, match.group(), place))
+    return _decoded(text, tokens)
+
+
+def _decoded(text: str, tokens: list[Token]) -> list[Token]:
+    """The `tokens` of `text`, without universal character names in identifiers."""
+    for token in tokens if "\\" in text else ():
+        if token.type == "CPP_ID":
+            token.value = decoded(token.value)
     return tokens
 
 
@@ -218,7 +231,7 @@ class LexedFile:
                 place = (file, line, match.start() + 1)
                 tokens.append(Token(match.lastgroup or "CPP_PUNCT", match.group(), place))
             tokens.append(Token("CPP_WS", "\n", (file, line, length + 1)))
-            return tokens
+            return _decoded(text, tokens)
         position = 0
         match_at = _TOKEN.match
         while position < length:
@@ -255,7 +268,7 @@ class LexedFile:
                     position = literal.end()
             tokens.append(Token(kind, value, place))
         tokens.append(Token("CPP_WS", "\n", (file, starts[-1][1], length + 1)))
-        return tokens
+        return _decoded(text, tokens)
 
 
 def _words(line: list[Token]) -> list[Token] | None:

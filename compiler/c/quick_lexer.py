@@ -13,15 +13,21 @@ import re
 from pycparser import c_lexer
 from pycparser.c_lexer import CLexer, Token
 
+from ..base.identifiers import BEYOND_ASCII, NOT_FIRST, UNIVERSAL_NAME, decoded
+
+_FIRST = rf"(?:[A-Za-z_$]|(?![{NOT_FIRST}])[{BEYOND_ASCII}])"
+_WIDE = re.compile(rf"{_FIRST}[0-9A-Za-z_${BEYOND_ASCII}]*+")
 _TOKEN = re.compile(
-    r"""[ \t\f\v]*+(?:
+    rf"""[ \t\f\v]*+(?:
     (?P<NEWLINE>\n)
-    |(?P<ID>[A-Za-z_$][0-9A-Za-z_$]*+(?!['"]))
+    |(?P<ID>[A-Za-z_$][0-9A-Za-z_$]*+(?!['"\\\x80-\U0010ffff]))
+    |(?P<WIDE>(?:[A-Za-z_${BEYOND_ASCII}]|{UNIVERSAL_NAME})
+        (?:[0-9A-Za-z_${BEYOND_ASCII}]|{UNIVERSAL_NAME})*+(?!['"]))
     |(?P<INT_CONST_DEC>[1-9][0-9]*+(?![0-9A-Za-z_.'$]))
     |(?P<INT_CONST_OCT>0(?![0-9A-Za-z_.'$]))
     |(?P<STRING_LITERAL>"[^"\\\n]*+(?:\\[0-9a-zA-Z._~!=&^\-\\?'"][^"\\\n]*+)*+")
     |(?P<FIXED>\.\.\.|<<=|>>=|\+\+|--|->|&&|\|\||<<|>>|::|[<>=!*/%+\-&|^]=
-        |[-+*%=|&~^!<>?(){},;:\]]|\[(?!\s*\[)|\.(?![0-9])|/(?![/*]))
+        |[-+*%=|&~^!<>?(){{}},;:\]]|\[(?!\s*\[)|\.(?![0-9])|/(?![/*]))
     )""",
     re.VERBOSE,
 )
@@ -47,12 +53,17 @@ class QuickLexer(CLexer):
                 self._pos = self._line_start = end
                 continue
             value = match[kind]
+            if kind == "WIDE":
+                value = decoded(value)
+                if _WIDE.fullmatch(value) is None:
+                    break
+                kind = "ID"
             if kind == "ID":
                 kind = self._keyword_map.get(value, "ID")
             elif kind == "FIXED":
                 kind = _FIXED[value]
             self._pos = end
-            column = end - len(value) - self._line_start + 1
+            column = match.start(match.lastindex or 0) - self._line_start + 1
             return Token(kind, value, self._lineno, column, self._filename)
         token = super().token()
         if token is not None and token.type in ("FLOAT_CONST", "HEX_FLOAT_CONST"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ..base.identifiers import ascii_name
 from ..directives.records import (
     Clause,
     ExprSlot,
@@ -257,6 +258,11 @@ def jumps(s: c.Stmt, kind: type[c.Stmt]) -> bool:
             return kind is c.Return and jumps(s.body, kind)
         case _:
             return False
+
+
+def symbol_name(decl: c.VarDecl | c.FunctionDecl) -> str:
+    """The linker-level name of a variable or function, in ASCII."""
+    return ascii_name(decl.symbol or decl.name)
 
 
 def int_constant(e: c.Expr | None) -> int | None:

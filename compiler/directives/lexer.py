@@ -15,13 +15,15 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ..base.diagnostics import SourceLoc, error
+from ..base.identifiers import BEYOND_ASCII, UNIVERSAL_NAME, decoded
 
 _COMMENT = re.compile(
-    r"/\*@(\d+):(\d+)(=?)\*/|/\*.*?\*/|//.*|\\[ \t]*\n|\"(?:\\.|[^\"\\])*\"", re.S
+    r"/\*@(\d+):(\d+)(=?)\*/|/\*.*?\*/|//.*|\\[ \t]*\n|\"(?:\\.|[^\"\\])*\"|" + UNIVERSAL_NAME,
+    re.S,
 )
 _TOKEN = re.compile(
-    r"""(?P<SPACE>\s+)
-    |(?P<NAME>[^\W\d][\w$]*|\$[\w$]*)
+    rf"""(?P<SPACE>\s+)
+    |(?P<NAME>(?:[^\W\d]|[${BEYOND_ASCII}])[\w${BEYOND_ASCII}]*)
     |(?P<NUMBER>\.?[0-9](?:[eEpP][+-]|[\w.])*)
     |(?P<STRING>(?:L|u8|u|U)?"(?:[^"\\]|\\.)*")
     |(?P<CHARACTER>(?:L|u|U)?'(?:[^'\\]|\\.)+')
@@ -80,11 +82,22 @@ class DirectiveText:
             if match[1] is not None:
                 self._offsets.append(length)
                 self._anchors.append(_Anchor(int(match[1]), int(match[2]), match[3] == "="))
+            elif match.group()[1] in "uU":
+                after = self._after(length, len(match.group()))
+                pieces.append(decoded(match.group()))
+                length += len(pieces[-1])
+                self._offsets.append(length)
+                self._anchors.append(after)
             else:
                 pieces.append(" " * (match.end() - match.start()))
                 length += match.end() - match.start()
         pieces.append(raw[done:])
         self.text = "".join(pieces)
+
+    def _after(self, offset: int, length: int) -> _Anchor:
+        """The place behind a word of `length` characters whose place is that of `offset`."""
+        loc, fixed = self.loc_at(offset), self._anchors[-1].fixed
+        return _Anchor(loc.line, loc.column + (0 if fixed else length), fixed)
 
     def loc_at(self, offset: int) -> SourceLoc:
         """The place in the user's file of the character at `offset` of `text`."""

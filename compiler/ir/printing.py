@@ -9,6 +9,8 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.printer import Printer
 
+_ESCAPED = re.compile(r'[\x00-\x1f"\\\x7f]')
+
 
 class RoundTripPrinter(Printer):
     """
@@ -42,6 +44,14 @@ class RoundTripPrinter(Printer):
         super().print_region(
             region, print_entry_block_args, print_empty_block, print_block_terminators or keep
         )
+
+    def print_string_literal(self, string: str) -> None:
+        """Prints text beyond ASCII as it is, as xDSL reads escapes in a string as bytes."""
+        if string.isascii():
+            super().print_string_literal(string)
+        else:
+            escaped = _ESCAPED.sub(lambda m: f"\\{ord(m.group()):02X}", string)
+            self.print_string(f'"{escaped}"')
 
     def print_operation_type(self, op: Operation) -> None:
         if self.print_generic_format or type(op).print is Operation.print:

@@ -29,6 +29,7 @@ from xdsl.dialects.llvm import (
 from xdsl.ir import Attribute, TypeAttribute
 
 from ...dialects.layout import layout_of
+from ..base.identifiers import ascii_name
 from ..base.machine import Machine, target_machine
 from ..c.types import (
     ArrayType,
@@ -148,7 +149,7 @@ class TypeLowering:
         return layout
 
     def _name(self, t: RecordType, types: ArrayAttr[Attribute]) -> str:
-        base = f"{'union' if t.is_union else 'struct'}.{t.tag or 'anon'}"
+        base = f"{'union' if t.is_union else 'struct'}.{ascii_name(t.tag or 'anon')}"
         name, n = base, 0
         while name in self._names and self._names[name] != types:
             n += 1

@@ -14,9 +14,11 @@ from xdsl.ir import Attribute, Operation
 from ...dialects.accx import ENTRY
 from ...passes.decisions.device_functions import KNOWN_FUNCTIONS
 from ..base.diagnostics import DiagnosticSink, error
+from ..base.identifiers import ascii_name
 from ..base.library_headers import is_library, is_of_openmp
 from ..c import ast as c
 from ..c.library_builtins import library_type
+from ..c.tree import symbol_name
 from ..c.types import VOID
 from .conventions import has_records, signature
 from .layout import TypeLowering
@@ -100,7 +102,8 @@ class ModuleState:
             ]
             defined += [v for v in unit.variables if v.storage is c.Storage.GLOBAL and v.is_defined]
             for decl in defined:
-                name = decl.name if isinstance(decl, c.FunctionDecl) else (decl.symbol or decl.name)
+                is_function = isinstance(decl, c.FunctionDecl)
+                name = ascii_name(decl.name) if is_function else symbol_name(decl)
                 first = self._defined.get(name)
                 if first is not None and (first.is_weak or decl.is_weak):
                     loser = first if first.is_weak else decl
@@ -119,14 +122,14 @@ class ModuleState:
             self._aliases |= _aliases(unit)
             for v in unit.variables:
                 if v.storage is c.Storage.GLOBAL:
-                    self._taken.add(v.symbol or v.name)
+                    self._taken.add(symbol_name(v))
             for f in unit.functions:
                 if not f.is_static:
-                    self._taken.add(f.name)
+                    self._taken.add(ascii_name(f.name))
 
     def symbol_of(self, decl: c.VarDecl) -> str:
         """The symbol of a variable that is not AUTO."""
-        name = decl.symbol or decl.name
+        name = symbol_name(decl)
         if name in self._aliases and name not in self._defined:
             target = self._aliases[name]
             return self.symbol_of(target) if isinstance(target, c.VarDecl) else name
@@ -145,10 +148,10 @@ class ModuleState:
         if decl.is_static:
             found = self._functions.get(id(decl))
             if found is None:
-                found = self._functions[id(decl)] = self.unique(decl.name)
+                found = self._functions[id(decl)] = self.unique(ascii_name(decl.name))
                 self.function_types[found] = self._own_type(decl)
             return found
-        name = decl.symbol or decl.name
+        name = symbol_name(decl)
         target = self._aliases.get(name)
         if isinstance(target, c.FunctionDecl) and name not in self._defined:
             return self.function_symbol(target)
@@ -215,7 +218,7 @@ class ModuleState:
         """The definition of this function in some file of the program."""
         if decl.body is not None or decl.is_static:
             return decl if decl.body is not None else None
-        name = decl.symbol or decl.name
+        name = symbol_name(decl)
         found = self._defined.get(name, self._aliases.get(name))
         return found if isinstance(found, c.FunctionDecl) else None
 
@@ -286,7 +289,7 @@ class ModuleState:
 
 def _aliases(unit: c.TranslationUnit) -> dict[str, c.FunctionDecl | c.VarDecl]:
     """The names of a file that have no definition of their own, and the definitions that they stand for."""
-    named = {decl.symbol or decl.name: decl for decl in (*unit.functions, *unit.variables)}
+    named = {symbol_name(decl): decl for decl in (*unit.functions, *unit.variables)}
     found: dict[str, c.FunctionDecl | c.VarDecl] = {}
     for name, decl in named.items():
         target = decl
