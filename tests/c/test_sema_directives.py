@@ -364,3 +364,10 @@ def test_pragmas_that_are_made_and_dropped_keep_apart():
             lines.append(directive.loc.line)
         del node
     assert lines == list(range(2, 100, 2))
+
+
+def test_private_sections_of_kernels_need_a_loop_directive():
+    text = "void f(int n, double *a, double *p) {\n#pragma acc kernels private(p[0:4])\n"
+    text += "for (int i = 0; i < n; i++) { p[i % 4] = i; a[i] = p[i % 4]; }\n}"
+    found = mistake(text)
+    assert found.message.startswith("'p' is private to no loop") and found.loc.line == 2

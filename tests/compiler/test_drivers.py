@@ -98,3 +98,49 @@ def test_environment_variables_that_ask_for_the_impossible(
     monkeypatch.setenv(name, value)
     assert accrun_main.main([str(program)]) == 1
     assert message in capsys.readouterr().err
+
+
+_PREPROCESSED = '# 1 "one.c"\nint f(void) { return 1; }\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("one.i", []),
+        ("one.txt", ["-x", "c"]),
+        ("one", ["-xcpp-output"]),
+        ("one.c", ["-x", "cpp-output", "--sm", "80", "-p", "canonicalize"]),
+    ],
+)
+def test_accopt_takes_c_by_its_language(name: str, arguments: list[str], tmp_path: Path) -> None:
+    file, out = tmp_path / name, tmp_path / "out.mlir"
+    file.write_text(_PREPROCESSED)
+    assert accopt_main.main([*arguments, str(file), "--emit=acc", "-o", str(out)]) == 0
+    assert "@f" in out.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [(["-x", "c++"], 2), (["-x"], 2), (["-x", "none"], 1), ([], 1)],
+)
+def test_accopt_refuses_other_languages(
+    arguments: list[str], status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "one.txt"
+    file.write_text(_PREPROCESSED)
+    command = [str(file), *arguments] if arguments == ["-x"] else [*arguments, str(file)]
+    try:
+        found = accopt_main.main([*command, "--emit=acc"])
+    except SystemExit as end:
+        found = end.code
+    assert found == status and "error:" in capsys.readouterr().err
+
+
+def test_routines_of_two_levels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    levels = ("", " seq", "", " vector")
+    file = tmp_path / "levels.c"
+    file.write_text("".join(f"#pragma acc routine{level}\nint f(int);\n" for level in levels))
+    assert accopt_main.main([str(file), "--emit=acc"]) == 1
+    message = capsys.readouterr().err
+    assert "levels.c:7:13: error: 'routine' gives 'f' another level" in message
+    assert "levels.c:3:13: note: the first one is here" in message

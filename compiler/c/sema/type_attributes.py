@@ -12,7 +12,6 @@ from typing import Any
 from pycparser import c_ast
 
 from ...base.diagnostics import error
-from ...base.library_headers import is_system
 from ..attribute_syntax import Attribute, attributes_of
 from ..types import (
     DOUBLE,
@@ -57,10 +56,14 @@ _FLOAT_MODES: dict[str, CType] = {
 
 def with_type_attributes(unit: Unit, q: QualType, items: Any) -> QualType:
     """`q`, changed by the attributes among the alignments `items` of its declaration: a vector of a header of
-    the system, where only its size matters, is an array."""
+    the C library, where it is a member of records, is an array."""
     for attribute in attributes_of(items, "vector_size"):
         loc = unit.loc(attribute)
-        size = unit.expressions.integer(attribute.args[0]) if is_system(loc) else None
+        size = (
+            unit.expressions.integer(attribute.args[0])
+            if loc.file.startswith("/usr/include/")
+            else None
+        )
         if not size or q.type.size == 0:
             raise error(
                 loc,

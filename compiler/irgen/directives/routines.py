@@ -25,8 +25,8 @@ _NO_LEVEL = ("", 1)
 
 def emit(state: ModuleState, units: Sequence[c.TranslationUnit]) -> None:
     """
-    Emits the routines of all files. The directives of a function have the same `bind`, and the same level but
-    for those that leave it to the compiler.
+    Emits the routines of all files. The directives of a function have the same `bind`, and the same level,
+    except for those that leave it to the compiler.
     """
     found: dict[str, tuple[c.TranslationUnit, Directive]] = {}
     nohost: set[str] = set()
