@@ -1,5 +1,5 @@
 // RUN: accopt %s --emit=acc | filecheck %s
-// RUN: accopt %s --emit=ptx --sm=70 | filecheck %s --check-prefix=PTX
+// RUN: accopt %s --emit=ptx --sm=75 | filecheck %s --check-prefix=PTX
 // _Float16 is evaluated in float; one operation that is rounded at once is one on f16.
 
 _Float16 scale = 2.5f16;
