@@ -369,14 +369,42 @@ def _switch(op: Operation) -> Operation:
         size = int(count)
         cases.append((int(number), block, list(switch.case_operands[start : start + size])))
         start += size
-    new = llvm_ext.SwitchOp(
-        switch.flag,
-        switch.default_block,
-        list(switch.default_operands),
-        cases,
-    )
+    new = _search(switch, sorted(cases, key=lambda case: case[0]), InsertPoint.before(op))
     new.attributes |= op.attributes
     return new
+
+
+_LARGEST_SWITCH = 256
+"""LLVM takes time that grows with the square of a switch's cases."""
+
+
+def _search(
+    switch: cf.SwitchOp, cases: list[tuple[int, Block, list[SSAValue]]], at: InsertPoint
+) -> Operation:
+    """
+    The end of a block for some of the cases of `switch`, sorted by their signed numbers: a switch, or, for
+    many, a branch to a block for each half, with its comparison at `at`.
+    """
+    default, operands = switch.default_block, list(switch.default_operands)
+    if len(cases) <= _LARGEST_SWITCH:
+        return llvm_ext.SwitchOp(switch.flag, default, operands, cases)
+    type = switch.flag.type
+    assert isinstance(type, IntegerType)
+    middle = len(cases) // 2
+    first = llvm.ConstantOp(IntegerAttr(cases[middle][0], type), type)
+    below = _compare(switch.flag, first.result, "slt")
+    Rewriter.insert_op([first, below], at)
+    region = switch.parent_region()
+    assert region is not None
+    halves = (Block(), Block())
+    for half, part in zip(halves, (cases[:middle], cases[middle:]), strict=True):
+        region.add_block(half)
+        half.add_op(_search(switch, part, InsertPoint.at_end(half)))
+    branch = llvm.CondBrOp(below.res, halves[0], [], halves[1], [])
+    for op in (first, below, *(half.last_op for half in halves)):
+        assert op is not None
+        op.location = switch.location
+    return branch
 
 
 def _cast_away(op: Operation) -> None:

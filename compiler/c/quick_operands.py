@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pycparser import c_ast
 from pycparser.c_lexer import Token
 
 from .gnu_syntax import GnuParser
@@ -58,6 +59,32 @@ class QuickOperands(GnuParser):
             return None
         self._tokens._index += 1
         return token
+
+    def _parse_initializer_list(self) -> Any:
+        """A braced list; of long tables, the numbers between commas are taken at once."""
+        items = [self._parse_initializer_item()]
+        tokens = self._tokens
+        while self._accept("COMMA"):
+            token, after = tokens.peek(1), tokens.peek(2)
+            if (
+                token is not None
+                and token.type in _NUMBERS
+                and after is not None
+                and after.type in _ENDS
+            ):
+                items.append(self._number(token))
+            elif token is not None and token.type == "RBRACE":
+                break
+            else:
+                items.append(self._parse_initializer_item())
+        return c_ast.InitList(items, items[0].coord)
+
+    def _number(self, token: Token) -> Any:
+        """The constant `token`, which is next."""
+        if token.type != "INT_CONST_DEC" or not token.value.isdigit():
+            return self._parse_constant()
+        self._tokens._index += 1
+        return c_ast.Constant("int", token.value, self._tok_coord(token))
 
     def _parse_assignment_expression(self) -> Any:
         return self._word(_ENDS) or super()._parse_assignment_expression()

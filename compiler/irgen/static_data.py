@@ -6,12 +6,19 @@ everything else as an initialiser region of `insertvalue`s with relocations (C11
 from __future__ import annotations
 
 import struct
+import sys
+from array import array
+from bisect import bisect_right
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import (
     AnyFloat,
+    BytesAttr,
     DenseIntOrFPElementsAttr,
+    Float32Type,
+    Float64Type,
     FloatAttr,
     IntegerAttr,
     IntegerType,
@@ -158,7 +165,7 @@ def _dense(
 ) -> Attribute | None:
     """A number array as one attribute, None if it is something else or mostly zero."""
     element = _scalar(ir_type)
-    if not isinstance(ir_type, LLVMArrayType) or len(items) <= _FEW:
+    if not isinstance(ir_type, LLVMArrayType):
         return None
     if not (is_integer_type(element) or isinstance(element, AnyFloat)) or size_of(element) > 8:
         return None
@@ -169,15 +176,49 @@ def _dense(
         t = t.type
     size = size_of(element)
     flat: list[int | float] = [0] * (size_of(ir_type) // size)
+    count = 0
     for offset, _, value in items:
-        if not isinstance(value, int | float) or offset % size:
+        if isinstance(value, c.StringLiteral):
+            numbers = _characters(value)
+            if _unit(value) != size or offset % size:
+                return None
+            flat[offset // size : offset // size + len(numbers)] = numbers
+            count += len(numbers)
+        elif not isinstance(value, int | float) or offset % size:
             return None
-        flat[offset // size] = value
+        else:
+            flat[offset // size] = value
+            count += 1
+    if count <= _FEW:
+        return None
+    packed = _packed(element, flat)
+    if packed is not None:
+        return DenseIntOrFPElementsAttr(TensorType(element, shape), packed)
     if is_integer_type(element):
-        ints = [_integer(int(v), element).value.data for v in flat]
+        ints = [as_signed(int(v), element.width.data) for v in flat]
         return DenseIntOrFPElementsAttr.from_list(TensorType(element, shape), ints)
     floats = [float(v) for v in flat]
     return DenseIntOrFPElementsAttr.from_list(TensorType(element, shape), floats)
+
+
+_CODES = {Float32Type(): "f", Float64Type(): "d"} | {
+    IntegerType(8 * size): code for size, code in ((1, "B"), (2, "H"), (4, "I"), (8, "Q"))
+}
+"""The formats of numbers for `array`."""
+
+
+def _packed(element: Attribute, numbers: Sequence[int | float]) -> BytesAttr | None:
+    """The bytes of numbers, if they have one of the usual types."""
+    code = _CODES.get(element)
+    if code is None or sys.byteorder != "little":
+        return None
+    if isinstance(element, IntegerType):
+        mask = (1 << element.width.data) - 1
+        return BytesAttr(array(code, [int(v) & mask for v in numbers]).tobytes())
+    try:
+        return BytesAttr(array(code, [float(v) for v in numbers]).tobytes())
+    except OverflowError:  # A double that is no float.
+        return None
 
 
 def _leaves(
@@ -190,8 +231,10 @@ def _leaves(
     for position, (offset, e, value) in enumerate(items):
         bits = init.bit_fields.get(position)
         if isinstance(value, c.StringLiteral):
-            for i, byte in enumerate(value.data[: _room(value)]):
-                out[offset + i] = (offset + i, i8, byte)
+            unit = _unit(value)
+            for at, number in enumerate(_characters(value)):
+                place = offset + at * unit
+                out[place] = (place, IntegerType(8 * unit), number)
         elif bits is not None:
             assert isinstance(value, int)
             _merge_bits(out, offset, bits, value)
@@ -202,8 +245,18 @@ def _leaves(
     return [out[k] for k in sorted(out)]
 
 
-def _room(literal: c.StringLiteral) -> int:
-    return literal.type.size if literal.type.is_complete else len(literal.data)
+def _unit(literal: c.StringLiteral) -> int:
+    """The size of one character."""
+    return literal.type.element.type.size if isinstance(literal.type, ArrayType) else 1
+
+
+def _characters(literal: c.StringLiteral) -> Sequence[int]:
+    """The numbers of the characters for which the object has room."""
+    room = literal.type.size if literal.type.is_complete else len(literal.data)
+    data, unit = literal.data[:room], _unit(literal)
+    if unit == 1:
+        return data
+    return [int.from_bytes(data[i : i + unit], "little") for i in range(0, len(data), unit)]
 
 
 def _merge_bits(out: dict[int, Leaf], offset: int, bits: Field, value: int) -> None:
@@ -243,10 +296,11 @@ def _path(t: Attribute, offset: int, leaf: Attribute) -> list[int] | None:
 
 
 def _element_at(t: LLVMStructType, offset: int) -> tuple[int, int] | None:
-    for i, (element, start) in enumerate(zip(t.types, struct_layout(t)[1], strict=True)):
-        if start <= offset < start + size_of(element):
-            return i, offset - start
-    return None
+    starts = struct_layout(t)[1]
+    i = bisect_right(starts, offset) - 1
+    if i < 0 or offset >= starts[i] + size_of(t.types.data[i]):
+        return None
+    return i, offset - starts[i]
 
 
 def _in_bytes(leaves: list[Leaf]) -> list[Leaf]:

@@ -7,6 +7,7 @@ import struct
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from typing import cast
 
 from xdsl.dialects import llvm
@@ -168,6 +169,10 @@ def _shape(type: Attribute) -> list[int]:
     return shape
 
 
+_FEW = 16
+"""So many bytes are printed as numbers."""
+
+
 def _nested_text(elements: Iterator[float], type: Attribute, types: TypePrinter) -> str:
     """Row-major `elements` (an iterator over numbers) laid out as `type`."""
     if isinstance(type, LLVMArrayType):
@@ -177,7 +182,13 @@ def _nested_text(elements: Iterator[float], type: Attribute, types: TypePrinter)
     else:
         return _scalar_text(next(elements), type)
     text = types(element)
-    parts = [f"{text} {_nested_text(elements, element, types)}" for _ in range(count)]
+    if isinstance(element, IntegerType):
+        width = element.width.data
+        if width == 8 and count > _FEW and brackets == "[]":
+            return f'c"{escape(bytes(int(number) & 255 for number in islice(elements, count)))}"'
+        parts = [f"{text} {integer_text(int(n), width)}" for n in islice(elements, count)]
+    else:
+        parts = [f"{text} {_nested_text(elements, element, types)}" for _ in range(count)]
     return f"{brackets[0]}{', '.join(parts)}{brackets[1]}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import ClassVar, cast
 
@@ -57,9 +58,11 @@ def identifier(name: str) -> str:
 
 def escape(data: bytes) -> str:
     """The contents of an LLVM string literal: printable ASCII as is, other bytes as `\\XX`."""
-    return "".join(
-        chr(byte) if 32 <= byte < 127 and byte not in (34, 92) else f"\\{byte:02X}" for byte in data
-    )
+    return _ODD.sub(lambda found: f"\\{ord(found[0]):02X}", data.decode("latin-1"))
+
+
+_ODD = re.compile(r'[^ -~]|["\\]')
+"""Characters that LLVM's strings have as `\\XX`."""
 
 
 class TypePrinter:

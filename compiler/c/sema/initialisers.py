@@ -113,6 +113,9 @@ class _InitialiserBuilder:
         self.items: list[tuple[int, Expr]] = []
         self.bit_fields: dict[int, Field] = {}
         self.zero_fill = False
+        self._known: dict[tuple[int, str, str], Expr] = {}
+        """The values of numbers by type (the number of its object), kind and spelling: long tables repeat
+        theirs."""
 
     # Whole objects ----------------------------------------------------------------------------
 
@@ -322,6 +325,13 @@ class _InitialiserBuilder:
     ) -> None:
         """Initialise one element, from the cursor, or from `given`, the value of a designated item."""
         node = given if given is not None else cursor.node
+        spelling = None
+        if type(node) is c_ast.Constant and (field is None or field.bit_width is None):
+            spelling = (id(t), node.type, node.value)
+            if (known := self._known.get(spelling)) is not None:
+                cursor.advance()
+                self.items.append((offset, known))
+                return
         string = self._string_for(t, node)
         if string is not None and isinstance(t, ArrayType):
             cursor.advance()
@@ -356,7 +366,10 @@ class _InitialiserBuilder:
                 )
         else:
             cursor.advance()
+            said = len(self.unit.sink.diagnostics)
             self._scalar_or_record(t, cursor.expression(self.unit, node), offset, field)
+            if spelling is not None and len(self.unit.sink.diagnostics) == said:
+                self._known[spelling] = self.items[-1][1]
 
     def _scalar_or_record(self, t: CType, expr: Expr, offset: int, field: Field | None) -> None:
         value = convert_assigned(rvalue(expr), t, self.what, self.unit.sink)
@@ -413,8 +426,13 @@ class _InitialiserBuilder:
     def require_constants(self) -> None:
         """Replace each value by its constant; addresses stay expressions (`constant_value`). Raises
         `CompileError` for a value that is not constant."""
+        # Repeated values stay one object.
+        made: dict[int, Expr | None] = dict.fromkeys(map(id, self._known.values()))
         for i, (offset, expr) in enumerate(self.items):
             if isinstance(expr, StringLiteral):
+                continue
+            if (known := made.get(id(expr))) is not None:
+                self.items[i] = (offset, known)
                 continue
             value = constant_value(expr)
             if value is None:
@@ -426,6 +444,9 @@ class _InitialiserBuilder:
             if isinstance(value, AddressConstant):
                 continue
             if isinstance(value, float):
-                self.items[i] = (offset, float_const(expr.type, expr.loc, value))
+                constant = float_const(expr.type, expr.loc, value)
             else:
-                self.items[i] = (offset, IntConst(type=expr.type, loc=expr.loc, value=value))
+                constant = IntConst(type=expr.type, loc=expr.loc, value=value)
+            self.items[i] = (offset, constant)
+            if id(expr) in made:
+                made[id(expr)] = constant

@@ -40,7 +40,8 @@ _SIMPLE_ESCAPES = {
     "\\": 92, "'": 39, '"': 34, "?": 63,
 }  # fmt: skip
 _ESCAPE = re.compile(
-    r"\\(?:x([0-9a-fA-F]+)|([0-7]{1,3})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))|([^\\])", re.DOTALL
+    r"\\(?:x([0-9a-fA-F]+)|([0-7]{1,3})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))|([^\\]+)",
+    re.DOTALL,
 )
 _UNITS = {"": CHAR, "u8": CHAR, "L": WCHAR_T, "u": USHORT, "U": UINT}
 
@@ -198,7 +199,7 @@ def _code_units(body: str, unit: IntType, loc: SourceLoc) -> list[int]:
                 raw = character.encode("utf-16-le", "surrogatepass")
                 out += [int.from_bytes(raw[i : i + 2], "little") for i in range(0, len(raw), 2)]
             else:
-                out.append(ord(character))
+                out += map(ord, character)
     return out
 
 
@@ -238,6 +239,6 @@ def string_literal(text: str, loc: SourceLoc) -> tuple[bytes, IntType]:
     size = unit.size
     data = bytearray()
     for fragment in re.findall(r'"((?:\\.|[^"\\])*)"', text[len(prefix) :], re.DOTALL):
-        for u in _code_units(fragment, unit, loc):
-            data += u.to_bytes(size, "little")
+        units = _code_units(fragment, unit, loc)
+        data += bytes(units) if size == 1 else b"".join(u.to_bytes(size, "little") for u in units)
     return bytes(data) + bytes(size), unit
