@@ -375,18 +375,22 @@ def _switch(op: Operation) -> Operation:
 
 
 _LARGEST_SWITCH = 256
-"""LLVM takes time that grows with the square of a switch's cases."""
+_PART_OF_SWITCH = 64
+"""A larger switch is divided into parts, as LLVM takes time that grows with the square of a switch's cases."""
 
 
 def _search(
-    switch: cf.SwitchOp, cases: list[tuple[int, Block, list[SSAValue]]], at: InsertPoint
+    switch: cf.SwitchOp,
+    cases: list[tuple[int, Block, list[SSAValue]]],
+    at: InsertPoint,
+    most: int = _LARGEST_SWITCH,
 ) -> Operation:
     """
     The end of a block for some of the cases of `switch`, sorted by their signed numbers: a switch, or, for
     many, a branch to a block for each half, with its comparison at `at`.
     """
     default, operands = switch.default_block, list(switch.default_operands)
-    if len(cases) <= _LARGEST_SWITCH:
+    if len(cases) <= most:
         return llvm_ext.SwitchOp(switch.flag, default, operands, cases)
     type = switch.flag.type
     assert isinstance(type, IntegerType)
@@ -399,7 +403,7 @@ def _search(
     halves = (Block(), Block())
     for half, part in zip(halves, (cases[:middle], cases[middle:]), strict=True):
         region.add_block(half)
-        half.add_op(_search(switch, part, InsertPoint.at_end(half)))
+        half.add_op(_search(switch, part, InsertPoint.at_end(half), _PART_OF_SWITCH))
     branch = llvm.CondBrOp(below.res, halves[0], [], halves[1], [])
     for op in (first, below, *(half.last_op for half in halves)):
         assert op is not None

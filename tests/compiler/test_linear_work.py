@@ -131,6 +131,24 @@ def interpreter(n: int) -> str:
     return f"int f(int a, int *code) {{ static void *t[] = {{ {table} }};\ngoto *t[a];\n{body}\n}}"
 
 
+def large_switch(n: int) -> str:
+    cases = "\n".join(f"case {3 * k}: return {k * 7 % 13};" for k in range(n))
+    return f"int f(int x) {{ switch (x) {{ {cases} }} return -1; }}"
+
+
+def tables(n: int) -> str:
+    """Initialisers that are large: numbers, records, designators, strings of wide characters."""
+    records = ", ".join(f'{{ {k}, {k}.5, "n{k}", {{ {k % 9}, .e = 3 }} }}' for k in range(n))
+    wide = " ".join('L"abcdefgh"' for _ in range(n))
+    return (
+        f"const unsigned char bytes[] = {{ {', '.join(str(k * 37 % 256) for k in range(8 * n))} }};\n"
+        f"const double numbers[] = {{ {', '.join(f'{k}.25, -{k}e-3' for k in range(n))} }};\n"
+        f"int turned[] = {{ {', '.join(f'[{n - 1 - k}] = {k}' for k in range(n))} }};\n"
+        f"struct {{ int a; double b; const char *c; struct {{ short d, e; }} f; }} records[] = {{ {records} }};\n"
+        f"const __WCHAR_TYPE__ wide[] = {wide};\n"
+    )
+
+
 def nested_structures(n: int) -> str:
     """Each holds the one before."""
     types = "".join(f"struct s{k + 1} {{ struct s{k} m; int x; }};\n" for k in range(n))
@@ -155,6 +173,8 @@ FAMILIES: dict[Program, int] = {
     loops_in_kernels: 5,
     interpreter: 30,
     nested_structures: 40,
+    large_switch: 200,
+    tables: 60,
 }
 """Programs by size, and their smallest size here."""
 
@@ -180,7 +200,6 @@ def calls(source: str, folder: Path, target: str = "nvptx") -> int:
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("program", FAMILIES, ids=lambda program: program.__name__)
-@pytest.mark.sampled(2)
 def test_twice_the_program_is_twice_the_work(program: Program, tmp_path: Path):
     calls(program(2), tmp_path)  # imports and tables that are made once
     n = FAMILIES[program]
