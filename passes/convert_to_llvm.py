@@ -376,7 +376,7 @@ def _switch(op: Operation) -> Operation:
 
 _LARGEST_SWITCH = 256
 _PART_OF_SWITCH = 64
-"""A larger switch is divided into parts, as LLVM takes time that grows with the square of a switch's cases."""
+"""Larger switches are divided into parts, as LLVM takes time that grows with the square of their cases."""
 
 
 def _search(

@@ -201,8 +201,10 @@ def _dense(
     return DenseIntOrFPElementsAttr.from_list(TensorType(element, shape), floats)
 
 
-_CODES = {Float32Type(): "f", Float64Type(): "d"} | {
-    IntegerType(8 * size): code for size, code in ((1, "B"), (2, "H"), (4, "I"), (8, "Q"))
+_CODES: dict[Attribute, str] = {
+    Float32Type(): "f",
+    Float64Type(): "d",
+    **{IntegerType(8 * size): code for size, code in ((1, "B"), (2, "H"), (4, "I"), (8, "Q"))},
 }
 """The formats of numbers for `array`."""
 
@@ -217,7 +219,7 @@ def _packed(element: Attribute, numbers: Sequence[int | float]) -> BytesAttr | N
         return BytesAttr(array(code, [int(v) & mask for v in numbers]).tobytes())
     try:
         return BytesAttr(array(code, [float(v) for v in numbers]).tobytes())
-    except OverflowError:  # A double that is no float.
+    except OverflowError:  # Beyond the range of float.
         return None
 
 

@@ -144,7 +144,8 @@ def tables(n: int) -> str:
         f"const unsigned char bytes[] = {{ {', '.join(str(k * 37 % 256) for k in range(8 * n))} }};\n"
         f"const double numbers[] = {{ {', '.join(f'{k}.25, -{k}e-3' for k in range(n))} }};\n"
         f"int turned[] = {{ {', '.join(f'[{n - 1 - k}] = {k}' for k in range(n))} }};\n"
-        f"struct {{ int a; double b; const char *c; struct {{ short d, e; }} f; }} records[] = {{ {records} }};\n"
+        "struct record { int a; double b; const char *c; struct { short d, e; } f; };\n"
+        f"struct record records[] = {{ {records} }};\n"
         f"const __WCHAR_TYPE__ wide[] = {wide};\n"
     )
 
