@@ -2,9 +2,10 @@
 Let parallel loops that count down count up, as their iterations have no order (OpenACC 3.4, 2.9.1).
 
 Takes:  data level.
-Leaves: no variable of a parallel loop from 0, by 1, that is only subtracted from values known before the
-        loop, the front end's form of `for (i = n - 1; i >= 0; i--)`: iterations are numbered from the other
-        end. Loops that reduce, or whose gangs take chunks in a given order, are untouched.
+Leaves: no variable of a parallel loop by 1 that is only subtracted from values known before the loop and
+        begins at 0, or is only subtracted from -1: the front end's forms of `for (i = n - 1; i >= 0; i--)`
+        and `for (i = n; i > m; i--)`. Iterations are numbered from the other end. Loops that reduce, or
+        whose gangs take chunks in a given order, are untouched.
 Fails:  never.
 
 Before:
@@ -16,6 +17,17 @@ After:
   %below = arith.subi %last, %first : i64
   acc.loop control(%t : i64) = (%c0 : i64) to (%count : i64) step (%c1 : i64) {
     %i = arith.subi %t, %below : i64
+  }
+
+Before, and after:
+  acc.loop control(%t : i32) = (%not_first : i32) to (%end : i32) step (%c1 : i32) {
+    %i = arith.subi %minus1, %t : i32
+  }
+
+  %low = arith.subi %minus1, %end : i32
+  %first = arith.subi %minus1, %not_first : i32
+  acc.loop control(%t : i32) = (%low : i32) to (%first : i32) step (%c1 : i32) {
+    %i = arith.addi %t, %c1 : i32
   }
 """
 
@@ -29,7 +41,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from .ir.ops.acc_ops import has_level, is_defined_inside
+from .ir.ops.acc_ops import has_level, is_defined_inside, set_operand_groups
 from .ir.ops.building import NSW, Cursor, constant_value, erase
 from .ir.ops.fixed_values import computed_before, is_fixed
 
@@ -52,7 +64,11 @@ def turn(loop: acc.LoopOp, position: int) -> None:
     )
     variable = loop.region.block.args[position]
     found = _differences(loop, variable)
-    if not found or constant_value(lower) != 0 or constant_value(step) != 1:
+    if not found or constant_value(step) != 1:
+        return
+    if constant_value(lower) != 0:
+        if all(constant_value(op.lhs) == -1 for op in found):
+            _turn_complement(loop, position, found)
         return
     at = Cursor.before(loop)
     last = at.value(arith.SubiOp(upper, at.constant(1, upper.type), overflow=NSW))
@@ -64,6 +80,27 @@ def turn(loop: acc.LoopOp, position: int) -> None:
             arith.SubiOp(variable, below, overflow=op.overflow_flags), op.result.name_hint
         )
         op.result.replace_all_uses_with(value)
+        erase(op)
+
+
+def _turn_complement(loop: acc.LoopOp, position: int, found: list[arith.SubiOp]) -> None:
+    """
+    Makes a variable that `found` subtract from -1 count up, from one below the least difference: a range that
+    begins there exceeds no type, as C's loop ends above the least number.
+    """
+    at, variable = Cursor.before(loop), loop.region.block.args[position]
+    minus1 = at.constant(-1, variable.type)
+    lower, upper = list(loop.lowerbound), list(loop.upperbound)
+    ends = (lower[position], upper[position])
+    upper[position], lower[position] = (
+        at.value(arith.SubiOp(minus1, end, overflow=NSW)) for end in ends
+    )
+    set_operand_groups(loop, lowerbound=lower, upperbound=upper)
+    for op in found:
+        inside = Cursor.before(op)
+        one = inside.constant(1, variable.type)
+        value = arith.AddiOp(variable, one, overflow=op.overflow_flags)
+        op.result.replace_all_uses_with(inside.value(value, op.result.name_hint))
         erase(op)
 
 

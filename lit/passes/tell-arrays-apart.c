@@ -204,8 +204,11 @@ double angle;
 #pragma acc declare create(angle)
 static void turn_by_it(const double *v, double *w) {
 #pragma acc loop seq
-  for (int k = 0; k < 4; k++)
+  for (int k = 0; k < 4; k++) {
+    if (angle == 0) goto next;
     w[k] = v[k] * angle + v[3 - k];
+  next:;
+  }
 }
 void of_a_variable(int n, double *v, double *w) {
 #pragma acc parallel loop present(v[0:4*n], w[0:4*n])

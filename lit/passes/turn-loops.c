@@ -12,13 +12,17 @@ void down(int n, double *a)
         a[i] = 0;
 }
 
-// Each variable of a nest for itself.
+// Each variable of a nest for itself; one that may begin far from its end has a complement in the front end's form.
 // CHECK-LABEL: @both
+// CHECK:           %[[NOT_FIRST:.*]] = arith.subi %cm1, %{{.*}} overflow<nsw> : i32
+// CHECK:           %[[END:j_end.*]] = arith.subi
 // CHECK:           %[[I:below.*]] = arith.subi
-// CHECK:           %[[J:below.*]] = arith.subi
-// CHECK-NEXT:      acc.loop {{.*}} control(%i_3 : i32, %j : i32)
+// CHECK:           %[[FIRST:.*]] = arith.subi %{{.*}}, %[[NOT_FIRST]] overflow<nsw> : i32
+// CHECK-NEXT:      %[[LOW:.*]] = arith.subi %{{.*}}, %[[END]] overflow<nsw> : i32
+// CHECK-NEXT:      acc.loop {{.*}} control(%i_3 : i32, %j : i32) = (%{{.*}}, %[[LOW]] : i32, i32) to (%{{.*}}, %[[FIRST]] : i32, i32)
 // CHECK-NEXT:        arith.subi %i_3, %[[I]]
-// CHECK-NEXT:        arith.subi %j, %[[J]]
+// CHECK:             %[[ONE:.*]] = arith.constant 1 : i32
+// CHECK-NEXT:        arith.addi %j, %[[ONE]]
 void both(int n, int m, double *a)
 {
 #pragma acc parallel loop collapse(2) present(a[0:n*m])

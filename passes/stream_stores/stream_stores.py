@@ -34,11 +34,11 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import llvm, scf
-from xdsl.dialects.builtin import IntegerType, ModuleOp
+from xdsl.dialects.builtin import IntegerType, ModuleOp, StringAttr
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from ...dialects.accx import KERNEL, SIMD, VECTOR_WIDTH
+from ...dialects.accx import ENTRY, KERNEL, SIMD, VECTOR_WIDTH
 from ...dialects.volatility import is_ordered
 from ..decisions.streams import SHORTEST, streamed
 from ..ir.kernels.outline import symbol_table
@@ -53,6 +53,16 @@ from .streaming_functions import add_functions
 _MEMMOVE = "memmove"
 
 
+def _has_own_memmove(module: ModuleOp) -> bool:
+    """Whether other code reaches a function of the program by the name of the C library's `memmove`."""
+    for op in module.body.block.ops:
+        if isinstance(op, llvm.FuncOp) and op.body.blocks:
+            entry = op.attributes.get(ENTRY, op.sym_name)
+            if isinstance(entry, StringAttr) and entry.data == _MEMMOVE:
+                return True
+    return False
+
+
 @dataclass(frozen=True)
 class StreamStoresPass(ModulePass):
     """See the contract at the top of this file. `bytes` replaces the cache's size."""
@@ -65,17 +75,15 @@ class StreamStoresPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if not self.enabled:
             return
-        symbols = symbol_table(op)
-        own = symbols.get(_MEMMOVE)
+        copies = not _has_own_memmove(op)
         kernels: list[tuple[llvm.FuncOp, list[StreamedLoop]]] = []
         for function in op.body.block.ops:
             if not isinstance(function, llvm.FuncOp) or KERNEL not in function.attributes:
                 continue
-            copies = not (isinstance(own, llvm.FuncOp) and own.body.blocks)
             if found := _loops(function, _marked(function), copies):
                 kernels.append((function, found))
         if kernels:
-            add_functions(op, symbols, self.bytes)
+            add_functions(op, symbol_table(op), self.bytes)
             for function, found in kernels:
                 emit_versions(function, found)
 
