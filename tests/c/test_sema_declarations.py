@@ -194,10 +194,10 @@ def test_static_assert_passes() -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("goto l; l: ;", True), ("switch (1) { }", True), ("while (1) break;", False)],
+    [("goto l; l: ;", {"l"}), ("m: switch (1) { }", set()), ("goto l; { l: ; } m: goto l;", {"l"})],
 )
-def test_contains_goto_or_switch(text: str, expected: bool) -> None:
-    assert function(check(f"void f(void) {{ {text} }}"), "f").contains_goto_or_switch is expected
+def test_jump_targets(text: str, expected: set[str]) -> None:
+    assert function(check(f"void f(void) {{ {text} }}"), "f").jump_targets == expected
 
 
 def test_switch_cases_keep_their_statements() -> None:

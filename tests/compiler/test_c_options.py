@@ -43,11 +43,11 @@ def test_folders_are_searched_in_order(folder: Path, capsys: pytest.CaptureFixtu
 def test_forced_headers(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("sys.stdin", io.StringIO("int a = FORCED(3, 4);\n"))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"int a = FORCED(3, 4);\n")))
     assert _run("-include", "forced.h", "-x", "c", "-E", "-") == 0
     text = capsys.readouterr().out
     assert "int a = 3 " in text and "int forced;" in text
-    monkeypatch.setattr("sys.stdin", io.StringIO("int a = FORCED(3, 4);\n"))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"int a = FORCED(3, 4);\n")))
     assert _run("-imacrosforced.h", "-xc", "-E", "-") == 0
     text = capsys.readouterr().out
     assert "int a = 3 " in text and "int forced;" not in text
