@@ -27,8 +27,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Generator, Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
@@ -249,19 +249,23 @@ def has_gpu() -> bool:
         return False
 
 
-def one(folder: Path, scratch: Path, args: argparse.Namespace, *, gpu: bool) -> Result:
-    """The result of one pair; a failure of one of its parts is its problem, not that of the others."""
-    result = Result(folder.name)
+@contextlib.contextmanager
+def reported(result: Result) -> Generator[None]:
+    """A step of a pair's measurement, whose failure is the pair's problem, not that of the others."""
     try:
-        pair = read_pair(folder)
-        static(pair, result, scratch, fast_math=args.fast_math)
-        if gpu:
-            measure(pair, result, scratch, fast_math=args.fast_math)
+        yield
     except subprocess.CalledProcessError as failure:
         said = str(failure.stderr or failure).splitlines()
         result.problem = next((line for line in said if "error" in line), str(failure))
     except (CompileError, OSError, ImportError, RuntimeError, AttributeError) as failure:
         result.problem = f"{type(failure).__name__}: {failure}"
+
+
+def prepare(folder: Path, scratch: Path, *, fast_math: bool) -> Result:
+    """The result of a pair as far as it needs no GPU."""
+    result = Result(folder.name)
+    with reported(result):
+        static(read_pair(folder), result, scratch, fast_math=fast_math)
     return result
 
 
@@ -284,11 +288,16 @@ def main() -> int:
         print(f"{missing}: nothing is timed", file=sys.stderr)
     else:
         build_ahead(folders, fast_math=args.fast_math)
-    results: list[Result] = []
-    with tempfile.TemporaryDirectory() as scratch:
-        for folder in folders:
-            results.append(one(folder, Path(scratch), args, gpu=gpu))
-            print(*list(rows(results[-1:]))[1:2], file=sys.stderr, flush=True)
+    with tempfile.TemporaryDirectory() as directory:
+        scratch = Path(directory)
+        with ThreadPoolExecutor() as pool:
+            fast = args.fast_math
+            results = list(pool.map(lambda f: prepare(f, scratch, fast_math=fast), folders))
+        for folder, result in zip(folders, results, strict=True):
+            if gpu and result.problem is None:
+                with reported(result):
+                    measure(read_pair(folder), result, scratch, fast_math=fast)
+            print(*list(rows([result]))[1:2], file=sys.stderr, flush=True)
     print(*rows(results), sep="\n")
     if args.json:
         args.json.write_text(json.dumps([asdict(r) for r in results], indent=1))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import pytest
 from accopt.passes.registry import all_passes
 
-from benchmarks.outside import PLAIN, Result, one, options, read_pair, rows
+from benchmarks.outside import PLAIN, Result, options, prepare, read_pair, rows
 
 NEST = """
 void twice(int n, const float *restrict x, float *restrict y)
@@ -41,7 +40,7 @@ def pair(tmp_path: Path) -> Path:
 
 
 def _one(folder: Path) -> Result:
-    return one(folder, folder.parent, argparse.Namespace(fast_math=False), gpu=False)
+    return prepare(folder, folder.parent, fast_math=False)
 
 
 def test_a_pair_is_read(pair: Path) -> None:
