@@ -147,7 +147,9 @@ def guarded(run: Callable[[], int]) -> int:
             traceback.print_exception(failure)
         try:
             print(render(describe(failure)), file=sys.stderr)
-        except (MemoryError, ImportError, OSError):
+        except Exception as again:
+            if not (memory_ran_out(again) or isinstance(again, OSError)):
+                raise
             # No memory is left for what a message needs.
             with suppress(OSError):
                 os.write(2, b"error: memory ran out\n    help: raise the limit (ulimit -v)\n")

@@ -26,6 +26,7 @@ from ..base.deep_stack import with_deep_stack
 from ..base.diagnostics import UNKNOWN_LOC, CompileError, error
 from ..base.host_mathematics import FAST_PREFIX, PREFIX
 from ..base.host_mathematics import LIBRARY as VECTOR_LIBRARY
+from ..base.memory import require_room
 from ..base.options import OptLevel
 from ..base.similar import did_you_mean
 from .cache import DiskCache, content_key, source_digest
@@ -288,6 +289,7 @@ class HostProgram:
                 builder.import_symbol(name, address)
         for name in self.names:
             builder.export_symbol(self.code.symbols.get(name, name))
+        require_room()
         self._jit = llvm.create_lljit_compiler(None, use_jit_link=True, suppress_errors=True)
         try:
             self._library = builder.link(self._jit, _LIBRARY_NAME)

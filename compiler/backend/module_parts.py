@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..base.diagnostics import UNKNOWN_LOC, error
+from ..base.memory import require_room
 
 _BEGIN = "; the next file's module\n"
 _BEGIN_PTX = "// the next file's module\n"
@@ -48,6 +49,7 @@ def linked(modules: Sequence[str]) -> str:
         return modules[0]
     import llvmlite.binding as llvm  # not needed for programs that are only inspected
 
+    require_room(sum(map(len, modules)))
     context = llvm.create_context()
     opened: list[llvm.ModuleRef] = []
     try:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 import llvmlite.binding as llvm
 
 from ..base.diagnostics import UNKNOWN_LOC, error
+from ..base.memory import require_room
 from ..base.options import OptLevel
 from ..base.phases import phase
 
@@ -26,6 +27,7 @@ def open_module(ir: str, what: str) -> Generator[tuple[llvm.ModuleRef, llvm.Cont
     Each module has its own context, because modules of one context share the names of types, and contexts
     are not thread-safe. Both are freed here, as the garbage collector might free the context first.
     """
+    require_room(len(ir))
     context = llvm.create_context()
     module: llvm.ModuleRef | None = None
     try:

@@ -17,10 +17,12 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any, ParamSpec, TypeVar
 
+from .memory import memory_is_scarce
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_STACKS = (1 << 30, 1 << 28, 1 << 26, 1 << 24)
+_STACKS = (1 << 30, 1 << 28, 1 << 26)
 """
 Sizes of the stack in bytes: the first that the machine grants is taken, of those that leave room where the
 address space is limited (`ulimit -v`).
@@ -62,6 +64,8 @@ def _call(action: Callable[[], R]) -> R:
         if thread is None:
             return action()
         thread.join()
+    if not done and not failed:  # no memory was left for keeping the failure
+        raise MemoryError
     if failed:
         try:
             raise failed[0]
@@ -72,6 +76,8 @@ def _call(action: Callable[[], R]) -> R:
 
 def _start(run: Callable[[], Any]) -> threading.Thread | None:
     """A running thread with a large stack; None where memory is short."""
+    if memory_is_scarce():
+        return None
     most = resource.getrlimit(resource.RLIMIT_AS)[0]
     for size in _STACKS:
         if most != resource.RLIM_INFINITY and size * 8 > most:

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 
+from .memory import memory_is_scarce
 from .phases import LOADING, at_work, files_at_work, seconds_at_work
 
 FIRST = 30.0
@@ -57,8 +58,9 @@ def telling_progress() -> Generator[None]:
             while not done.wait(_LOOK):
                 progress.look()
 
-    with suppress(RuntimeError, MemoryError):  # without a thread there are no notes
-        threading.Thread(target=watch, name="accopt-progress", daemon=True).start()
+    if not memory_is_scarce():  # without a thread there are no notes
+        with suppress(RuntimeError, MemoryError):
+            threading.Thread(target=watch, name="accopt-progress", daemon=True).start()
     try:
         yield
     finally:

@@ -19,6 +19,7 @@ from ...compiler.backend.cache import DiskCache, content_key
 from ...compiler.backend.host_code import host_machine, initialize, object_code, processor
 from ...compiler.backend.jit import exported_names
 from ...compiler.backend.optimize import open_module
+from ...compiler.base.memory import require_room
 from ...compiler.base.options import OptLevel
 from .text import expanded, form_of
 
@@ -65,6 +66,7 @@ class NativeCode:
             builder.import_symbol(_PREFIX + name, address)
         for name in exported_names(ir):
             builder.export_symbol(name)
+        require_room()
         self._jit = llvm.create_lljit_compiler(None, use_jit_link=True, suppress_errors=True)
         self._library = builder.link(self._jit, "native")
 
