@@ -16,7 +16,15 @@ from contextlib import suppress
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
-from .base.diagnostics import UNKNOWN_LOC, CompileError, Diagnostic, Severity, SourceLoc, render
+from .base.diagnostics import (
+    UNKNOWN_LOC,
+    CompileError,
+    Diagnostic,
+    Severity,
+    SourceLoc,
+    place_of_error,
+    render,
+)
 from .base.memory import memory_message, memory_ran_out
 
 if TYPE_CHECKING:
@@ -56,7 +64,7 @@ def place_of_failure(trace: TracebackType | None) -> SourceLoc:
         trace = trace.tb_next
     for frame in reversed(frames):
         try:
-            places = [_place_of(value) for value in frame.f_locals.values()]
+            places = [place_of_error(_place_of(value)) for value in frame.f_locals.values()]
         except ModuleNotFoundError:  # a standalone program has no compiler
             return UNKNOWN_LOC
         known = [place for place in places if place.line > 0]
@@ -103,7 +111,7 @@ def mistakes_in_ir(failure: Exception) -> Sequence[Diagnostic]:
     if isinstance(failure, CompileError):
         return failure.diagnostics
     op = operation_of_failure(failure.__traceback__)
-    where = UNKNOWN_LOC if op is None else SourceLoc.from_attr(op.location)
+    where = UNKNOWN_LOC if op is None else place_of_error(SourceLoc.from_attr(op.location))
     what = "" if op is None else f"'{op.name}': "
     return [Diagnostic(Severity.ERROR, where, f"invalid IR{notes_of(failure)}: {what}{failure}")]
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
+    from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr, UnknownLoc
     from xdsl.ir import Attribute
 
 
@@ -56,7 +56,34 @@ class SourceLoc:
 
         if isinstance(attr, FileLineColLoc):
             return SourceLoc(attr.filename.data, attr.line.data, attr.column.data)
-        return UNKNOWN_LOC
+        written: SourceLoc | None = getattr(attr, _WRITTEN, None)
+        return UNKNOWN_LOC if written is None else _OnlyInText("<unknown>", 0, 0, written)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _OnlyInText(SourceLoc):
+    """The place of an operation without a location that was read from an IR file: `UNKNOWN_LOC` to all but
+    errors, which name its place in that file."""
+
+    written: SourceLoc | None = None
+
+
+_WRITTEN = "written"
+
+
+def place_of_error(loc: SourceLoc) -> SourceLoc:
+    """The place that an error at `loc` names: in the C file, or in the IR file of an operation that has no
+    other."""
+    return (isinstance(loc, _OnlyInText) and loc.written) or loc
+
+
+def without_location(written: SourceLoc) -> UnknownLoc:
+    """The unknown location of an operation that was read at this place of an IR file."""
+    from xdsl.dialects.builtin import UnknownLoc
+
+    unknown = UnknownLoc()
+    object.__setattr__(unknown, _WRITTEN, written)
+    return unknown
 
 
 @lru_cache(1 << 10)
@@ -125,7 +152,8 @@ def error(
     notes: Sequence[tuple[SourceLoc, str]] = (),
 ) -> CompileError:
     """A `CompileError` with one diagnostic: `raise error(loc, "…", "write …")`."""
-    return CompileError([Diagnostic(Severity.ERROR, loc, message, remedy, tuple(notes))])
+    places = tuple((place_of_error(at), text) for at, text in notes)
+    return CompileError([Diagnostic(Severity.ERROR, place_of_error(loc), message, remedy, places)])
 
 
 def warning(

@@ -15,7 +15,6 @@ from pathlib import Path
 
 from xdsl.context import Context
 from xdsl.dialects import acc, gpu, llvm
-from xdsl.dialects.builtin import UNKNOWN_LOC as UNKNOWN_LOCATION
 from xdsl.dialects.builtin import (
     FileLineColLoc,
     IntAttr,
@@ -30,7 +29,7 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyExcepti
 from xdsl.utils.lexer import Span
 
 from ...dialects.accx import IR_VERSION, NEXT_PASS, STAGE, VERSION
-from ..base.diagnostics import UNKNOWN_LOC, CompileError, SourceLoc, error
+from ..base.diagnostics import UNKNOWN_LOC, CompileError, SourceLoc, error, without_location
 from .ir_parser import IRParser
 from .stages import LEGAL_DIALECTS, check_stage
 from .upstream_forms import bring_to_form
@@ -90,7 +89,7 @@ def parse_ir(
     if check is not None:
         check(module)
     for op in unknown:
-        op.location = UNKNOWN_LOCATION
+        op.location = without_location(SourceLoc.from_attr(op.location))
     return module
 
 

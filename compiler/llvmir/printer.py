@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from xdsl.dialects import gpu
+from xdsl.dialects import acc, gpu
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.llvm import FuncOp, GlobalOp
 from xdsl.ir import Operation
@@ -100,6 +100,9 @@ class _Printed:
             raise error(
                 SourceLoc.from_attr(op.location),
                 f"'{op.name}' has no LLVM IR form at the top level of a module",
+                "a global variable with acc.declare = #acc.declare<dataClause = …> needs no constructor"
+                if isinstance(op, acc.GlobalConstructorOp | acc.GlobalDestructorOp)
+                else None,
             )
 
 

@@ -56,11 +56,11 @@ llvm.func @main() {
 
 // All symbols that device code cannot use are named at once, each at its first use; a library's function of
 // another type is not the library's.
-// CHECK: error: function 'sin' is called in device code, but it is declared with another type than the C library's
-// CHECK: help: include the library's header, or define the function in one of the source files
 // CHECK: error: global variable 'u' is used in function 'f'
 // CHECK: error: function 'rand' is called in device code
 // CHECK: error: global variable 'v' is used in function 'g'
+// CHECK: error: function 'sin' is called in device code, but it is declared with another type than the C library's
+// CHECK: help: include the library's header, or define the function in one of the source files
 // CHECK-NOT: error: global
 llvm.mlir.global external @u() : i32
 llvm.mlir.global external @v() : i32

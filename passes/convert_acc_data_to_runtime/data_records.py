@@ -151,7 +151,7 @@ def entry_record(entry: EntryOp) -> Record:
         case acc.GetDevicePtrOp():
             raise error(
                 SourceLoc.from_attr(entry.location),
-                "internal: acc.getdeviceptr outside exit data, update and declare",
+                "acc.getdeviceptr is no operand of acc.exit_data, acc.update or acc.declare_exit",
             )
         case _:
             kind = _FIXED_KINDS[type(entry)]

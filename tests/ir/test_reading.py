@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from accopt.compiler.base.diagnostics import CompileError, Diagnostic
+from accopt.compiler.base.diagnostics import CompileError, Diagnostic, SourceLoc, error
 from accopt.compiler.ir.context import make_context
+from accopt.compiler.ir.printing import print_ir
 from accopt.compiler.ir.reading import parse_ir, read_ir_text
 from accopt.dialects.accx import IR_VERSION
+from tools import commands
 
 
 def mistake(text: str) -> Diagnostic:
@@ -70,3 +72,41 @@ def test_ir_of_another_version_is_refused(attributes: str, said: str) -> None:
 @pytest.mark.parametrize("attributes", ["", f"attributes {{accx.version = {IR_VERSION} : i32}}"])
 def test_ir_of_this_version_and_by_hand_is_read(attributes: str) -> None:
     parse_ir(make_context(), f"module {attributes} {{}}", "new.mlir")
+
+
+_UNUSED_LOOKUP = """llvm.func @main(%a: !llvm.ptr) {
+  %d = acc.getdeviceptr varPtr(%a : !llvm.ptr) varType(i32) -> !llvm.ptr {name = "a"}
+  acc.parallel dataOperands(%d : !llvm.ptr) {
+    acc.yield
+  }
+  llvm.return
+}
+"""
+_CONSTRUCTOR = """acc.global_ctor @made {
+  acc.terminator
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        (_UNUSED_LOOKUP, 2, "acc.getdeviceptr is no operand of acc.exit_data"),
+        (_CONSTRUCTOR, 1, "'acc.global_ctor' has no LLVM IR form"),
+    ],
+)
+def test_passes_name_places_of_ir_without_locations(
+    tmp_path: Path, text: str, line: int, said: str
+) -> None:
+    (tmp_path / "t.mlir").write_text(text)
+    done = commands.run(["accopt", "t.mlir", "--target=host", "--emit=llvm"], cwd=tmp_path)
+    assert done.returncode == 1
+    assert f"t.mlir:{line}:" in done.stderr and said in done.stderr
+
+
+def test_ir_without_locations_is_printed_without_them() -> None:
+    module = parse_ir(make_context(), "llvm.func @f() {\n  llvm.return\n}\n", "t.mlir")
+    assert "t.mlir" not in print_ir(module, debug_info=True)
+    (function,) = module.body.ops
+    assert SourceLoc.from_attr(function.location).line == 0
+    assert error(SourceLoc.from_attr(function.location), "x").diagnostics[0].loc.line == 1
