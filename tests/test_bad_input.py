@@ -319,17 +319,20 @@ def test_saved_ir_is_run(stage: str, tmp_path: Path):
         ("x.py", "Python"),
         ("x", "machine code"),
         ("x.c", "binary data"),
+        ("program", "a script or a program of accc"),
     ],
 )
 def test_files_of_other_kinds_are_named(
     name: str, found: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     path = tmp_path / name
-    path.write_bytes({"x": b"\x7fELF\x02", "x.c": b"int\0"}.get(name, b"x\n"))
+    path.write_bytes(
+        {"x": b"\x7fELF\x02", "x.c": b"int\0", "program": b"#!/bin/sh\n\0"}.get(name, b"x\n")
+    )
     mains = [accrun_main.main]
     if name != "x.c":
         mains += [accopt_main.main, lambda a: accc_main.main(["-c", *a])]
-    if name != "x":
+    if name not in ("x", "program"):
         mains.append(accc_main.main)
     for main in mains:
         assert main([str(path)]) == 1

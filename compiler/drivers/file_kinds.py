@@ -72,6 +72,8 @@ def refuse_machine_code(path: Path, wanted: str) -> None:
         begin = b""
     if path.suffix in _MACHINE_CODE or begin.startswith(_ELF_AND_ARCHIVES):
         raise _refusal(path, wanted, "machine code", _LINK.format(path))
+    if begin.startswith(b"#!"):
+        raise _refusal(path, wanted, "a script or a program of accc", "start it by its path")
     if b"\0" in begin:
         raise _refusal(path, wanted, "binary data", "check the name of the file")
 
