@@ -84,7 +84,9 @@ def test_an_edit_of_a_header_does(files: list[Path], started: list[int]) -> None
 def test_standard_input_is_read_once(
     files: list[Path], started: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"int more(void) { return 1; }\n")))
+    monkeypatch.setattr(
+        "sys.stdin", io.TextIOWrapper(io.BytesIO(b"int more(void) { return 1; }\n"))
+    )
     found = build([*files, Path("-")], OPTIONS, DiagnosticSink())
     assert started == [5] and "@more(" in found.host_ir
 
