@@ -6,7 +6,7 @@ step, exclusive upper bound. The C variable is computed from the counter.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerType, i32, i64
@@ -67,8 +67,9 @@ def _integer_counter(fn: FunctionState, loop: CountedLoop, var: IntType) -> Coun
         assert isinstance(cast, IntType)
         compared, t = arithmetic.convert(b, compared, t, cast), cast
     if isinstance(compare, FloatType):
-        exact = b.resize(compared, i64, signed=t.signed)
-        bound, compare = integer_bound(fn, loop, bound, compare, exact), LONG
+        whole = LONG if t.signed or t.bits < 64 else ULONG
+        bound = integer_bound(fn, loop, bound, (compare, whole))
+        loop, compare = replace(loop, op=loop.op[0]), whole
     assert isinstance(compare, IntType)
     compared = arithmetic.convert(b, compared, t, compare)
     width = _width(loop, compare, constant_value(bound))
@@ -201,14 +202,14 @@ def _numbered_counter(
 
 
 def integer_bound(
-    fn: FunctionState, loop: CountedLoop, bound: SSAValue, t: FloatType, start: SSAValue
+    fn: FunctionState, loop: CountedLoop, bound: SSAValue, types: tuple[FloatType, IntType]
 ) -> SSAValue:
     """
-    The i64 with which integers from `start` (an i64) on compare as with the floating-point `bound`: it is
-    rounded up for `<` and `>=`, down for `<=` and `>`. With a NaN no iteration runs; a bound beyond all
-    integers becomes the largest that the counter can reach.
+    The bound with which the numbers of an integer type compare by `<` (`>` if the loop counts down) as by
+    the loop's operator with the floating-point `bound`. `types`: those of both. No iteration runs with a
+    NaN; a bound beyond all integers becomes the largest that the counter can reach.
     """
-    b, name = fn.b, loop.var.name
+    b, name, (t, to) = fn.b, loop.var.name, types
     if t.bits == 32 and not isinstance(bound.owner, arith.ConstantOp):
         fn.module.sink.warn(
             loop.bound.loc,
@@ -216,25 +217,29 @@ def integer_bound(
             " iterations are counted as if it could",
             "convert the bound to an integer before the loop",
         )
-    high, low = (arithmetic.convert(b, b.int(sign * _FARTHEST, i64), LONG, t) for sign in (1, -1))
+    beyond = 1 << 63 if to.signed else 1 << 64
+    far = {16: 65504, 32: beyond - (1 << 40)}.get(t.bits, beyond - (1 << 11))
+    least = -far if to.signed else 0
+
+    def as_float(value: SSAValue) -> SSAValue:
+        return arithmetic.convert(b, value, to, t)
+
     inside = bound
-    for op, limit in ((">", high), ("<", low), ("!=", bound)):
-        other = limit if op != "!=" else arithmetic.convert(b, b.int(0, i64), LONG, t)
-        replaced = arithmetic.compare(b, op, bound, limit, t)
-        inside = b.value(arith.SelectOp(replaced, other, inside))
-    whole = arithmetic.convert(b, inside, t, LONG)
-    up = loop.op in ("<", ">=")
-    away = arithmetic.compare(
-        b, "<" if up else ">", arithmetic.convert(b, whole, LONG, t), inside, t
+    for op, limit in ((">", far), ("<", least), ("!=", 0)):
+        replaced = arithmetic.compare(
+            b, op, bound, bound if op == "!=" else as_float(b.int(limit, i64)), t
+        )
+        inside = b.value(arith.SelectOp(replaced, as_float(b.int(limit, i64)), inside))
+    whole = arithmetic.convert(b, inside, t, to)
+    # Truncated, the bound may be below or above what it was.
+    moves = arithmetic.compare(b, loop.op, as_float(whole), inside, t)
+    beside = b.value(arith.AddiOp(whole, b.int(-1 if loop.down else 1, i64)))
+    end = b.value(arith.SelectOp(moves, beside, whole))
+    never = beyond - 1 if loop.down else beyond - (1 << 64 if to.signed else beyond)
+    some = arithmetic.compare(
+        b, "<=" if loop.down else ">=", bound, as_float(b.int(far if loop.down else least, i64)), t
     )
-    beside = b.add_nsw(whole, b.int(1 if up else -1, i64))
-    rounded = b.value(arith.SelectOp(away, beside, whole))
-    never = b.add_nsw(start, b.int(1 if loop.down else -1, i64))
-    is_number = arithmetic.compare(b, "==", bound, bound, t)
-    return b.value(arith.SelectOp(is_number, rounded, never), f"{name}_end")
-
-
-_FARTHEST = (1 << 63) - (1 << 40)
+    return b.value(arith.SelectOp(some, end, b.int(never, i64)), f"{name}_end")
 
 
 def _width(loop: CountedLoop, compare: IntType, bound: int | None) -> IntegerType:

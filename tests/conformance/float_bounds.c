@@ -43,5 +43,14 @@ int main(int count, char **arguments)
     CHECK_EQ(a[1], 1);
     CHECK_EQ(a[4], 3);
     CHECK_EQ(a[5], 6);
+    const double large[] = {1.5e19, 9.3e18, 1e19 + 2048, 3e18, 0, -1, NAN};
+    const unsigned long top = 18000000000000000000UL, quintillion = 1000000000000000000UL;
+    for (int k = 0; k < 7; k++) {
+        SAME(unsigned long, 0, i < b, i += quintillion, large[k]);
+        SAME(unsigned long, quintillion, b >= i, i += quintillion, large[k]);
+        SAME(long, -8 * (long)quintillion, i <= b, i += 5 * quintillion, large[k] / 4);
+        if (large[k] > 0) SAME(unsigned long, top, i > b, i -= quintillion, large[k]);
+        if (large[k] > 0) SAME(unsigned long, top, b <= i, i -= quintillion / 2, large[k]);
+    }
     return report();
 }
