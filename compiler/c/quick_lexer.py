@@ -20,6 +20,7 @@ _WIDE = re.compile(rf"{_FIRST}[0-9A-Za-z_${BEYOND_ASCII}]*+")
 _TOKEN = re.compile(
     rf"""[ \t\f\v]*+(?:
     (?P<NEWLINE>\n)
+    |(?P<LINE>\#(?=[ \t]*(?:line\W|[0-9])))
     |(?P<ID>[A-Za-z_$][0-9A-Za-z_$]*+(?!['"\\\x80-\U0010ffff]))
     |(?P<WIDE>(?:[A-Za-z_${BEYOND_ASCII}]|{UNIVERSAL_NAME})
         (?:[0-9A-Za-z_${BEYOND_ASCII}]|{UNIVERSAL_NAME})*+(?!['"]))
@@ -51,6 +52,10 @@ class QuickLexer(CLexer):
             if kind == "NEWLINE":
                 self._lineno += 1
                 self._pos = self._line_start = end
+                continue
+            if kind == "LINE":
+                self._pos = end
+                self._handle_ppline()
                 continue
             value = match[kind]
             if kind == "WIDE":
