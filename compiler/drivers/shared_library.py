@@ -40,7 +40,21 @@ class _Table(ctypes.Structure):
 
 
 def attach(address: int) -> None:
-    """Starts the runtime of the library whose table is at `address`, and fills its slots."""
+    """
+    Starts the runtime of the library whose table is at `address`, and fills its slots; where it cannot start,
+    ends the process with the reason.
+    """
+    from ...runtime.errors import ProgramPlace
+    from ...runtime.fatal import end_process
+
+    library = _library_at(address)
+    try:
+        _start(address, library)
+    except BaseException as error:
+        end_process(error, ProgramPlace(f"the first directive of {library._name}"), "")
+
+
+def _start(address: int, library: ctypes.CDLL) -> None:
     from ...runtime.device import NativeImage, PtxImage
     from ...runtime.program import Runtime
     from ..api import open_devices
@@ -49,7 +63,6 @@ def attach(address: int) -> None:
     use_messages()
     table = _Table.from_address(address)
     described = json.loads(table.text)
-    library = _library_at(address)
 
     def symbol(name: str) -> int:
         return ctypes.cast(library[name], ctypes.c_void_p).value or 0

@@ -94,6 +94,26 @@ def test_python_loads_a_library_of_ours(folder: Path):
         assert run.stdout == "[2.0, 4.0, 6.0]\nend\n", run.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("ACC_DEVICE_NUM", "7", "error: in the first directive of "),
+        ("ACCOPT_PATIENCE", "long", "error: ACCOPT_PATIENCE is 'long'"),
+    ],
+)
+def test_library_whose_runtime_cannot_start_says_why(
+    folder: Path, name: str, value: str, message: str
+):
+    environment = {**os.environ, name: value}
+    run = subprocess.run(
+        [folder / "user"], capture_output=True, text=True, check=False, env=environment
+    )
+    assert run.returncode == 1
+    assert run.stderr.startswith(message), run.stderr
+    assert "help: " in run.stderr
+    assert "Traceback" not in run.stderr
+
+
 def test_libraries_for_the_simulator_are_refused(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
