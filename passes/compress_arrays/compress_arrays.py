@@ -81,9 +81,12 @@ class Widths:
 
 
 def compress_construct(
-    construct: acc.ParallelOp, widths: Widths | None, *, count: bool = True
+    construct: acc.ParallelOp, widths: Widths | None, *, count: bool = True, gpu: bool = True
 ) -> None:
-    """Rewrites the accesses to all compressed arrays of one construct, then its streaming loops."""
+    """
+    Rewrites the accesses to all compressed arrays of one construct, then its streaming loops. For a GPU it
+    estimates what that gains.
+    """
     accesses: set[Operation] = set()
     arrays = packed_arrays(construct)
     formats: dict[SSAValue, PackedType] = {entry.results[0]: type for entry, type in arrays}
@@ -102,7 +105,8 @@ def compress_construct(
         accesses.update(rewriter.accesses)
     if widths is not None and accesses and widen_all(construct, accesses, widths):
         reads = read_once(reads)
-    _estimate(arrays, reads, instructions)
+    if gpu:
+        _estimate(arrays, reads, instructions)
 
 
 def widen_all(construct: acc.ParallelOp, packed: set[Operation], widths: Widths) -> bool:
@@ -188,7 +192,7 @@ class CompressArraysPass(ModulePass):
         wide = self.wide and target == "nvptx"
         widths = Widths(self.group, self.rows, self.threads) if wide else None
         for construct in constructs:
-            compress_construct(construct, widths, count=self.count)
+            compress_construct(construct, widths, count=self.count, gpu=target != "host")
 
     def _complete(self, packed: PackedType) -> PackedType:
         bits = self.float if isinstance(packed.base, Float32Type) else self.double

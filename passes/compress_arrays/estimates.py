@@ -14,7 +14,10 @@ from ..decisions.compression import DOUBLE_ISSUES, REPEATS, PackedAccess
 from ..ir.ops.acc_ops import accessed_type, has_level, operations_around
 from ..ir.ops.building import constant_value
 from ..ir.ops.layout import size_of
+from ..ir.ops.levels import is_parallel
 from ..ir.values.addresses import ADDRESS_OPS, base_of
+from ..ir.values.region_values import RegionSymbols
+from ..ir.values.strides import AccessCounter
 
 MOST_LOOPS = 2
 """The depth of loops up to which iterations are multiplied."""
@@ -44,6 +47,17 @@ def _repeats(op: Operation, construct: acc.ParallelOp) -> int:
     return total
 
 
+def _is_scattered(op: Operation, construct: acc.ParallelOp, counter: AccessCounter) -> bool:
+    """Whether an access moves with the parallel loops, and with none of them to neighbouring elements."""
+    counts = [
+        counter.count([op], variable)
+        for parent in operations_around(op, construct)
+        if isinstance(parent, acc.LoopOp) and is_parallel(parent)
+        for variable in parent.region.block.args
+    ]
+    return any(each.strided for each in counts) and not any(each.contiguous for each in counts)
+
+
 def _trips(lower: SSAValue, upper: SSAValue, step: SSAValue) -> int:
     """The trip count of a loop if its bounds, or their distance, are constant, else `REPEATS`."""
     first, past, by = constant_value(lower), constant_value(upper), constant_value(step)
@@ -64,6 +78,7 @@ def accesses_of(
     found: list[PackedAccess] = []
     instructions = indexing = 0
     tiles = False
+    counter = AccessCounter(RegionSymbols(construct))
     for op in construct.walk():
         repeats = _repeats(op, construct)
         if isinstance(op, llvm.LoadOp | llvm.StoreOp):
@@ -80,7 +95,8 @@ def accesses_of(
             # Shared memory has its own bandwidth, and threads that read one element at the same time read
             # it once.
             size = 0 if isinstance(array.owner, SharedTileOp) else size_of(type)
-            found.append(PackedAccess(array, size, fmt, writes, repeats, cached))
+            scattered = _is_scattered(op, construct, counter)
+            found.append(PackedAccess(array, size, fmt, writes, repeats, cached, scattered))
         elif op.name.startswith(("arith.", "math.")) and not isinstance(op, _FREE):
             if isinstance(op.results[0].type, AnyFloat):
                 issues = DOUBLE_ISSUES if isinstance(op.results[0].type, Float64Type) else 1

@@ -22,6 +22,9 @@ INSTRUCTIONS_PER_SECOND = 33.4e12
 REPEATS = 64
 """The assumed trip count of a sequential loop."""
 
+SECTOR_BYTES = 32
+"""What memory moves for an element whose neighbours lanes do not access."""
+
 DOUBLE_ISSUES = 2
 """The time of an instruction on doubles, in other instructions."""
 
@@ -42,6 +45,7 @@ class PackedAccess:
     writes: bool = False
     repeats: int = 1
     cached: bool = False
+    scattered: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,7 @@ class Estimate:
 
     speedup: float
     cached: bool
+    scattered: bool
     bytes_plain: int
     bytes_packed: int
     instructions: int
@@ -64,6 +69,11 @@ class Estimate:
         factor = f"about {self.speedup:.2f} times the speed"
         if self.speedup >= PAYS:
             return f"compression pays here, {factor}: {what}"
+        if self.scattered and not self.cached:
+            return (
+                f"compression does not pay here, {factor}: neighbouring lanes access elements that lie apart,"
+                f" for each of which memory moves {SECTOR_BYTES} bytes ({what})"
+            )
         if self.speedup > LOSES:
             return f"compression makes little difference here, {factor}: {what}"
         if self.cached:
@@ -123,7 +133,7 @@ def seconds(
         issue += access.repeats * (1 + (extra_instructions(access) if packed is not None else 0))
         if not access.cached and (access.array, access.writes) not in seen:
             seen.add((access.array, access.writes))
-            memory += size
+            memory += max(size, SECTOR_BYTES) if access.scattered else size
     return max(
         memory / MEMORY_BYTES_PER_SECOND,
         cache / CACHE_BYTES_PER_SECOND,
@@ -156,4 +166,5 @@ def estimate(array: Hashable, accesses: list[PackedAccess], instructions: int) -
     speedup = without / seconds(accesses, instructions)
     extra = max(extra_instructions(access) for access in own)
     cached = any(access.cached for access in own)
-    return Estimate(speedup, cached, own[0].bytes, fmt.storage_bytes, extra)
+    scattered = all(access.scattered for access in own)
+    return Estimate(speedup, cached, scattered, own[0].bytes, fmt.storage_bytes, extra)

@@ -56,3 +56,13 @@ def test_a_window_decodes_once():
     assert each is not None and once is not None
     assert once.speedup > each.speedup
     assert len(read_once(stencil)) == 2
+
+
+def test_elements_that_lie_apart_take_a_sector_each():
+    gather = [
+        PackedAccess("a", 4, HALF_FLOAT, scattered=True),
+        PackedAccess("b", 4, writes=True),
+    ]
+    found = estimate("a", gather, 4)
+    assert found is not None and found.speedup == 1
+    assert "lie apart" in found.text and "does not pay" in found.text

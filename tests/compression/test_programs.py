@@ -405,6 +405,31 @@ def test_conditions_and_every_construct(tmp_path: Path):
     assert output(tmp_path, CONDITIONS, "--verify") == "11.00\n16.0 5650\n"
 
 
+APART = """
+int main(void) {
+  float a[256], b[256], c[256]; int at[256];
+  for (int i = 0; i < 256; i++) { a[i] = i; at[i] = i * 37 % 256; }
+  #pragma acc data ccopyin(a) copyin(at) copyout(b, c)
+  {
+    #pragma acc parallel loop compression(a)
+    for (int i = 0; i < 256; i++) b[i] = a[i];
+    #pragma acc parallel loop compression(a)
+    for (int i = 0; i < 256; i++) c[i] = a[at[i]];
+  }
+  return b[2] == 74;
+}
+"""
+
+
 def test_remarks(tmp_path: Path):
-    done = run(tmp_path, LISTING, "--remarks")
+    done = run(tmp_path, LISTING, "--remarks", target="sim")
     assert "'a' is kept as float as 16 bits: compression does not pay here" in done.stderr
+    assert "is kept as" not in run(tmp_path, LISTING, "--remarks").stderr
+
+
+def test_remarks_on_elements_that_lie_apart(tmp_path: Path):
+    done = run(tmp_path, APART, "--remarks", target="sim")
+    found = [line for line in done.stderr.splitlines() if "is kept as" in line]
+    assert len(found) == 2
+    assert "compression pays here, about 1.33 times the speed" in found[0]
+    assert "does not pay here, about 1.00 times the speed: neighbouring lanes access" in found[1]
