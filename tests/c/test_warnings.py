@@ -375,6 +375,40 @@ double forgotten(int n, double *p, double *q, double *r, int flag) {
     }
     return u;
 }
+double entered(int n, double *p) {
+    double a[16], b[16], c[16], u = 0;
+#pragma acc enter data copyin(a, p[0:n]) create(b, c)
+    for (int i = 0; i < n; i++) p[i] = b[i] = i;
+    c[3] = 5;
+#pragma acc update device(c)
+#pragma acc parallel loop default(present)
+    for (int i = 0; i < n; i++)
+        a[i] = p[i]                             // stale-reads
+             + b[i]                             // stale-reads
+             + c[i];
+    u += a[2];                                  // stale-reads
+#pragma acc exit data copyout(a) delete(b)
+    u += a[3];
+    return u;
+}
+double entered_too(int n, int flag, double *q, double *r) {
+    double d[16], u = 0;
+    if (flag) {
+#pragma acc enter data copyin(q[0:n]) if(n > 3)
+#pragma acc enter data create(r[0:n])
+        q[1] = r[1] = 2;
+#pragma acc serial present(q[0:n], r[0:n])
+        q[2] = q[1] + r[1];                     // stale-reads
+#pragma acc exit data copyout(q[0:n])
+        u += q[2];
+    }
+    u += q[2];
+#pragma acc enter data copyin(d)
+#pragma acc parallel loop
+    for (int i = 0; i < 16; i++) d[i] += 1;
+#pragma acc exit data copyout(d)
+    return u + d[3];
+}
 """
 
 

@@ -1,8 +1,8 @@
 """
-Warnings about code in a `data` construct that uses one copy of data where only the other one has the values
-(OpenACC 3.4, 2.7): what host code assigns and the end of the construct overwrites (`overwritten-writes`);
-what host code reads after a compute construct assigned it, and what a compute construct reads after host
-code assigned it (`stale-reads`).
+Warnings about code in a `data` construct, or between `enter data` and the next `exit data` of a block, that
+uses one copy of data where only the other one has the values (OpenACC 3.4, 2.7): what host code assigns and
+the end of the construct overwrites (`overwritten-writes`); what host code reads after a compute construct
+assigned it, and what a compute construct reads after host code assigned it (`stale-reads`).
 
 Reported is only what no `update` can have mended: nothing in the construct updates the variable, takes its
 address, or calls a function of the program. Where host and device share memory, the drivers turn these
@@ -22,42 +22,60 @@ from ..types import PointerType, is_scalar
 
 _BACK = frozenset(("copy", "copyout"))
 _MAPPED = _BACK | {"copyin", "create"}
+_ENDS = {
+    DirectiveKind.DATA: "the end of the data construct",
+    DirectiveKind.ENTER_DATA: "'exit data copyout'",
+}
 
 
 def host_copies(nodes: Sequence[Node]) -> Iterator[Diagnostic]:
     """The warnings about the `data` constructs among `nodes`, which are those of a function."""
-    regions = [node for node in nodes if isinstance(node, c.AccStmt) and _is_region(node)]
+    regions = [region for node in nodes for region in _regions(node)]
     if any(isinstance(node, c.Label | c.Asm | c.TeamStmt) for node in nodes if regions):
         return
     told: set[c.VarDecl] = set()
-    for region in regions:
-        mapped = _mapped(region)
+    for directive, parts in regions:
+        mapped = _mapped(directive)
         code = _HostCode(mapped)
-        assert region.body is not None
-        code.visit(region.body)
+        for part in parts:
+            code.visit(part)
         found: list[Diagnostic] = []
         for decl, clause in mapped.items() if code.is_known else ():
             if decl in code.other or decl in told:
                 continue
             overwritten = _overwritten(decl, clause, code)
-            of_this = [overwritten] if overwritten else _stale(decl, clause, code)
+            until = _ENDS[directive.kind]
+            of_this = [overwritten] if overwritten else _stale(decl, clause, code, until)
             told |= {decl} if of_this else set()
             found += of_this
         yield from sorted(found, key=lambda each: (each.loc.line, each.loc.column))
 
 
-def _is_region(node: c.AccStmt) -> bool:
-    directive = node.directive
-    return (
-        directive.kind is DirectiveKind.DATA and not directive.has("if") and node.body is not None
-    )
+def _regions(node: Node) -> Iterator[tuple[Directive, Sequence[Node]]]:
+    """The directives in `node` itself that keep data on the device, with the code in which they do."""
+    match node:
+        case c.AccStmt(directive=directive, body=c.Stmt() as body):
+            if directive.kind is DirectiveKind.DATA and not directive.has("if"):
+                yield directive, [body]
+        case c.Compound(body=statements):
+            end = len(statements)
+            for place, statement in reversed(list(enumerate(statements))):
+                if not isinstance(statement, c.AccStmt):
+                    continue
+                directive = statement.directive
+                if directive.kind is DirectiveKind.EXIT_DATA:
+                    end = place
+                elif directive.kind is DirectiveKind.ENTER_DATA and not directive.has("if"):
+                    yield directive, statements[place + 1 : end]
+        case _:
+            pass
 
 
-def _mapped(region: c.AccStmt) -> dict[c.VarDecl, VarListClause]:
-    """The scalars, and the arrays from their first element on, that the construct maps, with the clauses."""
+def _mapped(directive: Directive) -> dict[c.VarDecl, VarListClause]:
+    """The scalars, and the arrays from their first element on, that a directive maps, with the clauses."""
     return {
         decl: clause
-        for clause in region.directive.clauses
+        for clause in directive.clauses
         if isinstance(clause, VarListClause) and clause.name in _MAPPED
         for item in clause.items
         if (decl := c.item_variable(item)) is not None and _from_start(item, decl)
@@ -90,7 +108,8 @@ def _overwritten(decl: c.VarDecl, clause: VarListClause, code: _HostCode) -> Dia
     )
 
 
-def _stale(decl: c.VarDecl, clause: VarListClause, code: _HostCode) -> list[Diagnostic]:
+def _stale(decl: c.VarDecl, clause: VarListClause, code: _HostCode, until: str) -> list[Diagnostic]:
+    """`until`: what ends the data's time on the device."""
     name = _section(decl)
     found: list[Diagnostic] = []
     if decl in code.stale_on_device and clause.name not in _BACK:
@@ -100,7 +119,7 @@ def _stale(decl: c.VarDecl, clause: VarListClause, code: _HostCode) -> list[Diag
                 read.loc,
                 f"'{decl.name}' is read here on the device, which does not have the values that the host"
                 " assigned",
-                f"write 'update device({name})' after the assignment, or assign before the data construct",
+                f"write 'update device({name})' after the assignment, or assign before the data clause",
                 [
                     (write.loc, "assigned here on the host"),
                     (clause.loc, f"'{clause.spelling}' does not move them"),
@@ -115,10 +134,10 @@ def _stale(decl: c.VarDecl, clause: VarListClause, code: _HostCode) -> list[Diag
                 read.loc,
                 f"'{decl.name}' is read here on the host, which does not have the values that the device"
                 " assigned",
-                f"write 'update self({name})' before it, or end the data construct",
+                f"write 'update self({name})' before it, or read after {until}",
                 [
                     (write.loc, "assigned here on the device"),
-                    (clause.loc, f"'{clause.spelling}' keeps it there until the construct ends"),
+                    (clause.loc, f"'{clause.spelling}' keeps it there until {until}"),
                 ],
                 option="stale-reads",
             )
