@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import cast
 
 from xdsl.dialects import acc, arith, llvm
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i8
 from xdsl.ir import SSAValue, TypeAttribute, Use
 
 from ..decisions.polynomials import Polynomial
@@ -198,13 +198,16 @@ def narrow_present_arrays(construct: ComputeOp, parts: ArrayParts, symbols: Regi
             continue
         uses = pointer_uses(operand, construct, symbols)
         section = section_of(uses, symbols)
-        if not isinstance(section, TouchedSection):
-            continue
         emit = HostEmitter(entry)
-        part = accessed_part(entry.var, entry.var_type, section, emit)
+        if isinstance(section, TouchedSection):
+            part, unit = accessed_part(entry.var, entry.var_type, section, emit), section.unit
+        elif not uses.accesses and not uses.escapes:  # nothing of it has to be there
+            part, unit = (emit.i64(0), emit.i64(0)), i8
+        else:
+            continue
         if part is not None:
             name = entry.var_name.data if entry.var_name is not None else "array"
-            bounds = bounds_value(name, *part, size_of(section.unit), emit)
+            bounds = bounds_value(name, *part, size_of(unit), emit)
             ends = [u.operation for u in operand.uses if isinstance(u.operation, EXIT_OPS)]
             for op in (entry, *ends):
                 set_operand_groups(op, bounds=[bounds])

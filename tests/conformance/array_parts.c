@@ -70,7 +70,7 @@ int main(void) {
   }
 #pragma acc parallel loop present(plane)
   for (int i = hi; i < lo; i++) plane[i][0] = 0;
-#pragma acc parallel loop present(plane) firstprivate(lo, hi)
+#pragma acc parallel loop present(plane, line, local, variable) firstprivate(lo, hi) // three are not accessed
   for (int i = 0; i < N; i++) if (i >= lo && i < hi) plane[i][0] = -1;
 #pragma acc exit data copyout(line[lo:hi - lo], plane[lo:hi - lo][0:N], cube[lo:hi - lo], counts[LOW:HIGH - LOW])
 #pragma acc exit data copyout(local[lo:hi - lo], variable[lo:hi - lo], f.x[lo:hi-lo])
