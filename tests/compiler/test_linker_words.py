@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from accopt.compiler.base.diagnostics import DiagnosticSink
+from accopt.compiler.base.seal import _TRAP, sealed_script
 from accopt.compiler.drivers import accc_main
 from accopt.compiler.drivers.c_options import prepared
 from accopt.compiler.drivers.linked_program import PYTHON_VARIABLE
@@ -89,7 +90,8 @@ def test_moved_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert run.stdout == "42 1\n", run.stderr
 
     program = Path("moved/bin/main")
-    program.write_bytes(program.read_bytes().replace(sys.executable.encode(), b"/no/python"))
+    _, _, rest = program.read_bytes().partition(_TRAP)
+    program.write_bytes(sealed_script(rest.replace(sys.executable.encode(), b"/no/python")))
     run = subprocess.run([program], capture_output=True, text=True, check=False)
     assert run.returncode == 127
     assert "no Python at /no/python" in run.stderr and PYTHON_VARIABLE in run.stderr

@@ -196,8 +196,8 @@ def test_operations_are_the_same_as_plain_data():
         %s = arith.addi %late, %c overflow<nsw> : i32
         llvm.return %s : i32
       ^later:
-        %late = scf.if %t -> (i32) { scf.yield %n : i32 } else { scf.yield %c : i32 }
         %t = arith.cmpi slt, %n, %c : i32
+        %late = scf.if %t -> (i32) { scf.yield %n : i32 } else { scf.yield %c : i32 }
         cf.cond_br %t, ^early, ^end(%late : i32)
       ^end(%a: i32):
         cf.br ^early

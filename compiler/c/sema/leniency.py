@@ -83,7 +83,8 @@ def private_on_loops(directive: Directive, body: Stmt, sink: DiagnosticSink) -> 
     """
     The body of a `kernels` construct, without the `private` clauses of its directive: those of its loop
     directives whose loops assign the variable get them, as `kernels` constructs become several kernels, which
-    have nothing private in common; elsewhere in the construct, the variable is one that the body declares.
+    have nothing private in common; elsewhere in the construct, the variable is one that the body declares,
+    but a scalar that the construct does not assign keeps the value that it has before.
     Raises `CompileError` for a section or array of variable length that no loop directive gets. Other
     directives keep theirs.
     """
@@ -108,6 +109,8 @@ def private_on_loops(directive: Directive, body: Stmt, sink: DiagnosticSink) -> 
                 loop.directive.clauses.append(replace(clause, items=[item]))
             variable = item.base.expr
             decl = variable.decl if isinstance(variable, VarRef) and not item.sections else None
+            if decl is not None and not (decl.address_taken or _assigns(body, decl, False)):
+                continue
             if decl is not None and not any(tree.type_expressions(decl.type)):
                 own[decl] = VarDecl(decl.name, decl.qual, decl.loc, alignment=decl.alignment)
                 own[decl].address_taken = decl.address_taken
@@ -135,8 +138,8 @@ def _wants_copy(loop: AccStmt, item: VarRefItem) -> bool:
     return isinstance(variable, VarRef) and _assigns(loop, variable.decl, bool(item.sections))
 
 
-def _assigns(loop: AccStmt, decl: VarDecl, pointed: bool) -> bool:
-    """Whether the loop may assign the variable, or with `pointed` its elements; true for arrays and
+def _assigns(loop: Stmt, decl: VarDecl, pointed: bool) -> bool:
+    """Whether a statement may assign the variable, or with `pointed` its elements; true for arrays and
     structures that it mentions."""
     if pointed or not is_scalar(decl.type):
         return any(isinstance(e, VarRef) and e.decl is decl for e in tree.walk(loop))
