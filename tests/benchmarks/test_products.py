@@ -25,6 +25,7 @@ def _wrong(names: list[str], target: TargetName, folder: Path) -> dict[str, str]
     return {name: wrong for name, wrong in results.items() if wrong is not None}
 
 
+@pytest.mark.sampled(3)
 def test_spellings_in_the_simulator(tmp_path: Path) -> None:
     assert _wrong(["old_c", "from_one", "in_memory", "rows_tt"], "sim", tmp_path) == {}
 

@@ -214,6 +214,7 @@ def test_tiles_fetched_ahead(case: Case, options: str, target: str, renewed: Pat
     compare(case, options, target, renewed)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.kernel)
 @pytest.mark.parametrize("target", TARGETS)
 def test_default_decisions(case: Case, target: str) -> None:

@@ -58,6 +58,7 @@ def kernels(text: str, folder: Path) -> list[str]:
 ENTRY = re.compile(r"^\.visible \.entry", re.MULTILINE)
 
 
+@pytest.mark.sampled(3)
 def test_the_code_is_that_of_the_cache_directive(tmp_path: Path) -> None:
     found = kernels(HEAD + PLAIN + TAIL, tmp_path)
     cached = kernels(HEAD + CACHED + TAIL, tmp_path)
@@ -71,14 +72,17 @@ def run(*options: str, program: Path = PROGRAM) -> None:
     assert (done.returncode, done.stdout) == (0, "0 wrong\n"), done.stdout + done.stderr
 
 
+@pytest.mark.sampled(3)
 def test_two_spellings_in_the_simulator() -> None:
     run()
 
 
+@pytest.mark.sampled(3)
 def test_triangles_in_the_simulator() -> None:
     run(program=PROGRAM.with_name("found_triangles.c"))
 
 
+@pytest.mark.sampled(3)
 def test_products_beside_statements_in_the_simulator() -> None:
     run(program=PROGRAM.with_name("separate_products.c"))
 
@@ -86,10 +90,12 @@ def test_products_beside_statements_in_the_simulator() -> None:
 MATRICES = PROGRAM.with_name("matrix_products.c")
 
 
+@pytest.mark.sampled(3)
 def test_matrix_instructions_in_the_simulator() -> None:
     run(program=MATRICES)
 
 
+@pytest.mark.sampled(3)
 def test_loops_in_other_words_in_the_simulator() -> None:
     run("-DREAL=double", program=PROGRAM.with_name("spelled_products.c"))
 

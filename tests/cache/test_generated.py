@@ -38,10 +38,12 @@ def check(target: str, seeds: Iterable[int], folder: Path) -> None:
     assert done.returncode == 0, f"{done.stdout[-3000:]}{done.stderr[-3000:]}"
 
 
+@pytest.mark.sampled(3)
 def test_in_the_simulator(tmp_path: Path) -> None:
     check("sim", [*QUICK, *FOUND, *range(8200, 8204)], tmp_path)
 
 
+@pytest.mark.sampled(3)
 def test_on_the_host(tmp_path: Path) -> None:
     check("host", [*QUICK[::4], *range(PRODUCTS, PRODUCTS + 3)], tmp_path)
 

@@ -40,6 +40,7 @@ def test_records_of_one_basin_meet_the_papers_errors():
         assert row["mean"] <= MEAN and row["largest"] <= LARGEST / 4
 
 
+@pytest.mark.sampled(3)
 def test_records_all_over_the_globe_meet_the_mean():
     """Next to the target a step of any code with 2^16 equal steps is too much."""
     for fmt in ("float→16, one range", "float→16, centred, each"):
@@ -51,6 +52,7 @@ def test_records_all_over_the_globe_meet_the_mean():
     assert found()["globe", "float→21, centred, each"]["largest"] <= 1.2 * LARGEST
 
 
+@pytest.mark.sampled(3)
 def test_centring_and_ranges_of_members_gain():
     one, each, centred = (
         found()["North Atlantic", f"float→16, {text}"]["mean"]

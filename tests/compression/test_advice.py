@@ -79,6 +79,7 @@ def test_the_recommended_configuration_does_not_lose(row: dict[str, Any]):
     assert warned(row) or row["packed_us"] <= row["plain_us"] * NOISE
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kernel", ["vecprod", "matadd", "nearest_aos", "hotspot"])
 def test_it_does_not_lose_at_any_size(kernel: str):
     for row in rows("kernels"):

@@ -25,6 +25,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     return {name: (folder / f"out/{name}.calls").read_text().splitlines() for name in files}
 
 
+@pytest.mark.sampled(4)
 def test_the_calls_of_saxpy(calls: dict[str, list[str]]) -> None:
     """Two arrays of 100,000 floats go in, one comes out; nothing else is moved."""
     copies = [line for line in calls["saxpy"] if "cuMemcpy" in line]
@@ -42,6 +43,7 @@ def test_the_calls_of_saxpy(calls: dict[str, list[str]]) -> None:
         assert counts[0] == counts[1] > 0, made
 
 
+@pytest.mark.sampled(4)
 def test_programs_of_two_gpus(calls: dict[str, list[str]]) -> None:
     """Both GPUs are used, and no program ends by a fault of ours."""
     for name, lines in calls.items():
@@ -52,6 +54,7 @@ def test_programs_of_two_gpus(calls: dict[str, list[str]]) -> None:
     assert used == {"0", "1"}
 
 
+@pytest.mark.sampled(4)
 def test_devices_that_share_a_gpu(tmp_path: Path) -> None:
     """Copies between them are copies within the GPU, and its context is opened by each of them."""
     packages = compare_calls.package_path(ROOT, tmp_path / "packages")
@@ -68,6 +71,7 @@ def test_devices_that_share_a_gpu(tmp_path: Path) -> None:
     assert lines.count("0 cuDevicePrimaryCtxRelease 0") == 2, "the program uses two of them"
 
 
+@pytest.mark.sampled(4)
 def test_a_runtime_that_asks_for_something_else(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

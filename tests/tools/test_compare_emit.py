@@ -44,6 +44,7 @@ def compare(
     return status, capsys.readouterr().out
 
 
+@pytest.mark.sampled(4)
 def test_changed_code_is_found(
     changed: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
@@ -62,6 +63,7 @@ def test_changed_code_is_found(
     assert "transformed" not in out, "the operations are the same, only their printing differs"
 
 
+@pytest.mark.sampled(4)
 def test_equal_versions(
     changed: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
