@@ -272,6 +272,7 @@ class _Planner:
         if name in ("2_2", "3_2"):
             rows = self.tuning.limited(self.tuning.rows or rows_per_gang(chain))
             stream_lanes, elements, _ = stream_shape(inside)
+            elements = self.tuning.elements or elements
             elements = self.tuning.limited(elements) if rows == 1 and inside.streaming else 1
             lanes = self.tuning.lanes or min(lanes, stream_lanes)
         elif name in ("2_4", "3_4"):

@@ -22,6 +22,12 @@ INTENSITY = 8
 """With at most this many operations per shared load, loads limit a loop."""
 FULL_DEVICE = MULTIPROCESSORS * 2048
 """The threads resident on a large device."""
+KEPT_WORDS = 64
+"""
+The most 32-bit words that a thread keeps in registers because an iteration reads them again and again, as the
+coordinates of a point that is compared with several others. Several iterations may take half of that, as each
+has results in registers as well.
+"""
 
 
 @dataclass(frozen=True)
@@ -30,21 +36,25 @@ class InnerWork:
     The operations of the innermost sequential loops in a loop body. `shared_loads` read the same address in
     all iterations of the outer loop; `strided_loads` are those others whose addresses in neighbouring
     iterations are not neighbouring elements. `own_operations`: all operations whose result differs between
-    iterations.
+    iterations. `kept_words`: the 32-bit words that each turn of an outer sequential loop reads again.
     """
 
     shared_loads: int = 0
     strided_loads: int = 0
     own_operations: int = 0
+    kept_words: int = 0
 
 
 def iterations_side_by_side(work: InnerWork) -> int:
     """
     Iterations of the outer loop per thread: 1 if that does not pay. It does not with strided accesses, as
-    every further iteration in flight needs cache lines of its own.
+    every further iteration in flight needs cache lines of its own, nor if the elements that one iteration can
+    keep in registers do not fit there for several.
     """
     busy = work.own_operations > INTENSITY * work.shared_loads
-    return 1 if work.shared_loads == 0 or work.strided_loads > 0 or busy else MOST
+    crowded = KEPT_WORDS // (2 * MOST) < work.kept_words <= KEPT_WORDS
+    alone = work.shared_loads == 0 or work.strided_loads > 0 or busy or crowded
+    return 1 if alone else MOST
 
 
 def enough_iterations(count: int, full_device: int = FULL_DEVICE) -> int:

@@ -162,11 +162,11 @@ class _Dependents:
     directly or through operations in their regions. Each use is followed once.
     """
 
-    def __init__(self, loop: acc.LoopOp):
+    def __init__(self, loop: acc.LoopOp | scf.ForOp):
         self._loop = loop
         self.values: set[SSAValue] = set()
         self._operations: set[Operation] = set()
-        self.add(loop.region.blocks[0].args)
+        self.add(loop.regions[0].blocks[0].args)
 
     def add(self, values: Iterable[SSAValue]) -> None:
         for value in values:
@@ -214,6 +214,32 @@ def _strided(pointer: SSAValue, element: int, variable: SSAValue, symbols: Regio
     return False
 
 
+def _kept_words(repeated: scf.ForOp, own: _Dependents) -> int:
+    """
+    The 32-bit words that each turn of `repeated` loads again at the same addresses, directly in its body or in
+    loops there of a constant number of turns, among the loads in `own`.
+    """
+    changing = _Dependents(repeated)
+    words = 0
+    for block in (repeated.body.block, *(f.body.block for f in _direct_loops(repeated))):
+        outer = block.parent_op()
+        assert isinstance(outer, scf.ForOp)
+        turns = 1
+        if outer is not repeated:
+            turns = constant_trips(outer.lb, outer.ub, outer.step) or 0
+            changing.add(block.args[1:])
+        for op in block.ops:
+            if op in changing:
+                changing.add(op.results)
+            elif isinstance(op, llvm.LoadOp) and op in own:
+                words += turns * -(-size_of(op.dereferenced_value.type) // 4)
+    return words
+
+
+def _direct_loops(loop: scf.ForOp) -> list[scf.ForOp]:
+    return [op for op in loop.body.block.ops if isinstance(op, scf.ForOp)]
+
+
 def inner_work(
     loop: acc.LoopOp, operations: Sequence[Operation], symbols: RegionSymbols
 ) -> InnerWork:
@@ -249,7 +275,9 @@ def inner_work(
             shared += not depends
             element = size_of(op.dereferenced_value.type)
             strided += depends and _strided(op.ptr, element, variable, symbols)
-    return InnerWork(shared, strided, work)
+    repeated = [f for f in fixed if isinstance(f, scf.ForOp) and f not in innermost]
+    kept = max((_kept_words(f, changing) for f in repeated), default=0)
+    return InnerWork(shared, strided, work, kept)
 
 
 def _is_of_gang(reduced: SSAValue, construct: Operation) -> bool:

@@ -33,6 +33,10 @@ CONVOLUTION = InnerWork(shared_loads=1, own_operations=6)
         (InnerWork(shared_loads=1, own_operations=24), 1),
         (InnerWork(own_operations=6), 1),
         (InnerWork(shared_loads=1, strided_loads=1, own_operations=6), 1),
+        (InnerWork(shared_loads=1, own_operations=4, kept_words=8), 4),
+        (InnerWork(shared_loads=1, own_operations=4, kept_words=9), 1),
+        (InnerWork(shared_loads=1, own_operations=4, kept_words=64), 1),
+        (InnerWork(shared_loads=1, own_operations=4, kept_words=65), 4),
     ],
 )
 def test_iterations_side_by_side(work: InnerWork, count: int) -> None:

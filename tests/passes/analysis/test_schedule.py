@@ -271,6 +271,14 @@ def test_a_limit_holds_for_rows_and_elements():
     )
 
 
+def test_tuned_elements_hold_in_nests_of_one_row_per_gang():
+    inner = loop(contiguous=4)
+    outer = loop(loop(inner, tight=True), tight=True, trip=64)
+    for elements, expected in ((0, 4), (1, 1), (2, 2)):
+        tuning = ScheduleTuning(rows=1, elements=elements)
+        assert plan_construct([outer], Sizes(), tuning=tuning).loops[inner].elements == expected
+
+
 def test_descriptions_name_levels_dimensions_and_counts():
     inner = loop(contiguous=4)
     outer = loop(inner, tight=True)
