@@ -6,7 +6,8 @@ Leaves: in compute constructs, an `scf.for` in place of each `scf.while` whose c
         carried integer or pointer, to which every iteration adds the same constant, with a value that is
         known before the loop. The `scf.for` has the same trip count. The value stays carried;
         `compute-inductions` computes it. Signed integers and pointers do not overflow (C11 6.5p5, 6.5.6p8);
-        unsigned ones only count up, by 1.
+        unsigned ones only count up, by 1. A loop that only counts the bits of an integer, of which each
+        iteration clears the lowest one until none is left, has as many iterations as the integer has bits.
 Fails:  never.
 
 Before:
@@ -33,7 +34,7 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from xdsl.context import Context
-from xdsl.dialects import arith, llvm, scf
+from xdsl.dialects import arith, llvm, math, scf
 from xdsl.dialects.builtin import IntegerType, ModuleOp, i64
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
@@ -57,7 +58,8 @@ _PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge
 class CountedWhile:
     """
     A loop that continues while its carried value `position` is in `relation` to `limit`, and adds `amount`
-    to it in each iteration. `element`: the type over which a pointer moves.
+    to it in each iteration. `element`: the type over which a pointer moves; `bits`: instead of an addition,
+    each iteration clears the value's lowest bit.
     """
 
     loop: scf.WhileOp
@@ -67,6 +69,7 @@ class CountedWhile:
     amount: int
     unsigned: bool = False
     element: Attribute | None = None
+    bits: bool = False
 
     @property
     def start(self) -> SSAValue:
@@ -115,6 +118,9 @@ def _counted(
     if not _is_argument(value, before) or not is_fixed(end, loop):
         return None
     assert isinstance(value, BlockArgument)
+    if predicate in ("ne", "ult" if swapped else "ugt") and constant_value(end) == 0:
+        if _counts_bits(loop, value.index):
+            return CountedWhile(loop, value.index, "ne", end, 1, bits=True)
     step = _step(loop, value.index)
     if step is None:
         return None
@@ -136,19 +142,42 @@ def _counted(
     )
 
 
+_COUNTING = (arith.ConstantOp, arith.AddiOp, arith.SubiOp, arith.AndIOp, scf.YieldOp)
+
+
+def _handed_on(loop: scf.WhileOp, position: int) -> list[BlockArgument]:
+    """The body's names of a carried value."""
+    condition = loop.before_region.block.last_op
+    assert isinstance(condition, scf.ConditionOp)
+    value = loop.before_region.block.args[position]
+    after = loop.after_region.block.args
+    return [after[place] for place, passed in enumerate(condition.args) if passed is value]
+
+
+def _counts_bits(loop: scf.WhileOp, position: int) -> bool:
+    """Whether the body only adds, and hands on the carried value `v` as `v & (v - 1)`."""
+    body, carried = loop.after_region.block, _handed_on(loop, position)
+    assert body.last_op is not None
+    cleared = body.last_op.operands[position].owner
+    if not isinstance(cleared, arith.AndIOp) or not all(isinstance(op, _COUNTING) for op in body.ops):
+        return False
+    for value, less in ((cleared.lhs, cleared.rhs.owner), (cleared.rhs, cleared.lhs.owner)):
+        if value not in carried or not isinstance(less, arith.AddiOp | arith.SubiOp):
+            continue
+        amount = constant_value(less.rhs)
+        if less.lhs in carried and amount == (1 if isinstance(less, arith.SubiOp) else -1):
+            return True
+    return False
+
+
 def _step(loop: scf.WhileOp, position: int) -> tuple[int, Attribute | None, bool] | None:
     """
     The amount that each iteration adds to a carried value, the type over which a pointer moves, and whether
     the value cannot wrap.
     """
-    condition, end = loop.before_region.block.last_op, loop.after_region.block.last_op
-    assert isinstance(condition, scf.ConditionOp) and end is not None
-    after = loop.after_region.block.args
-    carried = [
-        after[place]
-        for place, value in enumerate(condition.args)
-        if value is loop.before_region.block.args[position]
-    ]
+    end = loop.after_region.block.last_op
+    assert end is not None
+    carried = _handed_on(loop, position)
     op = end.operands[position].owner
     match op:
         case arith.AddiOp() if op.lhs in carried or op.rhs in carried:
@@ -177,6 +206,9 @@ def _bounds(found: CountedWhile, at: Cursor) -> tuple[SSAValue, SSAValue, SSAVal
         return at.i64(0), _distance(found, limit, at), at.i64(step)
     start = found.start
     assert isinstance(start.type, IntegerType)
+    if found.bits:
+        count = at.value(math.CtPopOp(start), "count")
+        return at.constant(0, start.type), count, at.constant(1, start.type)
     if found.unsigned:
         if start.type != i64:
             start, limit = (at.value(arith.ExtUIOp(value, i64)) for value in (start, limit))
@@ -237,7 +269,8 @@ def rewrite(found: CountedWhile) -> None:
     counted.attributes |= loop.attributes
     for place, result in zip(places, loop.results, strict=True):
         counted.results[place].name_hint = result.name_hint
-        result.replace_all_uses_with(counted.results[place])
+        last = lower if found.bits and place == found.position else counted.results[place]
+        result.replace_all_uses_with(last)
     erase(loop)
 
 

@@ -97,6 +97,37 @@ void without_sign(unsigned n, int *b)
     }
 }
 
+// Each iteration clears the lowest bit: as many iterations as bits. Not if the loop does something with each bit.
+// CHECK-LABEL: @bits
+// CHECK:           %[[BITS:.*]] = math.ctpop %{{.*}} : i32
+// CHECK:           scf.for %{{.*}} = %{{.*}} to %[[BITS]] step
+// CHECK:           %[[LONG:.*]] = math.ctpop %{{.*}} : i64
+// CHECK:           scf.for %{{.*}} = %{{.*}} to %[[LONG]] step
+// CHECK-COUNT-3:   scf.while
+// CHECK:           llvm.return
+void bits(unsigned v, long w, int *b)
+{
+#pragma acc parallel present(b[0:1])
+    {
+        unsigned x = v;
+        long y = w;
+        int c = 0;
+        while (x) {
+            x &= x - 1;
+            c++;
+        }
+        for (; y != 0; y = (y - 1) & y)
+            c += 2;
+        for (x = v; x; x &= x - 2)
+            c++;
+        for (x = v; x != 1; x &= x - 1)
+            c++;
+        for (x = v; x; x &= x - 1)
+            b[x & 7] = c;
+        b[0] = c;
+    }
+}
+
 // Left alone: a limit that changes, a step that does, two conditions, a value that is computed otherwise.
 // CHECK-LABEL: @others
 // CHECK-COUNT-4:   scf.while

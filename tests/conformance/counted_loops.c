@@ -143,8 +143,46 @@ static void overlapping(int n, int m, double *x, double *y)
             x[i * m + j] = y[i * m + j] + 1;
 }
 
+/* Loops that clear the lowest bit in each turn, of all widths, with what is left afterwards. */
+static void bits(void)
+{
+    unsigned long long v[] = {0, 1, 0x80000000, 0x8000000000000000, 0xffffffffffffffff, 0x123456789abcdef};
+    enum { COUNT = sizeof v / sizeof *v };
+    int a[COUNT], b[COUNT], c[COUNT], d[COUNT];
+#pragma acc parallel loop copyin(v) copyout(a, b, c, d)
+    for (int i = 0; i < COUNT; i++) {
+        unsigned long long x = v[i];
+        unsigned y = (unsigned)v[i];
+        int z = (int)v[i], n = 10;
+        unsigned char u = (unsigned char)v[i];
+        a[i] = b[i] = d[i] = 0;
+        while (x) {
+            x &= x - 1;
+            a[i]++;
+        }
+        int m = 0;
+        for (; 0 < y; y = (y - 1) & y)
+            m++;
+        b[i] = m + (int)y;
+        while (z != 0) {
+            z &= (int)((unsigned)z - 1);
+            n -= 2;
+        }
+        c[i] = n + z;
+        for (; u; u &= u - 1)
+            d[i] += 3;
+    }
+    for (int i = 0; i < COUNT; i++) {
+        CHECK_EQ(a[i], __builtin_popcountll(v[i]));
+        CHECK_EQ(b[i], __builtin_popcount((unsigned)v[i]));
+        CHECK_EQ(c[i], 10 - 2 * __builtin_popcount((unsigned)v[i]));
+        CHECK_EQ(d[i], 3 * __builtin_popcount((unsigned char)v[i]));
+    }
+}
+
 int main(void)
 {
+    bits();
     counters(N, 2);
     counters(17 < N ? N - 5 : N, 5);
     nests(N, M);
