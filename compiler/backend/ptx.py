@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import llvmlite
@@ -47,9 +48,21 @@ def ptx_version(sm: int) -> int:
     return version
 
 
+_SPECULATION = ("-spec-exec-max-not-hoisted=100", "-spec-exec-max-speculation-cost=10")
+"""
+LLVM computes cheap values of a guarded block, above all addresses, before the guard, whatever else the block has.
+ptxas turns a block without 64-bit additions into predicated instructions, so that the loads of several guarded
+blocks are in flight together: addresses that are sums of 64-bit numbers need the predicates for their carries.
+LLVM does this only for targets whose threads diverge; code for CPUs does not change.
+"""
+
+
+@cache
 def _initialize() -> None:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
+    for option in _SPECULATION:
+        llvm.set_option("accopt", option)
 
 
 def nvptx_machine(
