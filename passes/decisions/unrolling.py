@@ -78,14 +78,17 @@ class LoopBody:
 
 
 def unroll_factor(body: LoopBody) -> int | None:
-    """The factor, a power of two of at least 2; None to leave the loop to LLVM."""
+    """
+    The factor: a constant trip count, so that nothing of the loop is left, or a power of two of at least 2; None
+    to leave the loop to LLVM.
+    """
     if body.opaque or body.operations == 0:
         return None
     if body.trip is not None and body.trip * body.operations <= FULLY_UNROLLED:
         return None
     most = min(MOST, LOADS_IN_FLIGHT // max(body.loads, 1), OPERATIONS // body.operations)
-    if body.trip is not None:
-        most = min(most, body.trip)
+    if body.trip is not None and 1 < body.trip <= most:
+        return body.trip
     factor = 1
     while factor * 2 <= most:
         factor *= 2
