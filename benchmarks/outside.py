@@ -52,8 +52,7 @@ PLAIN = (
     *("keep-previous-elements", "split-column-sums", "stage-ordered-sums"),
     *("stage-transposed-accesses", "group-combined-subscripts", "jam-outer-iterations"),
     *("widen-rows", "jam-strided-iterations", "stage-shared-loads", "privatise-atomics"),
-    *("keep-objects", "unroll-storing-loops", "load-early", "unroll-inner-loops"),
-    *("count-saturated-stores", "coarsen-threads"),
+    *("keep-objects", "count-saturated-stores", "coarsen-threads"),
 )
 """The passes that the plain plan leaves out: they choose another mapping than an iteration for a thread."""
 SAMPLES = 15
