@@ -1,16 +1,18 @@
 """
-Load early what a sequential loop of a thread reads: before stores to other elements.
+Load early what a thread reads: before stores to other elements, and before divisions and functions.
 
 A thread waits for a load where its value is needed, and neither LLVM nor the GPU's assembler moves a load
 before a store that might be to the same element, as in arrays whose planes have a length known at run time.
 A loop that updates many elements in each step, such as one along the lines of a system of equations, then
-waits for one load after the other.
+waits for one load after the other. Nor does the assembler move a load before a quotient, a root or a function
+whose instructions branch for rare arguments, so that the memory waits for arithmetic.
 
-Takes:  scheduled IR for a GPU. Considers bodies of `scf.for` in constructs, as far as they load, store and
-        compute without branches.
-Leaves: a load comes before the first store if no store between may be to its element, with the operations
-        that compute its address; a load of what the body has just stored, or loaded, is that value. A body
-        keeps at most `MOST_BYTES` of loads early. The order of stores is untouched.
+Takes:  scheduled IR for a GPU. Considers bodies of `scf.for` in constructs where a load follows a store, and of
+        `acc.loop` where one follows a division or a function, as far as they load, store and compute without
+        branches.
+Leaves: a load comes before the first store, division or function if no store between may be to its element,
+        with the operations that compute its address; a load of what the body has just stored, or loaded, is
+        that value. A body keeps at most `MOST_BYTES` of loads early. The order of stores is untouched.
 Fails:  never.
 
 Before:
@@ -34,7 +36,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Set
 from dataclasses import dataclass, field
 
-from xdsl.dialects import llvm, scf
+from xdsl.dialects import acc, arith, llvm, scf
 from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType, ModuleOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -70,13 +72,14 @@ def _is_number(type: Attribute) -> bool:
 class _Stretch:
     """
     Loads and stores of a block without other effects between them: the stores so far, what loads in front
-    of them have read that no store has changed, and the operations that follow `first`, the first store.
+    of them have read that no store has changed, and the operations that follow `first`, the first store or
+    slow operation.
     """
 
     symbols: RegionSymbols
     positive: Set[Hashable]
     bytes: int = 0
-    first: llvm.StoreOp | None = None
+    first: Operation | None = None
     stores: list[LoopAccess] = field(default_factory=list[LoopAccess])
     loads: list[LoopAccess] = field(default_factory=list[LoopAccess])
     later: set[Operation] = field(default_factory=set[Operation])
@@ -119,7 +122,7 @@ class _Stretch:
         return are_apart(one, other, self.positive)
 
     def _move(self, op: llvm.LoadOp) -> bool:
-        """Moves a load before the first store, and what computes its address; whether that is possible."""
+        """Moves a load before `first`, and what computes its address; whether that is possible."""
         assert self.first is not None
         size = size_of(op.dereferenced_value.type)
         if self.bytes + size > MOST_BYTES:
@@ -129,7 +132,8 @@ class _Stretch:
         while work:
             owner = work.pop().owner
             if isinstance(owner, Operation) and owner in self.later and owner not in needed:
-                if not is_pure(owner) or may_trap(owner) or len(needed) > MOST_OPERATIONS:
+                movable = is_pure(owner) and not may_trap(owner) and not _is_slow(owner)
+                if not movable or len(needed) > MOST_OPERATIONS:
                     return False
                 needed.append(owner)
                 work += owner.operands
@@ -160,18 +164,27 @@ def load_early(block: Block, symbols: RegionSymbols) -> None:
             else:
                 stretch.store(op)
         elif only_computes(op):
+            if stretch.first is None and _is_slow(op):
+                stretch.first = op
             if stretch.first is not None:
                 stretch.later.add(op)
         else:
             stretch.end()
 
 
-def _has_load_after_store(block: Block) -> bool:
-    stored = False
+def _is_slow(op: Operation) -> bool:
+    """Whether a value takes many instructions, some of which may be behind a branch."""
+    return isinstance(op, arith.DivfOp | llvm.CallOp)
+
+
+def _has_late_load(block: Block) -> bool:
+    """Whether a load follows a store, in a sequential loop, or slow operations, in a parallel one."""
+    sequential = isinstance(block.parent_op(), scf.ForOp)
+    late = False
     for op in block.ops:
-        if isinstance(op, llvm.LoadOp) and stored:
+        if isinstance(op, llvm.LoadOp) and late:
             return True
-        stored = stored or isinstance(op, llvm.StoreOp)
+        late = late or (isinstance(op, llvm.StoreOp) if sequential else _is_slow(op))
     return False
 
 
@@ -183,8 +196,9 @@ class LoadEarlyPass(GpuPass):
 
     def rewrite(self, module: ModuleOp) -> None:
         for construct in parallel_constructs(module):
-            loops = [op for op in construct.region.walk() if isinstance(op, scf.ForOp)]
-            blocks = [op.body.block for op in loops if _has_load_after_store(op.body.block)]
+            loops = [op for op in construct.region.walk() if isinstance(op, scf.ForOp | acc.LoopOp)]
+            bodies = [op.regions[0].blocks[0] for op in loops if len(op.regions[0].blocks) == 1]
+            blocks = [body for body in bodies if _has_late_load(body)]
             symbols = RegionSymbols(construct) if blocks else None
             for block in blocks:
                 assert symbols is not None
