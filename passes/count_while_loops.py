@@ -118,9 +118,9 @@ def _counted(
     if not _is_argument(value, before) or not is_fixed(end, loop):
         return None
     assert isinstance(value, BlockArgument)
-    if predicate in ("ne", "ult" if swapped else "ugt") and constant_value(end) == 0:
-        if _counts_bits(loop, value.index):
-            return CountedWhile(loop, value.index, "ne", end, 1, bits=True)
+    until_zero = predicate in ("ne", "ult" if swapped else "ugt") and constant_value(end) == 0
+    if until_zero and _counts_bits(loop, value.index):
+        return CountedWhile(loop, value.index, "ne", end, 1, bits=True)
     step = _step(loop, value.index)
     if step is None:
         return None
@@ -159,7 +159,9 @@ def _counts_bits(loop: scf.WhileOp, position: int) -> bool:
     body, carried = loop.after_region.block, _handed_on(loop, position)
     assert body.last_op is not None
     cleared = body.last_op.operands[position].owner
-    if not isinstance(cleared, arith.AndIOp) or not all(isinstance(op, _COUNTING) for op in body.ops):
+    if not all(isinstance(op, _COUNTING) for op in body.ops):
+        return False
+    if not isinstance(cleared, arith.AndIOp):
         return False
     for value, less in ((cleared.lhs, cleared.rhs.owner), (cleared.rhs, cleared.lhs.owner)):
         if value not in carried or not isinstance(less, arith.AddiOp | arith.SubiOp):

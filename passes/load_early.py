@@ -7,9 +7,9 @@ A loop that updates many elements in each step, such as one along the lines of a
 waits for one load after the other. Nor does the assembler move a load before a quotient, a root or a function
 whose instructions branch for rare arguments, so that the memory waits for arithmetic.
 
-Takes:  scheduled IR for a GPU. Considers bodies of `scf.for` in constructs where a load follows a store, and of
-        `acc.loop` where one follows a division or a function, as far as they load, store and compute without
-        branches.
+Takes:  scheduled IR for a GPU. Considers bodies of `scf.for` in constructs where a load follows a store, and
+        of `acc.loop` where one follows a division or a function, as far as they load, store and compute
+        without branches.
 Leaves: a load comes before the first store, division or function if no store between may be to its element,
         with the operations that compute its address; a load of what the body has just stored, or loaded, is
         that value. A body keeps at most `MOST_BYTES` of loads early. The order of stores is untouched.

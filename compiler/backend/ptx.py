@@ -50,10 +50,10 @@ def ptx_version(sm: int) -> int:
 
 _SPECULATION = ("-spec-exec-max-not-hoisted=100", "-spec-exec-max-speculation-cost=10")
 """
-LLVM computes cheap values of a guarded block, above all addresses, before the guard, whatever else the block has.
-ptxas turns a block without 64-bit additions into predicated instructions, so that the loads of several guarded
-blocks are in flight together: addresses that are sums of 64-bit numbers need the predicates for their carries.
-LLVM does this only for targets whose threads diverge; code for CPUs does not change.
+LLVM computes cheap values of a guarded block, above all addresses, before the guard, whatever else the block
+has. ptxas turns a block without 64-bit additions into predicated instructions, so that the loads of several
+guarded blocks are in flight together; such additions need predicates for their carries. LLVM does this only
+for targets whose threads diverge: code for CPUs does not change.
 """
 
 

@@ -79,8 +79,8 @@ class LoopBody:
 
 def unroll_factor(body: LoopBody) -> int | None:
     """
-    The factor: a constant trip count, so that nothing of the loop is left, or a power of two of at least 2; None
-    to leave the loop to LLVM.
+    The factor: a constant trip count, so that nothing of the loop is left, or a power of two of at least 2;
+    None to leave the loop to LLVM.
     """
     if body.opaque or body.operations == 0:
         return None

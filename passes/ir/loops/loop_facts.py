@@ -216,8 +216,8 @@ def _strided(pointer: SSAValue, element: int, variable: SSAValue, symbols: Regio
 
 def _kept_words(repeated: scf.ForOp, own: _Dependents) -> int:
     """
-    The 32-bit words that each turn of `repeated` loads again at the same addresses, directly in its body or in
-    loops there of a constant number of turns, among the loads in `own`.
+    The 32-bit words that each turn of `repeated` loads again at the same addresses, directly in its body or
+    in loops there of a constant number of turns, among the loads in `own`.
     """
     changing = _Dependents(repeated)
     words = 0
