@@ -53,7 +53,7 @@ def _misspelled(before: Sequence[str], token: str) -> str | None:
     opening = _opening(before, inside=inside) if inside or token == "{" else None
     word = before[opening - 1] if opening else ""
     begins = opening == 1 or (opening and before[opening - 2] in _BEFORE_STATEMENT)
-    if not word.isidentifier() or word in _STATEMENTS or not begins:
+    if not word.replace("$", "_").isidentifier() or word in _STATEMENTS or not begins:
         return None
     if word in _ELSE_IF:
         return "write 'else if'"

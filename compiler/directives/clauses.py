@@ -374,7 +374,7 @@ def _peer_device(cursor: TokenCursor, name: str, word: DirectiveToken) -> Clause
 
 def _require_names(clause: VarListClause) -> None:
     for item in clause.items:
-        if not item.name.isidentifier():
+        if not item.name.replace("$", "_").isidentifier():
             raise error(
                 item.loc,
                 f"clause '{clause.spelling}' on 'declare' takes names of variables only",

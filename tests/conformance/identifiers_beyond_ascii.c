@@ -6,7 +6,8 @@
 #define für(ι, n) for (int ι = 0; ι < n; ι++)
 struct Maße { double länge; int \u00e9tage; };
 static double σ[Größe], 名前[Größe];
-int $dollar = 3, a$b = 4;
+int $dollar = 3, a$b = 4, dev$ = 0;
+#pragma acc declare copyin(dev$)
 enum { Ω = 5, e\u0301 = 6 };
 typedef double größe_t;
 #pragma acc routine seq
@@ -20,7 +21,7 @@ int main(void) {
   double α = 2, Δt = 0.5, x[Größe], summe$ = 0;
   füllen(Größe);
 #pragma acc parallel loop copyout(x) firstprivate(\u03b1, Δt) copyin(σ, m) reduction(+:summe$)
-  for (int i = 0; i < Größe; i++) { x[i] = α * i + Δt + flächeninhalt(σ[i], m.länge) + $dollar + a$b; summe$ += x[i] + \U000003A9 + e\u0301; }
+  for (int i = 0; i < Größe; i++) { x[i] = α * i + Δt + flächeninhalt(σ[i], m.länge) + $dollar + a$b + dev$; summe$ += x[i] + \U000003A9 + e\u0301; }
   double expected = 0; int bad = 0;
   für(i, 2) α += 1; // a name after an expanded macro
   for (int i = 0; i < Größe; i++) { double v = 2. * i + .5 + i * 2.5 + 7; bad += x[i] != v; expected += v + 11; bad += 名前[i] != 2 * i; }

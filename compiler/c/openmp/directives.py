@@ -80,7 +80,9 @@ def parse_omp(text: str, loc: SourceLoc) -> OmpDirective:
 
 def _name(cursor: TokenCursor) -> str:
     words = [
-        t.text for t in cursor.tokens[:3] if t.kind is TokenKind.NAME and t.text.isidentifier()
+        t.text
+        for t in cursor.tokens[:3]
+        if t.kind is TokenKind.NAME and t.text.replace("$", "_").isidentifier()
     ]
     for count in range(len(words), 0, -1):
         name = " ".join(words[:count])
