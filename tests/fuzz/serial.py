@@ -26,6 +26,8 @@ class SerialGenerator:
         self.random = random.Random(seed)
         self.variables: list[tuple[str, str]] = []
         self.functions: list[tuple[str, str, int]] = []
+        self.in_function = True
+        """Functions write only what is their own: C leaves open which operand of an expression is first."""
         self.lines: list[str] = []
         self.indent = 1
         self.count = 0
@@ -102,10 +104,14 @@ class SerialGenerator:
 
     def target(self) -> tuple[str, str]:
         if self.random.random() < 0.3:
-            return self.random.choice(
-                (("r.a", "int"), ("r.b", "int"), ("r.c", "int"), ("r.d", "int"), ("r.e", "int"),
-                 ("pr->x", "short"), ("pr->y", "long"), ("pr->in.k[2]", "int"), ("table[3]", "int"))
-            )  # fmt: skip
+            own = (("r.a", "int"), ("r.b", "int"), ("r.c", "int"), ("r.d", "int"), ("r.e", "int"))
+            others = (
+                ("pr->x", "short"),
+                ("pr->y", "long"),
+                ("pr->in.k[2]", "int"),
+                ("table[3]", "int"),
+            )
+            return self.random.choice(own if self.in_function else (*own, *others))
         return self.random.choice(self.variables)
 
     def statement(self, depth: int) -> None:
@@ -177,6 +183,8 @@ class SerialGenerator:
             self.add("}")
         elif kind == 10:
             self.add(f"r = change(r, (int){self.bounded(1)});")
+        elif self.in_function:
+            self.add("u++;")
         else:
             self.add(
                 self.pick(
@@ -218,7 +226,7 @@ class SerialGenerator:
             head = ", ".join(f"int p{k}" for k in range(parameters))
             out += [f"static int f{number}({head})\n{{", *self.lines, "}"]
             self.functions.append((f"f{number}", "int", parameters))
-        self.lines = []
+        self.lines, self.in_function = [], False
         self.variables = [(f"v{k}", t) for k, t in enumerate(TYPES)]
         for name, t in self.variables:
             self.add(f"{t} {name} = {self.random.randint(0, 100)};")
