@@ -28,8 +28,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--rotation", type=int, metavar="N", help=text)
     text = "of the generated programs of each kind, only this one"
     parser.addoption("--program", type=int, metavar="N", help=text)
-    text = "seconds of generated programs of each kind (default 15; there are twelve kinds)"
-    parser.addoption("--fuzz-seconds", type=float, default=15, metavar="S", help=text)
+    text = "seconds of generated programs of each kind (default 10; there are thirteen kinds)"
+    parser.addoption("--fuzz-seconds", type=float, default=10, metavar="S", help=text)
 
 
 def pytest_configure(config: pytest.Config) -> None:

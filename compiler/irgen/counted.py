@@ -38,7 +38,7 @@ class CountedLoop:
     `casts`, in this order. `down` means the loop subtracts; `step` is the positive amount, a constant or an
     expression. `meets`: the comparison is `!=`, so that the variable reaches the bound, and `op` is the one
     that is meant. `lent`: the body gives the variable's address to what only reads. `subscript`: the body
-    uses an unsigned variable of 64 bits as a subscript, so that its values are below 2⁶³.
+    uses an unsigned variable of 64 bits in a subscript, so that its values are below 2⁶³.
     """
 
     var: c.VarDecl
@@ -240,10 +240,17 @@ def _positive(amount: int, down: bool, op: str, t: CType) -> tuple[int, bool]:
 
 
 def _is_subscript(body: c.Stmt, var: c.VarDecl) -> bool:
-    return any(
-        isinstance(node, c.PtrAdd) and _conversions(node.index, var) is not None
-        for node in walk(body)
-    )
+    return any(isinstance(node, c.PtrAdd) and _is_term(node.index, var) for node in walk(body))
+
+
+def _is_term(e: c.Expr, var: c.VarDecl) -> bool:
+    """Whether `e` is the variable, or a sum with a term of it."""
+    if _conversions(e, var) is not None:
+        return True
+    e = strip_casts(e)
+    if isinstance(e, c.BinaryOp) and e.op in ("+", "-", "*"):
+        return _is_term(e.lhs, var) or (e.op != "-" and _is_term(e.rhs, var))
+    return False
 
 
 def _start(init: c.Stmt | None) -> tuple[c.VarDecl, c.Expr, bool] | str:
