@@ -146,3 +146,22 @@ def test_a_loop_under_a_directive_meets_its_bound(tmp_path: Path):
     loop = loop_of(tmp_path, "for (i = 0; i != n; i += 2) ;", directive=True)
     assert isinstance(loop, CountedLoop)
     assert (loop.op, loop.step) == ("<", 2)
+
+
+@pytest.mark.parametrize(
+    ("index", "is_subscript"),
+    [
+        ("k", True),
+        ("n * u + k", True),
+        ("(int)3 + 2 * k - 1", True),
+        ("n - k", False),
+        ("k % 8", False),
+    ],
+)
+def test_a_counter_in_a_sum_of_a_subscript_is_a_place(
+    tmp_path: Path, index: str, is_subscript: bool
+) -> None:
+    """Unless it is subtracted, or reduced to a range: then its own values may be above 2^63."""
+    loop = loop_of(tmp_path, f"for (unsigned long k = l; k < u; k++) a[{index}] = 0;")
+    assert isinstance(loop, CountedLoop)
+    assert loop.subscript is is_subscript
