@@ -56,6 +56,17 @@ static void backwards(int n, int m) {
         for (int j = m - 2; j >= 0; j--) a[i][j] = (c[i][j] - columns[j][i] * a[i][j + 1]) / (c[i][j] * .5 + 2);
 }
 
+/* The number of the element is computed in the loop, also where only an address that nothing uses needs it. */
+static void rows_by_number(int n, double *restrict flat, double (*restrict from)[M], double (*restrict to)[M]) {
+#pragma acc parallel loop copy(flat[0:n * n]) copyin(from[0:n]) copy(to[0:n])
+    for (long i = 0; i < n; i++)
+        for (long j = 1; j < n; j++) {
+            double f = from[i][j] / 4;
+            to[i][j] = f - to[i][j - 1] / 3;
+            flat[i * n + j] = flat[i * n + j - 1] * f + from[i][j - 1];
+        }
+}
+
 static double first_a[MOST][M], first_y[MOST], first_z[MOST];
 
 int main(void) {
@@ -79,5 +90,17 @@ int main(void) {
     for (int j = 1; j < M; j++) row[j] = c[3][j] * .4 - row[j - 1] * .3;
     recurrence(MOST, M);
     for (int j = 0; j < M; j++) CHECK_NEAR(a[3][j], row[j]);
+    static double flat[M * M], wanted[M * M], to[M][M], to_wanted[M][M];
+    fill();
+    for (int k = 0; k < M * M; k++) flat[k] = wanted[k] = k % 7;
+    rows_by_number(MOST, flat, c, to);
+    for (int i = 0; i < MOST; i++)
+        for (int j = 1; j < MOST; j++) {
+            double f = c[i][j] / 4;
+            to_wanted[i][j] = f - to_wanted[i][j - 1] / 3;
+            wanted[i * MOST + j] = wanted[i * MOST + j - 1] * f + c[i][j - 1];
+            CHECK_NEAR(to[i][j], to_wanted[i][j]);
+            CHECK_NEAR(flat[i * MOST + j], wanted[i * MOST + j]);
+        }
     return report();
 }
